@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'contracts/**/*.test.ts', 'e2e/**/*.test.ts', 'examples/**/*.test.ts'],
+    exclude: ['e2e/hosts/**', 'node_modules/**'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});

@@ -1,0 +1,96 @@
+import { EarpieceError } from './errors.ts';
+
+/** `project/agent`: names one log. */
+export type LogKey = string & { readonly __brand: 'LogKey' };
+/** A conversation of one agent: the host's session id, or `main`. */
+export type ConversationId = string & { readonly __brand: 'ConversationId' };
+
+/**
+ * Where a notification goes. Written `project/agent` (the agent: its first conversation that carries takes it),
+ * `project/agent#conversation`, or `project/*` (every conversation active in the project).
+ */
+export type Address =
+  | { readonly kind: 'agent'; readonly project: string; readonly agent: string }
+  | { readonly kind: 'conversation'; readonly project: string; readonly agent: string; readonly conversation: ConversationId }
+  | { readonly kind: 'project'; readonly project: string };
+
+/** The conversation of an agent whose host names none: one per agent, never one per process. */
+export const MAIN = 'main' as ConversationId;
+
+const MAX_NAME = 128;
+// oxlint-disable-next-line no-control-regex -- control characters are what is refused
+const FORBIDDEN = /[/#*\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
+
+export function parseAddress(text: string): Address {
+  const refuse = (why: string): never => {
+    const seen = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+    throw new EarpieceError(
+      'bad_address',
+      `address ${JSON.stringify(seen)}: ${why}; write project/agent, project/agent#conversation or project/*`,
+    );
+  };
+  if (typeof text !== 'string' || text === '') return refuse('is empty');
+  const slash = text.indexOf('/');
+  if (slash < 0) return refuse('has no "/" between project and agent');
+  const project = text.slice(0, slash);
+  const rest = text.slice(slash + 1);
+  const problem = (what: string, name: string): string | undefined => nameProblem(name) && `the ${what} ${nameProblem(name)}`;
+  const bad = problem('project', project);
+  if (bad) return refuse(bad);
+  if (rest === '*') return { kind: 'project', project };
+  const hash = rest.indexOf('#');
+  const agent = hash < 0 ? rest : rest.slice(0, hash);
+  const badAgent = problem('agent', agent);
+  if (badAgent) return refuse(badAgent);
+  if (hash < 0) return { kind: 'agent', project, agent };
+  const conversation = rest.slice(hash + 1);
+  const badConversation = problem('conversation', conversation);
+  if (badConversation) return refuse(badConversation);
+  return { kind: 'conversation', project, agent, conversation: conversation as ConversationId };
+}
+
+export function formatAddress(address: Address): string {
+  switch (address.kind) {
+    case 'project':
+      return `${address.project}/*`;
+    case 'agent':
+      return `${address.project}/${address.agent}`;
+    case 'conversation':
+      return `${address.project}/${address.agent}#${address.conversation}`;
+  }
+}
+
+/** The log of an agent's address; a fan-out (`project/*`) keeps its intents in the project's own log. */
+export function logOf(address: Address): LogKey {
+  return `${address.project}/${address.kind === 'project' ? '*' : address.agent}` as LogKey;
+}
+
+export function logKey(project: string, agent: string): LogKey {
+  return logOf(parseAddress(`${project}/${agent}`));
+}
+
+export function splitLog(log: LogKey): { project: string; agent: string } {
+  const slash = log.indexOf('/');
+  return { project: log.slice(0, slash), agent: log.slice(slash + 1) };
+}
+
+export function conversationId(raw: string): ConversationId {
+  const problem = nameProblem(raw);
+  if (problem) throw new EarpieceError('bad_address', `conversation ${JSON.stringify(raw.slice(0, 80))} ${problem}`);
+  return raw as ConversationId;
+}
+
+/** Makes a valid name of free text (a folder, a session id): what is not allowed becomes `-`. */
+export function nameFrom(raw: string): string {
+  const clean = raw.trim().replaceAll(new RegExp(FORBIDDEN, 'gu'), '-').slice(0, MAX_NAME).trim();
+  return clean === '' ? 'unnamed' : clean;
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === '') return 'is empty';
+  if (name.length > MAX_NAME) return `is ${name.length} characters long, at most ${MAX_NAME} are allowed`;
+  if (name !== name.trim()) return 'begins or ends with a space';
+  const found = FORBIDDEN.exec(name);
+  if (found) return `contains ${JSON.stringify(found[0])}, which is not allowed`;
+  return undefined;
+}

@@ -1,0 +1,67 @@
+/**
+ * What a caller did wrong or what the machine refused. `code` is stable and for programs; the message is for people and
+ * names the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
+ */
+export class EarpieceError extends Error {
+  override readonly name = 'EarpieceError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { retryable?: boolean; data?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.data = options.data ?? {};
+  }
+}
+
+export type ErrorCode =
+  | 'bad_address'
+  | 'bad_notification'
+  | 'bad_config'
+  | 'bad_argument'
+  | 'not_found'
+  | 'nobody_there'
+  | 'not_trusted'
+  | 'store_unavailable'
+  | 'store_refused'
+  | 'store_corrupt'
+  | 'store_full'
+  | 'bad_frame'
+  | 'upstream'
+  | 'timeout';
+
+/** The closest of `known` to what was typed, for "did you mean"; undefined when nothing is near. */
+export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1;
+  for (const word of known) {
+    const distance = editDistance(typed.toLowerCase(), word.toLowerCase(), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [word, distance];
+  }
+  return best;
+}
+
+/** Levenshtein with adjacent transpositions; gives up (returns `limit`) beyond `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let twoBack: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cell = Math.min((row[j - 1] ?? 0) + 1, (previous[j] ?? 0) + 1, (previous[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cell = Math.min(cell, (twoBack[j - 2] ?? 0) + 1);
+      row[j] = cell;
+    }
+    twoBack = previous;
+    previous = row;
+  }
+  return previous[b.length] ?? limit;
+}

@@ -1,0 +1,41 @@
+/**
+ * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). Nothing happens
+ * until a composition root arms them.
+ */
+export const FAULT_POINTS = [
+  'append.begun',
+  'append.record_written',
+  'append.items_written',
+  'append.committed',
+  'touch.committed',
+  'withhold.committed',
+  'prune.begun',
+  'prune.committed',
+  'migrate.begun',
+  'migrate.step',
+  'migrate.committed',
+  'queue.checked',
+  'queue.acknowledged',
+  'fan_out.intent',
+  'fan_out.queued',
+  'offer.planned',
+  'offer.appended',
+  'carrier.before_bytes',
+  'carrier.after_bytes',
+  'confirm.before',
+  'confirm.after',
+  'release.before',
+] as const;
+export type FaultPoint = (typeof FAULT_POINTS)[number];
+
+let trip: ((point: FaultPoint) => void) | undefined;
+
+/** Marks a boundary. Free while nothing is armed. */
+export function fault(point: FaultPoint): void {
+  trip?.(point);
+}
+
+/** For composition roots and tests: what happens at a point; undefined disarms. */
+export function armFaults(onPoint: ((point: FaultPoint) => void) | undefined): void {
+  trip = onPoint;
+}

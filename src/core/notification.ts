@@ -1,0 +1,204 @@
+import type { Json } from './json.ts';
+import { EarpieceError } from './errors.ts';
+
+/** Chosen by the producer (then it is the idempotency key, unique per log) or made by the inbox. */
+export type NotificationId = string & { readonly __brand: 'NotificationId' };
+
+export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
+export type Level = (typeof LEVELS)[number];
+export const levelRank = (level: Level): number => LEVELS.indexOf(level);
+
+export type Kind = { readonly source: string; readonly name: string };
+export const formatKind = (kind: Kind): string => `${kind.source}.${kind.name}`;
+
+export const ACTIONS = ['cancel', 'pause', 'resume'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export const MOMENTS = ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'] as const;
+/** When it may ride. `at` is epoch milliseconds; `afterTurns` counts turns that start after the queue. */
+export type Deliver = (typeof MOMENTS)[number] | { readonly at: number } | { readonly afterTurns: number };
+
+/** Who caused it. `depth` counts agent-to-agent hops; `cause` is the notification that led to this one. */
+export type Origin = {
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly person?: string;
+  readonly cause?: string;
+  readonly depth: number;
+};
+
+/**
+ * A short message for an agent. Times are epoch milliseconds.
+ * - `key`: notifications of one key are about one thing. With `supersede` the newest wins, else they are counted together.
+ * - `about`: what the agent may come to know by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`); when it does, this closes as known.
+ * - `purpose`: only conversations of this purpose take it (undefined: any).
+ * - `expiresAt`: null means never; undefined takes the default of its level.
+ */
+export type Notification = {
+  readonly id: NotificationId;
+  readonly kind: Kind;
+  readonly level: Level;
+  readonly message: string;
+  readonly data?: Json;
+  readonly key?: string;
+  readonly supersede?: true;
+  readonly about?: string;
+  readonly count?: number;
+  readonly firstAt?: number;
+  readonly expiresAt?: number | null;
+  readonly deliver?: Deliver;
+  readonly action?: Action;
+  readonly instruction?: string;
+  readonly purpose?: string;
+  readonly template?: { readonly name: string; readonly hash: string };
+  readonly requeues?: NotificationId;
+  readonly origin?: Origin;
+};
+
+/** What a producer gives: everything but kind, level and message may be left out. */
+export type NotificationInput = {
+  readonly id?: string;
+  /** `"source.name"`, or apart. Default `user.message`. */
+  readonly kind?: string | Kind;
+  readonly level?: Level;
+  readonly message: string;
+  readonly data?: Json;
+  readonly key?: string;
+  readonly supersede?: boolean;
+  readonly about?: string;
+  readonly expiresAt?: number | null;
+  /** Instead of `expiresAt`: milliseconds from the queue. */
+  readonly ttlMs?: number;
+  readonly deliver?: Deliver;
+  readonly action?: Action;
+  readonly instruction?: string;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+};
+
+export const LIMITS = {
+  /** Longer texts belong into a file whose path is sent. */
+  messageChars: 1_048_576,
+  instructionChars: 65_536,
+  dataBytes: 262_144,
+  idChars: 256,
+  keyChars: 256,
+  nameChars: 64,
+} as const;
+
+const KIND_PART = /^[A-Za-z0-9_-]+$/;
+
+/** An interrupt raises the gate of the conversations that it is for. */
+export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>): boolean {
+  return (
+    notification.action === 'cancel' ||
+    notification.action === 'pause' ||
+    (notification.level === 'critical' && notification.action !== 'resume')
+  );
+}
+
+export function parseKind(text: string): Kind {
+  const dot = text.indexOf('.');
+  const source = dot < 0 ? '' : text.slice(0, dot);
+  const name = dot < 0 ? '' : text.slice(dot + 1);
+  const fine = (part: string): boolean => part.length <= LIMITS.nameChars && KIND_PART.test(part);
+  if (!fine(source) || !name.split('.').every(fine) || name.length > LIMITS.nameChars)
+    throw new EarpieceError(
+      'bad_notification',
+      `kind ${JSON.stringify(text.slice(0, 80))} is not "source.name" (letters, digits, "_" and "-", at most ${LIMITS.nameChars} each), e.g. "tool.failed"`,
+    );
+  return { source, name };
+}
+
+/**
+ * Checks what a producer gave and completes it; the caller supplies id and time.
+ * Throws `bad_notification` naming the field, the value and what is allowed.
+ */
+export function makeNotification(
+  input: NotificationInput,
+  made: { id: string; now: number; ttlMs: Readonly<Record<Level, number | null>> },
+): Notification {
+  const refuse = (field: string, value: unknown, allowed: string): never => {
+    const seen = JSON.stringify(value) ?? String(value);
+    throw new EarpieceError('bad_notification', `${field} ${seen.length > 80 ? `${seen.slice(0, 80)}…` : seen}: ${allowed}`, {
+      data: { field },
+    });
+  };
+  const text = (field: string, value: unknown, max: number): string => {
+    if (typeof value !== 'string' || value.trim() === '') return refuse(field, value, 'needs a text that is not blank');
+    if (value.length > max)
+      throw new EarpieceError(
+        'bad_notification',
+        `${field} has ${value.length} characters, at most ${max} are allowed; put the text into a file and send its path`,
+        { data: { field } },
+      );
+    return value.isWellFormed() ? value : value.toWellFormed();
+  };
+  const optional = (field: string, value: unknown, max: number): string | undefined =>
+    value === undefined ? undefined : text(field, value, max);
+
+  const level = input.level ?? 'info';
+  if (!LEVELS.includes(level)) refuse('level', level, `is one of ${LEVELS.join(', ')}`);
+  const kind = typeof input.kind === 'object' ? parseKind(formatKind(input.kind)) : parseKind(input.kind ?? 'user.message');
+  const message = text('message', input.message, LIMITS.messageChars);
+  const id = text('id', input.id ?? made.id, LIMITS.idChars);
+  // oxlint-disable-next-line no-control-regex -- an id stands on terminals and in logs
+  if (/[\u0000-\u0020\u007f-\u009f,]/u.test(id)) refuse('id', id, 'must not contain spaces, commas or control characters');
+  if (input.action !== undefined && !ACTIONS.includes(input.action))
+    refuse('action', input.action, `is one of ${ACTIONS.join(', ')}`);
+  if (input.supersede && input.key === undefined) refuse('supersede', true, 'needs a key: the newest of one key wins');
+  if (input.data !== undefined) {
+    const size = JSON.stringify(input.data)?.length;
+    if (size === undefined) refuse('data', typeof input.data, 'must be JSON');
+    else if (size > LIMITS.dataBytes) refuse('data', `${size} bytes`, `at most ${LIMITS.dataBytes} are allowed`);
+  }
+  if (input.ttlMs !== undefined && input.expiresAt !== undefined) refuse('ttlMs', input.ttlMs, 'give either ttlMs or expiresAt');
+  if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
+    refuse('ttlMs', input.ttlMs, 'is a number of milliseconds above 0');
+  if (input.expiresAt !== undefined && input.expiresAt !== null && !Number.isFinite(input.expiresAt))
+    refuse('expiresAt', input.expiresAt, 'is epoch milliseconds or null');
+
+  const ttl = input.ttlMs ?? made.ttlMs[level];
+  const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : made.now + ttl) : input.expiresAt;
+  const key = optional('key', input.key, LIMITS.keyChars);
+  const about = optional('about', input.about, 4096);
+  const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
+  const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
+  const deliver = checkDeliver(input.deliver, refuse);
+  const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
+  if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
+    refuse('origin.depth', origin.depth, 'is a whole number from 0');
+  return {
+    id: id as NotificationId,
+    kind,
+    level,
+    message,
+    ...(input.data === undefined ? {} : { data: input.data }),
+    ...(key === undefined ? {} : { key }),
+    ...(input.supersede ? { supersede: true as const } : {}),
+    ...(about === undefined ? {} : { about }),
+    expiresAt,
+    ...(deliver === undefined || deliver === 'next' ? {} : { deliver }),
+    ...(input.action === undefined ? {} : { action: input.action }),
+    ...(instruction === undefined ? {} : { instruction }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+function checkDeliver(
+  deliver: Deliver | undefined,
+  refuse: (field: string, value: unknown, allowed: string) => never,
+): Deliver | undefined {
+  if (deliver === undefined) return undefined;
+  if (typeof deliver === 'string')
+    return MOMENTS.includes(deliver)
+      ? deliver
+      : refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at} or {afterTurns}`);
+  if (typeof deliver === 'object' && deliver !== null) {
+    if ('at' in deliver && Number.isFinite(deliver.at)) return { at: deliver.at };
+    if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
+      return { afterTurns: deliver.afterTurns };
+  }
+  return refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at: epoch ms} or {afterTurns: n}`);
+}

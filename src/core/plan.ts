@@ -1,0 +1,55 @@
+import type { Kind, Level, NotificationId } from './notification.ts';
+import type { Outcome } from './records.ts';
+
+/** The steps in the order in which they decide. */
+export const PLAN_STEPS = ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'] as const;
+export type PlanStep = (typeof PLAN_STEPS)[number];
+
+/** What the plan decides for one open item, and why; `why` shows it. */
+export type Decision =
+  | { readonly kind: 'take'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
+  | { readonly kind: 'keep'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
+  | { readonly kind: 'summarize'; readonly id: NotificationId; readonly step: 'budget'; readonly reason: string }
+  | {
+      readonly kind: 'close';
+      readonly id: NotificationId;
+      readonly step: PlanStep;
+      readonly outcome: Outcome;
+      readonly reason: string;
+    };
+
+/** One line of the view: one notification, or several that were coalesced. Times are epoch ms. */
+export type Line = {
+  /** The first is the line's own; a re-offered line keeps the order it had. */
+  readonly ids: readonly NotificationId[];
+  readonly kind: Kind;
+  readonly level: Level;
+  /** What differs, oldest first, no two the same. At least one. */
+  readonly messages: readonly string[];
+  /** How many happened, folded ones included; at least `messages.length`. */
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Rows of `data` of each, for views that show tables. */
+  readonly data: readonly unknown[];
+  /** Several warnings of one moment, joined. */
+  readonly status?: true;
+  readonly action?: 'cancel' | 'pause' | 'resume';
+  readonly instruction?: string;
+  /** The person who typed it, where one did. */
+  readonly person?: string;
+  /** Its text as it was first sent: copied, never rendered again. */
+  readonly sent?: string;
+};
+
+/** What did not fit and is closed as summarized: how many of what. */
+export type Rest = {
+  readonly ids: readonly NotificationId[];
+  readonly bySource: readonly { readonly source: string; readonly count: number; readonly level: Level }[];
+};
+
+export type Plan = {
+  readonly lines: readonly Line[];
+  readonly rest?: Rest;
+  readonly decisions: readonly Decision[];
+};

@@ -1,0 +1,179 @@
+import type { ConversationId, LogKey } from './address.ts';
+import type { Item } from './items.ts';
+import type { NotificationId } from './notification.ts';
+import type { CarrierId, Draft, Owner, Stored } from './records.ts';
+
+/**
+ * The log and its index. Obligations, proved for every store by `contracts/store`:
+ *
+ * - An append is one atomic, durable step: all drafts with all they do to the items, or nothing. What was acknowledged
+ *   survives `kill -9` (and, where the engine can promise it, a power cut).
+ * - Items change only through `settle` of `core/items`, in the order of the drafts, so replaying the log gives the same items.
+ * - An append never waits for, or compares with, the log's head: two producers without pause do not starve a carrier.
+ * - `seq` is unique in the store and grows along each log in the order in which readers can see the records: whoever has
+ *   read up to a `seq` never misses one below it.
+ * - `at` is the store's time, epoch ms, and never runs backwards within a log, even when the clock does.
+ * - Types and fields that it does not know come back as they were given.
+ * - Drafts come in already checked; a store does not know what they mean.
+ * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
+ */
+export interface Store {
+  /** For people: `memory`, `sqlite /path/to/earpiece.db`. */
+  readonly name: string;
+
+  /** The store's time, epoch ms. */
+  now(): number;
+
+  append(log: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended>;
+
+  /** Records after `after` (exclusive, default 0), oldest first, at most `limit` (default 1,000). */
+  read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
+
+  /** The newest position in the store (0 when empty). */
+  head(options?: Wait): Promise<number>;
+
+  /** Items of one log, oldest queued first. Served by an index for `open`, `gate`, `unread`, `ids`, `key`; never a scan of the log. */
+  items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
+
+  /** How many items of the log are open or offered (for `maxOpen`). */
+  countOpen(log: LogKey, options?: Wait): Promise<number>;
+
+  /** Every log with its open and offered items counted by level. Reads the open set only. */
+  overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
+
+  /**
+   * Waits until something was appended (by any process) after `after`, then resolves with the head; resolves with
+   * `after` when `signal` aborts or `withinMs` pass. A wake-up is a hint: readers then `read`.
+   */
+  changed(after: number, options?: Wait): Promise<number>;
+
+  /** Creates or updates a conversation's presence. Undefined fields stay as they were. */
+  touch(presence: PresenceUpdate, options?: Wait): Promise<Presence>;
+  presence(
+    query: { project?: string; log?: LogKey; conversation?: ConversationId },
+    options?: Wait,
+  ): Promise<readonly Presence[]>;
+
+  /** Binds a host process to the conversation that it shows now (`/clear` binds it anew); the newest binding counts. */
+  bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void>;
+  binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined>;
+
+  /** A tool result that was held back from the model, until it is fetched or `until` (epoch ms) has passed. */
+  withhold(held: Withheld, options?: Wait): Promise<void>;
+  withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
+
+  /** Removes closed items and their housekeeping records closed before `before` (epoch ms), withheld results that ran out, and presence ended before it. Transcript records stay. */
+  prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
+
+  /** A secret of this store, made once, from which marks are derived. Hex. */
+  secret(options?: Wait): Promise<string>;
+
+  /** Checks what can be checked (structure, index against replay). Empty when sound. */
+  verify(options?: Wait): Promise<readonly string[]>;
+
+  close(): Promise<void>;
+}
+
+export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
+
+/** A lost race is an expected outcome, so it is a value; a broken disk is not, so it throws. */
+export type Appended =
+  | { readonly kind: 'appended'; readonly records: readonly Stored[]; readonly items: readonly Item[] }
+  /** This id is in the log already: nothing was written. `item` as it stands. */
+  | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly item: Item }
+  | {
+      readonly kind: 'conflict';
+      readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
+    };
+
+export type ReadQuery = {
+  readonly log?: LogKey;
+  readonly project?: string;
+  readonly after?: number;
+  /** Inclusive upper bound. */
+  readonly upTo?: number;
+  readonly limit?: number;
+  readonly conversation?: ConversationId;
+  readonly types?: readonly string[];
+  /** Newest first. */
+  readonly newestFirst?: boolean;
+  /** Exactly these positions. */
+  readonly seqs?: readonly number[];
+};
+
+export type ItemQuery =
+  /** Open or offered. With `conversation`: its own and ANYONE's. */
+  | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
+  /** Those that hold the gate up. */
+  | { readonly kind: 'gate'; readonly conversation?: ConversationId }
+  /** Delivered or summarized and not read, newest first. With `conversation`: what that conversation took. */
+  | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number }
+  /** Open, with this key. */
+  | { readonly kind: 'key'; readonly key: string }
+  | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
+  | { readonly kind: 'carrier'; readonly carrier: CarrierId }
+  /** All states, newest first. */
+  | { readonly kind: 'latest'; readonly limit: number };
+
+export type LogOverview = {
+  readonly log: LogKey;
+  readonly open: { readonly info: number; readonly warning: number; readonly error: number; readonly critical: number };
+  readonly oldestOpenAt?: number;
+};
+
+/** What is known of a conversation's host. Times are epoch ms. */
+export type Presence = {
+  readonly log: LogKey;
+  readonly conversation: ConversationId;
+  readonly purpose?: string;
+  /** The program that runs its loop: `claude-code`, `codex`, `gateway` … */
+  readonly host?: string;
+  readonly hostVersion?: string;
+  readonly process?: Owner;
+  /** What can carry to it (`gateway:stdio filesystem`, `hook`), each with its last carry. */
+  readonly carriers: Readonly<Record<string, number>>;
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly carriedAt?: number;
+  readonly endedAt?: number;
+  /** The meaning of the mark has been told to the model. */
+  readonly told: boolean;
+  /** Its model can call `get_notifications`. */
+  readonly pulls: boolean;
+  readonly turns: number;
+};
+
+export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
+  readonly purpose?: string;
+  readonly host?: string;
+  readonly hostVersion?: string;
+  readonly process?: Owner;
+  /** Names a carrier that was seen now. */
+  readonly carrier?: string;
+  readonly carried?: true;
+  readonly ended?: boolean;
+  readonly told?: true;
+  readonly pulls?: boolean;
+  readonly turnStarted?: true;
+};
+
+export type Withheld = {
+  readonly log: LogKey;
+  readonly conversation: ConversationId;
+  readonly id: string;
+  readonly at: number;
+  readonly until: number;
+  readonly tool: string;
+  /** The raw result, as the upstream sent it, cut to the policy's cap. */
+  readonly body: string;
+};
+
+/** Where ids and time come from, so that tests can hold both still. */
+export interface Clock {
+  /** Epoch ms. May run backwards; stores do not let it show. */
+  now(): number;
+}
+export interface Ids {
+  /** A new id that sorts by time within a process: prefix, underscore, 20 lower-case characters. */
+  make(prefix: string): string;
+}

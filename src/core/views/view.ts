@@ -1,0 +1,23 @@
+import type { SentView, ViewName } from '../records.ts';
+import type { Line, Rest } from '../plan.ts';
+
+/** What a view is given. `lines` may be empty only for the signal views. */
+export type ViewInput = {
+  readonly lines: readonly Line[];
+  readonly rest?: Rest | undefined;
+  /** The conversation's mark: 4 lower-case letters and digits, in the frame of each of its views. */
+  readonly mark: string;
+  /** The mark's meaning has not been told in this conversation: the frame says it, once. */
+  readonly tellMark: boolean;
+  /** Where the model finds what was summarized: the tool, or the command line. */
+  readonly pulls: boolean;
+  readonly maxItemChars: number;
+  /** IANA name of the zone in which times are shown; the composition root decides. */
+  readonly timeZone: string;
+};
+
+/**
+ * Turns a plan into what the model reads. Deterministic, total (any text, any size), and its own frame cannot be imitated
+ * by a body. Each line's text is in `items`; a line with `sent` is copied verbatim.
+ */
+export type Render = (format: ViewName, input: ViewInput) => SentView;

@@ -1,0 +1,76 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { NativeCall } from '../script.ts';
+
+export type McpServer =
+  | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+
+export interface Hooks {
+  /** A command each, by neutral name or by the client's own event name. opencode and pi have none. */
+  readonly commands?: Readonly<Record<string, string>>;
+  /** Plugins of opencode (`.js`) and extensions of pi (`.ts`): source by file name. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What a run gives a client. */
+export interface Session {
+  readonly home: string;
+  /** The model's base URL. */
+  readonly url: string;
+  readonly prompt: string;
+  readonly mcpServers: Readonly<Record<string, McpServer>>;
+  readonly hooks: Hooks;
+  /** Merged into the client's own settings file; `-c key=value` for Codex. */
+  readonly settings: JsonObject;
+}
+
+export interface Launch {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What one real CLI calls things and how it is started for a single turn without a terminal. */
+export interface Client {
+  /** The name under which the model calls an MCP server's tool. */
+  tool(server: string, tool: string): NativeCall;
+  /** The call of the built-in shell tool. */
+  shell(command: string): NativeCall;
+  /** Writes the client's settings below `home` and only there. */
+  prepare(session: Session): Launch;
+}
+
+export function write(home: string, file: string, content: string | JsonObject): string {
+  const target = path.join(home, file);
+  fs.mkdirSync(path.dirname(target), { recursive: true });
+  fs.writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content, null, 1));
+  return target;
+}
+
+const claudeEvents = {
+  afterTool: 'PostToolUse',
+  beforeTool: 'PreToolUse',
+  prompt: 'UserPromptSubmit',
+  stop: 'Stop',
+  start: 'SessionStart',
+};
+
+/** Hook settings in the shape that Claude Code began and the others took over; only the events' names differ. */
+export function commandHooks(hooks: Hooks, matcher: string, events: Readonly<Record<string, string>> = claudeEvents): JsonObject {
+  return Object.fromEntries(
+    Object.entries(hooks.commands ?? {}).map(([name, command]) => {
+      const event = events[name] ?? name;
+      const rule: JsonObject = { hooks: [{ type: 'command', command }] };
+      return [event, [event.includes('Tool') ? { matcher, ...rule } : rule]];
+    }),
+  );
+}
+
+export function toml(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(toml).join(', ')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([key, item]) => `${JSON.stringify(key)} = ${toml(item)}`)
+    .join(', ')} }`;
+}

@@ -1,0 +1,41 @@
+import { merge, type JsonObject } from '../json.ts';
+import { commandHooks, write, type Client, type McpServer } from './client.ts';
+
+const events = {
+  afterTool: 'AfterTool',
+  beforeTool: 'BeforeTool',
+  prompt: 'BeforeAgent',
+  stop: 'AfterAgent',
+  start: 'SessionStart',
+};
+
+export const gemini: Client = {
+  tool: (server, tool) => ({ name: `mcp_${server}_${tool}` }),
+  // It refuses commands with `$(...)`.
+  shell: (command) => ({ name: 'run_shell_command', args: { command } }),
+  prepare({ home, url, prompt, mcpServers, hooks, settings }) {
+    const own = { mcpServers: geminiServers(mcpServers), hooks: commandHooks(hooks, '*', events) };
+    write(home, '.gemini/settings.json', merge(merge(geminiSettings('gemini-api-key'), own), settings));
+    return {
+      args: ['--skip-trust', '-m', 'gemini-3-pro', '--approval-mode', 'yolo', '-p', prompt],
+      env: { GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url },
+    };
+  },
+};
+
+/** Settings of Gemini CLI that Qwen Code, its fork, understands too. */
+export const geminiSettings = (auth: string): JsonObject => ({
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, disableAutoUpdate: true },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  security: { auth: { selectedType: auth }, folderTrust: { enabled: false } },
+  hooksConfig: { enabled: true },
+});
+
+export const geminiServers = (servers: Readonly<Record<string, McpServer>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? { httpUrl: server.url, headers: server.headers, trust: true } : { ...server, trust: true },
+    ]),
+  );

@@ -1,0 +1,62 @@
+import type { Recorded } from './tap.ts';
+import { textsOf, type Text } from './wire.ts';
+
+/** One text of a request that holds a marker. */
+export interface Place extends Omit<Text, 'text'> {
+  readonly times: number;
+  /** Where it stands among the tool results, in words. */
+  readonly relation: string;
+}
+
+export interface Found {
+  readonly marker: string;
+  /** Index of the first request that holds it, or -1. */
+  readonly first: number;
+  /** Per request, how often the model reads it. */
+  readonly counts: readonly number[];
+  readonly inLast: number;
+  /** Places in the last request. */
+  readonly places: readonly Place[];
+}
+
+/** Where a marker arrived in a conversation: `requests` in their order. */
+export function find(requests: readonly Recorded[], marker: string): Found {
+  const perRequest = requests.map((request) => locate(request, marker));
+  const counts = perRequest.map((places) => places.reduce((sum, place) => sum + place.times, 0));
+  return {
+    marker,
+    first: counts.findIndex((count) => count > 0),
+    counts,
+    inLast: counts.at(-1) ?? 0,
+    places: perRequest.at(-1) ?? [],
+  };
+}
+
+export const describePlace = (place: Place | undefined): string =>
+  place
+    ? `message ${place.message} ${place.role}/${place.type}[${place.part}]${place.path && `.${place.path}`}, ${place.relation}`
+    : 'absent';
+
+function locate(request: Recorded, marker: string): readonly Place[] {
+  const texts = textsOf(request);
+  const results = texts.filter((text) => text.result);
+  return texts.flatMap((entry) => {
+    const times = entry.text.split(marker).length - 1;
+    if (!times) return [];
+    const { text: _text, ...place } = entry;
+    return [{ ...place, times, relation: relationOf(entry, results) }];
+  });
+}
+
+function relationOf(entry: Text, results: readonly Text[]): string {
+  if (entry.result) return `inside result ${entry.result.no} (${entry.result.tool || entry.result.id})`;
+  const before = results.findLast((other) => isBefore(other, entry));
+  const after = results.find((other) => isBefore(entry, other));
+  const words = [
+    before?.result && `after result ${before.result.no} by ${entry.message - before.message} messages`,
+    after?.result && `before result ${after.result.no} by ${after.message - entry.message} messages`,
+  ].filter(Boolean);
+  return words.join(', ') || 'no tool result yet';
+}
+
+const isBefore = (a: Text, b: Text): boolean => a.message < b.message || (a.message === b.message && a.part < b.part);

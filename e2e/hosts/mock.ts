@@ -1,0 +1,61 @@
+import { LLMock } from '@copilotkit/aimock';
+import { nextStep, type NativeCall, type Script } from './script.ts';
+import { startTap, type Order, type Recorded } from './tap.ts';
+
+export interface MockOptions {
+  readonly script: Script<NativeCall>;
+  /** Awaited before the model answers with this step's calls: what it does has happened when the client makes them. */
+  readonly onToolStep?: (step: number) => void | Promise<void>;
+  /** Milliseconds between the chunks of an answer. */
+  readonly latency?: number;
+}
+
+export interface Mock {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * The scripted model, in the OpenAI chat and responses, Anthropic and Gemini formats. It has no state: the step is worked
+ * out from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
+ */
+export async function startMock({ script, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', chunkSize: 24, latency });
+  mock.on({ predicate: () => true }, async (request) => {
+    if (!request.tools?.length) return { content: 'ok' };
+    const at = nextStep(request.messages, script);
+    const step = script[at];
+    if (!step) return { content: `SCRIPT-END after ${script.length} steps` };
+    if (!step.calls?.length) return { content: step.text ?? '' };
+    await onToolStep?.(at);
+    const toolCalls = step.calls.map(({ name, namespace, args = {} }) => ({
+      name: namespace ? `ns|${namespace}|${name}` : name,
+      arguments: JSON.stringify(args),
+    }));
+    return step.text ? { content: step.text, toolCalls } : { toolCalls };
+  });
+  const upstream = await mock.start();
+  const front = await startTap({ upstream, onRequest: countTokens, rewrite: fixAnswer });
+  return {
+    url: front.url,
+    close: async () => {
+      await front.close();
+      await mock.stop();
+    },
+  };
+}
+
+// Claude Code asks for it; the mock server does not know it.
+const countTokens = (request: Recorded): Order | undefined =>
+  request.path.includes('/count_tokens')
+    ? { kind: 'answer', status: 200, body: { input_tokens: Math.ceil(request.raw.length / 4) } }
+    : undefined;
+
+// Codex wants a call's name and namespace apart, Gemini knows no FUNCTION_CALL finish reason: the mock server has neither.
+function fixAnswer(request: Recorded): ((lines: string) => string) | undefined {
+  if (request.path.includes('/responses'))
+    return (lines) => lines.replace(/"name":"ns\|([^|"]+)\|([^|"]+)"/g, '"name":"$2","namespace":"$1"');
+  if (request.path.startsWith('/v1beta'))
+    return (lines) => lines.replaceAll('"finishReason":"FUNCTION_CALL"', '"finishReason":"STOP"');
+  return undefined;
+}

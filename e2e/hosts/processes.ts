@@ -1,0 +1,67 @@
+import fs from 'node:fs';
+
+export interface Running {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/**
+ * The living processes of a run: whatever carries its unique HOME, also shells that made a process group of their own.
+ * Reads /proc, so it finds nothing outside Linux; there only the run's own process group is ended.
+ */
+export function processesOf(home: string): readonly Running[] {
+  if (!fs.existsSync('/proc')) return [];
+  return fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        if (!fs.readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(`HOME=${home}`)) return [];
+        const command = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        // A zombie has no command line.
+        return command ? [{ pid: Number(name), command }] : [];
+      } catch {
+        return []; // It ended meanwhile, or is another user's.
+      }
+    });
+}
+
+/** A negative pid means its process group. */
+export function end(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+const running = new Set<() => void>();
+const endAll = (): void => {
+  for (const stop of running) stop();
+};
+
+/** Runs `stop` (synchronous) if this process ends while `work` is under way. */
+export async function guarded<T>(stop: () => void, work: () => Promise<T>): Promise<T> {
+  if (!running.size) watchForEnd();
+  running.add(stop);
+  try {
+    return await work();
+  } finally {
+    running.delete(stop);
+    if (!running.size) unwatch();
+  }
+}
+
+function watchForEnd(): void {
+  process.on('exit', endAll).on('SIGINT', onSignal).on('SIGTERM', onSignal);
+}
+
+function unwatch(): void {
+  process.off('exit', endAll).off('SIGINT', onSignal).off('SIGTERM', onSignal);
+}
+
+function onSignal(signal: NodeJS.Signals): void {
+  endAll();
+  unwatch();
+  process.kill(process.pid, signal);
+}

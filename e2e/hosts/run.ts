@@ -1,0 +1,204 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hooks, Launch, McpServer } from './clients/client.ts';
+import { clients } from './clients/index.ts';
+import { asList, type JsonObject } from './json.ts';
+import { startMock } from './mock.ts';
+import { binaryOf, requireInstalled, type ClientName } from './pins.ts';
+import { end, guarded, processesOf, type Running } from './processes.ts';
+import type { Call, NativeCall, Script } from './script.ts';
+import { startTap, type Egress, type Recorded, type TapOptions } from './tap.ts';
+
+export interface RunOptions {
+  /** Its text does not matter, the script decides. */
+  readonly prompt?: string;
+  readonly script: Script;
+  readonly mcpServers?: Readonly<Record<string, McpServer>>;
+  readonly hooks?: Hooks;
+  readonly settings?: JsonObject;
+  /** Added to the command line and to the environment. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** The home of an earlier run, to resume its session; by default a new, empty one. */
+  readonly home?: string;
+  readonly timeoutMs?: number;
+  /** How long the client's processes may outlive it before they count as left over. */
+  readonly graceMs?: number;
+  /** Milliseconds between the chunks of the model's answers. */
+  readonly latency?: number;
+  /** Awaited before the model answers with this step's calls. */
+  readonly onToolStep?: (event: ToolStep) => void | Promise<void>;
+  /** May answer or abort a request to the model instead of passing it on. */
+  readonly onRequest?: TapOptions['onRequest'];
+}
+
+export interface ToolStep {
+  /** Index in the script. */
+  readonly step: number;
+  readonly home: string;
+  /** Signals the client's process group. */
+  kill(signal?: NodeJS.Signals): void;
+}
+
+/** Removes its home when disposed. */
+export interface Run extends Disposable {
+  readonly client: ClientName;
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly timedOut: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The conversation: requests to the model that offer tools, in order. */
+  readonly main: readonly Recorded[];
+  /** Every request, side requests included. */
+  readonly all: readonly Recorded[];
+  readonly egress: readonly Egress[];
+  /** Processes of the run that outlived its grace. They were ended. */
+  readonly leftovers: readonly Running[];
+  readonly home: string;
+  /** JSON lines with the bytes of each request. Inside `home`. */
+  readonly log: string;
+}
+
+/**
+ * One run of a real CLI against the scripted model: in a HOME of its own, with an environment built from nothing, dummy
+ * keys, everything on 127.0.0.1 and the way out trapped. None of its processes survives the call.
+ */
+export async function run(client: ClientName, options: RunOptions): Promise<Run> {
+  requireInstalled(client);
+  const home = makeHome(client, options.home);
+  const log = path.join(home, 'requests.jsonl');
+  let child: ChildProcess | undefined;
+  const kill = (signal: NodeJS.Signals = 'SIGTERM'): void => {
+    if (child?.pid) end(-child.pid, signal);
+  };
+  const killAll = (): void => {
+    kill('SIGKILL');
+    for (const { pid } of processesOf(home)) end(pid, 'SIGKILL');
+  };
+
+  const mock = await startMock({
+    script: options.script.map(({ calls, ...step }) => ({ ...step, calls: calls?.map((call) => native(call, client)) ?? [] })),
+    onToolStep: (step) => options.onToolStep?.({ step, home, kill }),
+    latency: options.latency ?? 0,
+  });
+  const tap = await startTap({ upstream: mock.url, log, onRequest: options.onRequest });
+  const launch = clients[client].prepare({
+    home,
+    url: tap.url,
+    prompt: options.prompt ?? 'Please do the steps',
+    mcpServers: options.mcpServers ?? {},
+    hooks: options.hooks ?? {},
+    settings: options.settings ?? {},
+  });
+
+  const ended = await guarded(killAll, async () => {
+    child = spawn(binaryOf(client), [...launch.args, ...(options.args ?? [])], {
+      cwd: path.join(home, 'work'),
+      env: environment(home, tap.url, launch, options.env),
+      detached: true,
+      stdio: 'pipe',
+    });
+    const result = await watch(child, kill, options);
+    const leftovers = await waitForEnd(home, options.graceMs ?? 1000);
+    killAll();
+    await waitForEnd(home, 2000);
+    return { ...result, leftovers };
+  });
+  await tap.close();
+  await mock.close();
+
+  const posts = tap.requests.filter(({ method, body }) => method === 'POST' && body);
+  return {
+    client,
+    ...ended,
+    main: posts.filter(({ body }) => asList(body?.['tools'])?.length),
+    all: posts,
+    egress: tap.egress,
+    home,
+    log,
+    [Symbol.dispose]: () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}
+
+const homeMark = '.earpiece-hosts';
+
+function makeHome(client: ClientName, earlier: string | undefined): string {
+  if (earlier !== undefined && !fs.existsSync(path.join(earlier, homeMark)))
+    throw new Error(`${earlier} is not the home of an earlier run: give the \`home\` of a run that is not disposed, or none`);
+  const home = earlier ?? fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), `earpiece-${client}-`)));
+  fs.writeFileSync(path.join(home, homeMark), '');
+  for (const folder of ['work', 'tmp', '.config', '.cache', '.local/share', '.local/state'])
+    fs.mkdirSync(path.join(home, folder), { recursive: true });
+  return home;
+}
+
+function native(call: Call, client: ClientName): NativeCall {
+  if ('mcp' in call) return { ...clients[client].tool(call.mcp, call.tool), args: call.args ?? {} };
+  return 'shell' in call ? clients[client].shell(call.shell) : call;
+}
+
+function environment(home: string, proxy: string, launch: Launch, extra: RunOptions['env']): Record<string, string> {
+  return {
+    PATH: [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter),
+    HOME: home,
+    TMPDIR: path.join(home, 'tmp'),
+    XDG_CONFIG_HOME: path.join(home, '.config'),
+    XDG_CACHE_HOME: path.join(home, '.cache'),
+    XDG_DATA_HOME: path.join(home, '.local/share'),
+    XDG_STATE_HOME: path.join(home, '.local/state'),
+    TERM: 'dumb',
+    LANG: 'C.UTF-8',
+    NO_COLOR: '1',
+    SHELL: '/bin/bash',
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: '127.0.0.1,localhost',
+    no_proxy: '127.0.0.1,localhost',
+    ...launch.env,
+    ...extra,
+  };
+}
+
+type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;
+
+async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void, options: RunOptions): Promise<Ended> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (data: string) => (output.stdout += data));
+  child.stderr?.setEncoding('utf8').on('data', (data: string) => (output.stderr += data));
+  child.stdin?.on('error', () => {}).end(options.stdin ?? '');
+
+  let timedOut = false;
+  let forced: NodeJS.Timeout | undefined;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill('SIGTERM');
+    forced = setTimeout(() => kill('SIGKILL'), 2000);
+  }, options.timeoutMs ?? 60_000);
+  try {
+    const [exitCode, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    // What was written last may still be in the pipe; a child of the client may hold the pipe open for good.
+    await Promise.race([once(child, 'close'), sleep(200)]);
+    return { exitCode, signal, timedOut, ...output };
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(forced);
+  }
+}
+
+// Nothing tells when the last process of a tree is gone, so the process table is asked.
+async function waitForEnd(home: string, withinMs: number): Promise<readonly Running[]> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const left = processesOf(home);
+    if (!left.length || performance.now() > until) return left;
+    await sleep(50);
+  }
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from './json.ts';
+
+/** A tool call in the words of the test; each client turns `mcp` and `shell` into its own tool's name and arguments. */
+export type Call =
+  | { readonly mcp: string; readonly tool: string; readonly args?: JsonObject }
+  | { readonly shell: string }
+  | NativeCall;
+
+export interface NativeCall {
+  readonly name: string;
+  readonly args?: JsonObject;
+  readonly namespace?: string;
+}
+
+/** One turn of the scripted model: its calls run in parallel; without calls the text is the answer. */
+export interface Step<C = Call> {
+  readonly text?: string;
+  readonly calls?: readonly C[];
+}
+
+export type Script<C = Call> = readonly Step<C>[];
+
+/** What the mock knows of a message, whatever the wire format was. */
+export interface Turn {
+  readonly role: string;
+  readonly tool_calls?: readonly unknown[];
+}
+
+/**
+ * The step that answers this conversation, counted from the conversation alone: tool results pay for steps with calls,
+ * answers without calls for steps with text. So a second turn, a resumed session or a hook that goes on simply takes the
+ * next step, also in clients that rename call ids or insert messages.
+ */
+export function nextStep(messages: readonly Turn[], script: Script<NativeCall>): number {
+  let results = messages.filter((message) => message.role === 'tool').length;
+  let answers = answersIn(messages);
+  const next = script.findIndex(({ calls = [] }) => {
+    if (calls.length) results -= calls.length;
+    else answers -= 1;
+    return results < 0 || answers < 0;
+  });
+  return next < 0 ? script.length : next;
+}
+
+// Neighbouring assistant messages are one turn.
+function answersIn(messages: readonly Turn[]): number {
+  let answers = 0;
+  let calls: number | undefined;
+  for (const message of [...messages, { role: 'end' } satisfies Turn] as Turn[]) {
+    if (message.role === 'assistant') {
+      calls = (calls ?? 0) + (message.tool_calls?.length ?? 0);
+      continue;
+    }
+    if (calls === 0) answers++;
+    calls = undefined;
+  }
+  return answers;
+}

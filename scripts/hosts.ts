@@ -1,0 +1,45 @@
+// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest [client…]`.
+import { clientNames, type ClientName } from '../e2e/hosts/pins.ts';
+import { setup } from '../e2e/hosts/setup.ts';
+
+const usage = `usage: node scripts/hosts.ts setup|selftest [${clientNames.join('|')} …]   (default: all)`;
+
+const [command, ...names] = process.argv.slice(2);
+const unknown = names.find((name) => !clientNames.includes(name as ClientName));
+const clients = names.length ? (names as ClientName[]) : clientNames;
+
+if (unknown !== undefined) fail(`unknown client "${unknown}"\n${usage}`);
+else if (command === 'setup') setUp();
+else if (command === 'selftest') await selfTest();
+else fail(command === undefined ? usage : `unknown command "${command}"\n${usage}`);
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 2;
+}
+
+function setUp(): void {
+  for (const client of clients) {
+    try {
+      const line = setup(client);
+      const how = line.kind === 'present' ? 'present' : `installed in ${line.seconds.toFixed(1)} s`;
+      console.log(`${client.padEnd(9)} ${line.package} ${how}`);
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exitCode = 1;
+    }
+  }
+}
+
+async function selfTest(): Promise<void> {
+  const { selfTest: test } = await import('../e2e/hosts/selftest.ts');
+  let failed = 0;
+  for (const client of clients) {
+    const report = await test(client);
+    console.log(`${client}: ${report.problems.length ? 'FAIL' : 'ok'}`);
+    for (const line of [...report.seen, ...report.problems.map((problem) => `PROBLEM ${problem}`)]) console.log(`  ${line}`);
+    if (report.problems.length) failed++;
+  }
+  console.log(`${clients.length - failed} passed, ${failed} failed`);
+  if (failed) process.exitCode = 1;
+}

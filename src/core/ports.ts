@@ -1,5 +1,6 @@
 import type { ConversationId, LogKey } from './address.ts';
 import type { Item } from './items.ts';
+import type { Json } from './json.ts';
 import type { NotificationId } from './notification.ts';
 import type { CarrierId, Draft, Owner, Stored } from './records.ts';
 
@@ -64,6 +65,10 @@ export interface Store {
 
   /** Removes closed items and their housekeeping records closed before `before` (epoch ms), withheld results that ran out, and presence ended before it. Transcript records stay. */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
+
+  /** Small durable values beside the log (mutes, when the last prune ran). Undefined removes. */
+  setting(key: string, options?: Wait): Promise<Json | undefined>;
+  setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
 
   /** A secret of this store, made once, from which marks are derived. Hex. */
   secret(options?: Wait): Promise<string>;

@@ -1,0 +1,243 @@
+/**
+ * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
+ *
+ * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
+ * reason. Error and above are never summarized: what does not fit stays open and rides next.
+ */
+import type { Item } from './items.ts';
+import { filteredBecause, type Mute } from './filter.ts';
+import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId } from './notification.ts';
+import type { Decision, Line, Plan, Rest } from './plan.ts';
+import type { Policy } from './policy.ts';
+import type { ContactPoint } from './records.ts';
+import { estimateTokens } from './tokens.ts';
+
+/** What was known when the carrier was composed; gathered before the transaction. Times are epoch ms. */
+export type Facts = {
+  /** What the agent came to know by itself, and when (see `Notification.about`); this batch included. */
+  readonly known: Readonly<Record<string, number>>;
+  /** The contact points that this host has; a moment that it lacks does not hold anything back. */
+  readonly points: readonly ContactPoint[];
+  /** Turns that started since an item was queued, for those that wait for some. */
+  readonly turnsSince: Readonly<Record<string, number>>;
+  readonly mutes: readonly Mute[];
+};
+
+export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [] };
+
+/** At which contact points a moment has come. */
+const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] | 'any'>> = {
+  next: 'any',
+  now: 'any',
+  after_tool: ['tool_result', 'tool_batch_end'],
+  next_cycle: ['cycle_start', 'tool_batch_end', 'turn_start', 'forced'],
+  cycle_end: ['tool_batch_end', 'turn_end', 'idle'],
+  turn_start: ['turn_start'],
+  turn_end: ['turn_end', 'idle'],
+};
+
+/** Distinct messages in one line at error and above, where none may be left out. */
+const ERRORS_A_LINE = 5;
+const FRAME_TOKENS = 30;
+const LINE_TOKENS = 8;
+
+/** `open`: the open items for this conversation, oldest first. Offered ones must not be among them. */
+export function plan(open: readonly Item[], point: ContactPoint, policy: Policy, facts: Facts, now: number): Plan {
+  const decisions: Decision[] = [];
+  const close = (
+    item: Item,
+    step: 'filter' | 'relevance' | 'supersede',
+    outcome: 'filtered' | 'expired' | 'known' | 'superseded',
+    reason: string,
+  ): false => {
+    decisions.push({ kind: 'close', id: item.id, step, outcome, reason });
+    return false;
+  };
+
+  const passing = open.filter((item) => {
+    const filtered = filteredBecause(item.notification, policy, facts.mutes, now);
+    if (filtered !== undefined) return close(item, 'filter', 'filtered', filtered);
+    const { expiresAt, about } = item.notification;
+    if (typeof expiresAt === 'number' && expiresAt <= now)
+      return close(item, 'relevance', 'expired', `expired ${new Date(expiresAt).toISOString()}`);
+    if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
+      return close(
+        item,
+        'relevance',
+        'known',
+        `the agent knows ${about} since ${new Date(facts.known[about] ?? 0).toISOString()}`,
+      );
+    return true;
+  });
+
+  const newest = new Map<string, Item>();
+  for (const item of passing)
+    if (item.notification.supersede && item.notification.key !== undefined) newest.set(item.notification.key, item);
+  const current = passing.filter((item) => {
+    const key = item.notification.supersede ? item.notification.key : undefined;
+    const winner = key === undefined ? undefined : newest.get(key);
+    return (
+      winner === undefined || winner === item || close(item, 'supersede', 'superseded', `${winner.id} is newer with key ${key}`)
+    );
+  });
+
+  const due = current.filter((item) => {
+    const waits = notDueBecause(item, point, policy, facts, now);
+    if (waits !== undefined) decisions.push({ kind: 'keep', id: item.id, step: 'moment', reason: waits });
+    return waits === undefined;
+  });
+
+  const lines = coalesce(due, policy).toSorted(byUrgency);
+  return budget(lines, policy, decisions);
+}
+
+function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
+  const { deliver = 'next', level } = item.notification;
+  if (level === 'critical' || isInterrupt(item.notification)) return undefined;
+  if (typeof deliver === 'object') {
+    if ('at' in deliver) return now >= deliver.at ? undefined : `waits until ${new Date(deliver.at).toISOString()}`;
+    const since = facts.turnsSince[item.id] ?? 0;
+    if (since >= deliver.afterTurns || !has(facts, ['turn_start'])) return undefined;
+    return `waits for turn ${deliver.afterTurns} after it was queued, ${since} so far`;
+  }
+  const points = DUE_AT[deliver];
+  if (points === 'any' || points.includes(point) || !has(facts, points)) return undefined;
+  if (now - item.at >= policy.maxDeferMs) return undefined;
+  return `waits for ${deliver}`;
+}
+
+/** An empty list means that nothing is known of the host: then nothing is assumed to be missing. */
+const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
+  facts.points.length === 0 || points.some((p) => facts.points.includes(p));
+
+/** Groups what is one thing for the reader: what was sent as one line, one key, one kind within its window, warnings of one source. */
+function coalesce(due: readonly Item[], policy: Policy): Line[] {
+  const groups: Item[][] = [];
+  const join = (find: (group: Item[]) => boolean, item: Item): void => {
+    const group = groups.find(find);
+    if (group) group.push(item);
+    else groups.push([item]);
+  };
+  for (const item of due) {
+    const { key, supersede, kind, level } = item.notification;
+    if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
+    else if (standsAlone(item)) groups.push([item]);
+    else if (key !== undefined && !supersede)
+      join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
+    else {
+      const windowMs = policy.coalesceMs[kind.source] ?? policy.coalesceMs['*'] ?? 0;
+      const near = (g: Item[]): boolean => Math.abs(item.at - (g.at(-1)?.at ?? 0)) <= windowMs;
+      join(
+        (g) =>
+          windowMs > 0 &&
+          level !== 'critical' &&
+          joins(g, item) &&
+          near(g) &&
+          g.every((other) => other.notification.key === undefined) &&
+          key === undefined &&
+          (sameKind(g[0] as Item, item) || (level === 'warning' && isWarningOf(g, kind.source))),
+        item,
+      );
+    }
+  }
+  return groups.map(lineOf);
+}
+
+/** A person's words and whatever asks for an action are never merged with others. */
+const standsAlone = ({ notification: n }: Item): boolean =>
+  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined;
+
+const joins = (group: Item[], item: Item): boolean => {
+  const first = group[0];
+  if (first === undefined || first.text !== undefined || standsAlone(first)) return false;
+  if (levelRank(item.notification.level) < levelRank('error')) return true;
+  return messagesOf([...group, item]).length <= ERRORS_A_LINE;
+};
+const sameKind = (a: Item, b: Item): boolean =>
+  formatKind(a.notification.kind) === formatKind(b.notification.kind) && a.notification.level === b.notification.level;
+const isWarningOf = (group: Item[], source: string): boolean =>
+  group.every((g) => g.notification.level === 'warning' && g.notification.kind.source === source);
+const sameIds = (a: readonly NotificationId[] | undefined, b: readonly NotificationId[] | undefined): boolean =>
+  a !== undefined && b !== undefined && a.length === b.length && a.every((id, i) => id === b[i]);
+
+const messagesOf = (group: readonly Item[]): string[] => [
+  ...new Set(
+    group.flatMap((item) => [
+      item.notification.message,
+      ...item.differs.flatMap((d) => (d.message === undefined ? [] : [d.message])),
+    ]),
+  ),
+];
+
+function lineOf(group: Item[]): Line {
+  const first = group[0] as Item;
+  const n = first.notification;
+  const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
+  const rows = group
+    .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
+    .filter((d) => d !== undefined);
+  return {
+    ids: group.map((item) => item.id),
+    kind: n.kind,
+    level: n.level,
+    messages: messagesOf(group),
+    count: group.reduce((sum, item) => sum + item.count, 0),
+    firstAt: Math.min(...group.map((item) => item.notification.firstAt ?? item.at)),
+    lastAt: Math.max(...group.map((item) => item.lastAt)),
+    data: rows,
+    ...(kinds.size > 1 ? { status: true as const } : {}),
+    ...(n.action === undefined ? {} : { action: n.action }),
+    ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
+    ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
+    ...(first.text === undefined ? {} : { sent: first.text }),
+  };
+}
+
+const byUrgency = (a: Line, b: Line): number => levelRank(b.level) - levelRank(a.level) || a.firstAt - b.firstAt;
+
+function budget(lines: readonly Line[], policy: Policy, decisions: Decision[]): Plan {
+  const taken: Line[] = [];
+  const left: Line[] = [];
+  let tokens = FRAME_TOKENS;
+  for (const line of lines) {
+    const cost = costOf(line, policy);
+    const fits = taken.length < policy.maxItems && tokens + cost <= policy.maxTokens;
+    if (taken.length === 0 || fits) {
+      taken.push(line);
+      tokens += cost;
+      const reason = line.ids.length > 1 ? `one line of ${line.ids.length}` : 'due and within the budget';
+      for (const id of line.ids) decisions.push({ kind: 'take', id, step: line.ids.length > 1 ? 'coalesce' : 'budget', reason });
+      continue;
+    }
+    const reason =
+      taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
+    if (levelRank(line.level) >= levelRank('error') || line.sent !== undefined)
+      for (const id of line.ids) decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
+    else {
+      left.push(line);
+      for (const id of line.ids) decisions.push({ kind: 'summarize', id, step: 'budget', reason });
+    }
+  }
+  return { lines: taken, ...(left.length > 0 ? { rest: restOf(left) } : {}), decisions };
+}
+
+function costOf(line: Line, policy: Policy): number {
+  if (line.sent !== undefined) return estimateTokens(line.sent);
+  const chars = Math.min(
+    policy.maxItemChars,
+    line.messages.reduce((sum, m) => sum + m.length + 2, line.instruction?.length ?? 0),
+  );
+  const sample = line.messages.join('; ').slice(0, policy.maxItemChars);
+  return LINE_TOKENS + Math.max(estimateTokens(sample), Math.ceil(chars / 8));
+}
+
+function restOf(lines: readonly Line[]): Rest {
+  const bySource = new Map<string, { source: string; count: number; level: Line['level'] }>();
+  for (const line of lines) {
+    const key = `${line.kind.source} ${line.level}`;
+    const known = bySource.get(key);
+    if (known) known.count += line.count;
+    else bySource.set(key, { source: line.kind.source, count: line.count, level: line.level });
+  }
+  return { ids: lines.flatMap((line) => line.ids), bySource: [...bySource.values()] };
+}

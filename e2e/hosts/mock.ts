@@ -10,9 +10,8 @@ export interface MockOptions {
   readonly latency?: number;
 }
 
-export interface Mock {
+export interface Mock extends AsyncDisposable {
   readonly url: string;
-  close(): Promise<void>;
 }
 
 /**
@@ -38,8 +37,8 @@ export async function startMock({ script, onToolStep, latency = 0 }: MockOptions
   const front = await startTap({ upstream, onRequest: countTokens, rewrite: fixAnswer });
   return {
     url: front.url,
-    close: async () => {
-      await front.close();
+    [Symbol.asyncDispose]: async () => {
+      await front[Symbol.asyncDispose]();
       await mock.stop();
     },
   };

@@ -67,12 +67,30 @@ export interface Run extends Disposable {
 
 /**
  * One run of a real CLI against the scripted model: in a HOME of its own, with an environment built from nothing, dummy
- * keys, everything on 127.0.0.1 and the way out trapped. None of its processes survives the call.
+ * keys, everything on 127.0.0.1 and the way out trapped. None of its processes survives the call. What `onToolStep`
+ * throws ends the run, and the call throws it.
  */
 export async function run(client: ClientName, options: RunOptions): Promise<Run> {
   requireInstalled(client);
   const home = makeHome(client, options.home);
-  const log = path.join(home, 'requests.jsonl');
+  const dispose = (): void => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  const failures: unknown[] = [];
+  try {
+    const seen = await runIn(home, client, options, (failure) => void failures.push(failure));
+    if (failures.length) throw failures[0];
+    return { client, home, ...seen, [Symbol.dispose]: dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+async function runIn(
+  home: string,
+  client: ClientName,
+  options: RunOptions,
+  onFailure: (failure: unknown) => void,
+): Promise<Omit<Run, 'client' | 'home' | keyof Disposable>> {
   let child: ChildProcess | undefined;
   const kill = (signal: NodeJS.Signals = 'SIGTERM'): void => {
     if (child?.pid) end(-child.pid, signal);
@@ -82,12 +100,20 @@ export async function run(client: ClientName, options: RunOptions): Promise<Run>
     for (const { pid } of processesOf(home)) end(pid, 'SIGKILL');
   };
 
-  const mock = await startMock({
+  await using mock = await startMock({
     script: options.script.map(({ calls, ...step }) => ({ ...step, calls: calls?.map((call) => native(call, client)) ?? [] })),
-    onToolStep: (step) => options.onToolStep?.({ step, home, kill }),
+    onToolStep: async (step) => {
+      try {
+        await options.onToolStep?.({ step, home, kill });
+      } catch (failure) {
+        onFailure(failure);
+        killAll();
+      }
+    },
     latency: options.latency ?? 0,
   });
-  const tap = await startTap({ upstream: mock.url, log, onRequest: options.onRequest });
+  const log = path.join(home, 'requests.jsonl');
+  await using tap = await startTap({ upstream: mock.url, log, onRequest: options.onRequest });
   const launch = clients[client].prepare({
     home,
     url: tap.url,
@@ -110,19 +136,13 @@ export async function run(client: ClientName, options: RunOptions): Promise<Run>
     await waitForEnd(home, 2000);
     return { ...result, leftovers };
   });
-  await tap.close();
-  await mock.close();
-
   const posts = tap.requests.filter(({ method, body }) => method === 'POST' && body);
   return {
-    client,
     ...ended,
     main: posts.filter(({ body }) => asList(body?.['tools'])?.length),
     all: posts,
     egress: tap.egress,
-    home,
     log,
-    [Symbol.dispose]: () => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
   };
 }
 

@@ -45,11 +45,10 @@ export interface TapOptions {
   readonly rewrite?: (request: Recorded) => ((lines: string) => string) | undefined;
 }
 
-export interface Tap {
+export interface Tap extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly Recorded[];
   readonly egress: readonly Egress[];
-  close(): Promise<void>;
 }
 
 /**
@@ -103,7 +102,7 @@ export async function startTap(options: TapOptions): Promise<Tap> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     egress,
-    close: () =>
+    [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { McpServer } from './clients/client.ts';
+
+const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const fixture = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
+
+/** The agent that the tests send to. */
+export const address = 'fixture/agent';
+
+/** The fixture server behind the gateway, as an MCP client's settings name it. */
+export const wrappedFixture = (database: string): McpServer => ({
+  command: process.execPath,
+  args: [entry, 'gateway', '--', process.execPath, fixture],
+  env: { EARPIECE_DB: database, EARPIECE_ADDRESS: address },
+});
+
+/** Queues a notification from a process of its own; durable when it resolves. */
+export async function send(home: string, database: string, message: string, ...options: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [entry, 'send', '--to', address, ...options, message], {
+    cwd: path.join(home, 'work'),
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      XDG_CONFIG_HOME: path.join(home, '.config'),
+      XDG_STATE_HOME: path.join(home, '.local/state'),
+      EARPIECE_DB: database,
+    },
+    timeout: 20_000,
+  });
+}

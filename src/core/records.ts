@@ -78,7 +78,7 @@ export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; reado
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
   readonly carrier: CarrierId;
-  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'owner_dead' | 'lease_expired' | 'shutdown';
+  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'owner_dead' | 'lease_expired' | 'shutdown';
 };
 export type ObservedRecord = Base & {
   readonly type: 'notification_observed';
@@ -97,11 +97,13 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** An upstream tool call was answered with the gate's text instead of being passed on. */
+/** An upstream tool call was answered with the gate's text instead of being passed on. `text`: what was said, where it was said first. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
+  /** What was said, where it was said first. */
+  readonly text?: string;
 };
 /** In the log `project/*`: who gets a fan-out, written before the first queue, and that all were queued. */
 export type FanOutRecord = Base & {

@@ -1,0 +1,245 @@
+/**
+ * What rides on the gateway's results: an inbox behind the `Rider` port. One conversation per connection, found anew now
+ * and then since its host may show another one (`/clear`).
+ */
+import type { ReleasedRecord } from '../core/records.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { conversationId, parseAddress } from '../core/address.ts';
+import { isSignal, type Conversation, type ConversationOptions, type Identity, type Inbox, type Offer } from '../inbox/index.ts';
+import type {
+  Call,
+  CallToolResult,
+  Connection,
+  Delivery,
+  OwnAnswer,
+  OwnCall,
+  OwnTool,
+  Result,
+  Ride,
+  Rider,
+  UpstreamEvent,
+  Verdict,
+} from './rider.ts';
+import { noDelivery } from './rider.ts';
+
+export type InboxRiderOptions = {
+  readonly inbox: Inbox;
+  /** Whose conversation a connection is. */
+  readonly identify: (connection: Connection) => Promise<Identity>;
+  /** For presence: what carries, e.g. `gateway:stdio files`. */
+  readonly carrier: string;
+  readonly view?: ConversationOptions['view'];
+  /** Where trouble of ours is told, one line each. */
+  readonly complain: (line: string) => void;
+};
+
+const IDENTIFY_EVERY_MS = 500;
+
+const GET_NOTIFICATIONS: OwnTool = {
+  name: 'get_notifications',
+  description:
+    'Returns notifications for this conversation that have not been read yet, newest first: events from outside that happened while you worked (a build ended, a file changed, a person wants you to stop). ' +
+    'Also returns tool results that were withheld because of an interrupt. For a notification of type "interrupt", `instruction` says what was asked for.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      session_token: {
+        type: 'string',
+        description: 'Only needed when this connection is not bound to a conversation: project/agent#conversation',
+      },
+      mark_as_read: { type: 'boolean', default: true, description: 'false leaves them unread' },
+    },
+    additionalProperties: false,
+  },
+  annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
+};
+
+export function inboxRider(options: InboxRiderOptions): Rider {
+  const { inbox } = options;
+  const seats = new Map<string, Seat>();
+  const seatOf = (connection: Connection): Seat => {
+    let seat = seats.get(connection.key);
+    if (!seat) seats.set(connection.key, (seat = new Seat(connection, options)));
+    return seat;
+  };
+  const settle = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => options.complain(`a notification's receipt was not written: ${messageOf(error)}`));
+  };
+  const deliveryOf = (offer: Offer | undefined): Delivery =>
+    offer === undefined
+      ? noDelivery
+      : { confirm: () => settle(offer.confirm()), release: (reason: ReleasedRecord['reason']) => settle(offer.release(reason)) };
+
+  return {
+    tools: () => [GET_NOTIFICATIONS],
+
+    async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
+      try {
+        const { markAsRead, token } = readArguments(call.args);
+        const conversation = token === undefined ? await seatOf(connection).conversation() : await byToken(inbox, token);
+        const pulled = await conversation.pull({ mark: markAsRead });
+        const answer = {
+          success: true,
+          count: pulled.notifications.length,
+          notifications: pulled.notifications,
+          ...(pulled.more > 0 ? { more: pulled.more } : {}),
+          ...(pulled.withheld.length > 0 ? { withheld_results: pulled.withheld } : {}),
+        };
+        return { result: text(JSON.stringify(answer)), ...deliveryOf(pulled.offer) };
+      } catch (error) {
+        return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
+      }
+    },
+
+    async before(connection: Connection, call: Call): Promise<Verdict> {
+      const conversation = await seatOf(connection).conversation();
+      if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
+      const refusal = await conversation.refuse({ on: nameOf(call) });
+      if (refusal === undefined) return { kind: 'pass' };
+      return {
+        kind: 'refuse',
+        text: refusal.text,
+        meta: { 'earpiece/notifications': refusal.ids },
+        delivery: deliveryOf(refusal.offer),
+      };
+    },
+
+    async after(connection: Connection, result: Result): Promise<Ride> {
+      const conversation = await seatOf(connection).conversation();
+      const policy = conversation.policy();
+      const on = nameOf(result);
+      if (policy.interrupt === 'after') {
+        const refusal = await conversation.refuse({ on });
+        if (refusal !== undefined) {
+          await conversation.withhold(on, result.raw());
+          return { kind: 'replace', text: refusal.text, delivery: deliveryOf(refusal.offer) };
+        }
+      }
+      if (isSignal(conversation.options.view ?? policy.view)) {
+        const signal = await conversation.signal({ at: 'tool_result' });
+        return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
+      }
+      const offer = await conversation.offer({ at: 'tool_result', on, maxChars: result.maxChars - result.chars });
+      return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
+    },
+
+    opened(connection: Connection): void {
+      settle(
+        seatOf(connection)
+          .conversation()
+          .then((conversation) => conversation.seen({ pulls: true })),
+      );
+    },
+
+    closed(connection: Connection): void {
+      const seat = seats.get(connection.key);
+      seats.delete(connection.key);
+      // The conversation may go on with other carriers; only its host knows when it ends.
+      if (seat) settle(seat.conversation().then((conversation) => conversation.seen()));
+    },
+
+    upstream(event: UpstreamEvent): void {
+      settle(Promise.all([...seats.values()].map(async (seat) => tellUpstream(inbox, await seat.conversation(), event))));
+    },
+  };
+}
+
+/** One connection and the conversation that it has now. */
+class Seat {
+  #connection: Connection;
+  #options: InboxRiderOptions;
+  #conversation: Promise<Conversation> | undefined;
+  #identifiedAt = 0;
+
+  constructor(connection: Connection, options: InboxRiderOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  conversation(): Promise<Conversation> {
+    const now = performance.now();
+    if (this.#conversation === undefined || now - this.#identifiedAt > IDENTIFY_EVERY_MS) {
+      this.#identifiedAt = now;
+      const before = this.#conversation;
+      this.#conversation = this.#find(before);
+      this.#conversation.catch(() => (this.#conversation = before));
+    }
+    return this.#conversation;
+  }
+
+  async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
+    const { inbox, identify, carrier, view } = this.#options;
+    const identity = await identify(this.#connection);
+    const known = await before?.catch(() => undefined);
+    if (known && known.log === identity.log && known.id === identity.conversation) return known;
+    const { client } = this.#connection;
+    return inbox.conversation(
+      { log: identity.log, conversation: identity.conversation },
+      {
+        carrier,
+        pulls: true,
+        points: ['tool_result'],
+        process: identity.host?.process ?? inbox.owner,
+        ...(view === undefined ? {} : { view }),
+        ...(client === undefined
+          ? {}
+          : { host: client.name, ...(client.version === undefined ? {} : { hostVersion: client.version }) }),
+      },
+    );
+  }
+}
+
+async function tellUpstream(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
+  const key = `mcp:${event.server}`;
+  if (event.state === 'reconnected') {
+    await inbox.withdraw(conversation.log, { key }, { by: 'mcp', reason: `${event.server} is back` });
+    await inbox.queue(conversation.address, {
+      kind: 'mcp.reconnected',
+      message: `MCP server \`${event.server}\` is connected again${event.detail ? ` (${event.detail})` : ''}; what it kept in memory is gone`,
+      key: `${key}:back`,
+      supersede: true,
+    });
+    return;
+  }
+  await inbox.queue(conversation.address, {
+    kind: 'mcp.disconnected',
+    level: 'error',
+    message: `MCP server \`${event.server}\` has disconnected${event.detail ? `: ${event.detail}` : ''}`,
+    key,
+    supersede: true,
+  });
+}
+
+async function byToken(inbox: Inbox, token: string): Promise<Conversation> {
+  const address = parseAddress(token);
+  if (address.kind !== 'conversation')
+    throw new EarpieceError(
+      'bad_address',
+      `session_token ${JSON.stringify(token)} names no conversation: project/agent#conversation`,
+    );
+  const conversation = inbox.conversation(token, { pulls: true });
+  const there = await inbox.store.presence({ log: conversation.log, conversation: conversationId(address.conversation) });
+  if (there.length === 0)
+    throw new EarpieceError('not_found', `session_token ${JSON.stringify(token)}: no such conversation has been seen`);
+  return conversation;
+}
+
+function readArguments(args: unknown): { markAsRead: boolean; token?: string } {
+  const given = (args ?? {}) as Record<string, unknown>;
+  for (const key of Object.keys(given))
+    if (key !== 'session_token' && key !== 'mark_as_read')
+      throw new EarpieceError(
+        'bad_argument',
+        `get_notifications has no argument ${JSON.stringify(key)}; it takes session_token and mark_as_read`,
+      );
+  const { session_token: token, mark_as_read: mark = true } = given;
+  if (typeof mark !== 'boolean')
+    throw new EarpieceError('bad_argument', `mark_as_read ${JSON.stringify(mark)} is not true or false`);
+  if (token !== undefined && typeof token !== 'string')
+    throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
+  return { markAsRead: mark, ...(token === undefined ? {} : { token }) };
+}
+
+const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
+const nameOf = (call: Call): string => (call.server === '' ? call.tool : `${call.server}:${call.tool}`);
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,70 @@
+/**
+ * `project/*`: first the intent with everyone it is for, then one idempotent queue per agent, then that it is done. A
+ * crash between them is made good by whoever comes next: the ids are the same, so nobody gets it twice.
+ */
+import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { fault } from '../core/faults.ts';
+import type { Notification } from '../core/notification.ts';
+import type { Policy } from '../core/policy.ts';
+import { isType, type FanOutRecord } from '../core/records.ts';
+import type { Inbox, Queued } from './inbox.ts';
+
+export async function fanOut(inbox: Inbox, project: string, notification: Notification, policy: Policy): Promise<Queued> {
+  await finishFanOuts(inbox, project);
+  const fits = (purpose: string | undefined): boolean =>
+    notification.purpose === undefined || purpose === undefined || notification.purpose === purpose;
+  const there = (await inbox.active({ project })).filter((p) => fits(p.purpose));
+  if (there.length === 0)
+    throw new EarpieceError(
+      'nobody_there',
+      `no conversation is active in project ${JSON.stringify(project)}; start an agent with an earpiece gateway, or name one agent: ${project}/<agent> keeps it until that agent comes`,
+    );
+  const targets = Object.values(Object.groupBy(there, (p) => p.log)).map((group) => ({
+    log: group?.[0]?.log as LogKey,
+    conversations: (group ?? []).map((p) => p.conversation),
+  }));
+  const known = (await intents(inbox, project)).all.find((intent) => intent.id === notification.id);
+  const intent: FanOutRecord = known ?? { type: 'fan_out', id: notification.id, notification, targets };
+  if (!known) await inbox.store.append(projectLog(project), [intent]);
+  fault('fan_out.intent');
+  const results = await carryOut(inbox, project, intent, policy);
+  const to = intent.targets.flatMap(({ log, conversations }) =>
+    conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
+  );
+  return { kind: results.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+}
+
+/** Carries out what an earlier process announced and did not finish. */
+export async function finishFanOuts(inbox: Inbox, project: string): Promise<void> {
+  const { unfinished } = await intents(inbox, project);
+  for (const intent of unfinished) await carryOut(inbox, project, intent, inbox.policies.policy(project));
+}
+
+async function carryOut(inbox: Inbox, project: string, intent: FanOutRecord, policy: Policy): Promise<string[]> {
+  const kinds: string[] = [];
+  for (const { log, conversations } of intent.targets) {
+    kinds.push((await inbox.queueOne(log, intent.notification, policy, conversations)).kind);
+    fault('fan_out.queued');
+  }
+  await inbox.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
+  return kinds;
+}
+
+async function intents(inbox: Inbox, project: string): Promise<{ all: FanOutRecord[]; unfinished: FanOutRecord[] }> {
+  const records = await inbox.store.read({
+    log: projectLog(project),
+    types: ['fan_out', 'fan_out_done'],
+    newestFirst: true,
+    limit: 200,
+  });
+  const done = new Set<string>();
+  const all: FanOutRecord[] = [];
+  for (const { body } of records) {
+    if (isType(body, 'fan_out_done')) done.add(body.id);
+    else if (isType(body, 'fan_out')) all.push(body);
+  }
+  return { all, unfinished: all.filter((intent) => !done.has(intent.id)).toReversed() };
+}
+
+const projectLog = (project: string): LogKey => `${logKey(project, 'x').slice(0, -1)}*` as LogKey;

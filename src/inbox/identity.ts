@@ -1,0 +1,101 @@
+/**
+ * Whose conversation a process carries for. In this order: what it was told (flag, environment, header); what the host
+ * process was bound to (its session hook binds it, and binds it anew after `/clear`); the host's own session id in the
+ * environment; the nearest known host among the ancestors; else `#main`, one per agent and never one per process.
+ */
+import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Store } from '../core/ports.ts';
+import type { Owner } from '../core/records.ts';
+import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
+
+/** A program that runs an agent's loop: how its process, its session variable and its MCP client name look. */
+export type KnownHost = {
+  readonly agent: string;
+  readonly process: RegExp;
+  readonly sessionVariable?: string;
+  readonly client: RegExp;
+};
+
+export const KNOWN_HOSTS: readonly KnownHost[] = [
+  { agent: 'claude-code', process: /^claude(\.exe)?$/, sessionVariable: 'CLAUDE_CODE_SESSION_ID', client: /^claude-code/i },
+  { agent: 'codex', process: /^codex(-.*)?$/, client: /^codex/i },
+  { agent: 'gemini-cli', process: /^gemini$/, client: /^gemini-cli/i },
+  { agent: 'qwen-code', process: /^qwen$/, client: /^qwen/i },
+  { agent: 'opencode', process: /^\.?opencode$/, client: /^opencode/i },
+  { agent: 'pi', process: /^pi$/, client: /^pi(-|$)/i },
+  { agent: 'cursor', process: /^cursor(-agent)?$/i, client: /^cursor/i },
+  { agent: 'copilot', process: /^copilot$/, client: /^(github-)?copilot/i },
+  { agent: 'goose', process: /^goosed?$/, client: /^goose/i },
+];
+
+export type Identity = {
+  readonly log: LogKey;
+  readonly conversation: ConversationId;
+  /** How it was found, for `doctor`. */
+  readonly by: 'given' | 'session variable' | 'binding' | 'host process' | 'client name' | 'default';
+  readonly host?: { readonly agent: string; readonly process: Owner };
+};
+
+export type IdentityQuestion = {
+  readonly project: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An address or a bare agent name, from a flag or a header; `EARPIECE_ADDRESS` is read from `env`. */
+  readonly given?: string | undefined;
+  /** `clientInfo.name` of the MCP client, when it is known by now. */
+  readonly client?: string | undefined;
+  /** A front that serves more than one host (HTTP) has no host among its ancestors. */
+  readonly lookAtAncestors?: boolean;
+  readonly processes?: Processes;
+};
+
+export async function identify(question: IdentityQuestion, store: Pick<Store, 'binding'>): Promise<Identity> {
+  const { project, env, processes = systemProcesses } = question;
+  const given = parseGiven(question.given ?? env['EARPIECE_ADDRESS'], project);
+  if (given?.conversation) return { log: given.log, conversation: given.conversation, by: 'given' };
+
+  const host = question.lookAtAncestors === false ? undefined : nearestHost(processes);
+  const known = host?.known ?? KNOWN_HOSTS.find((k) => question.client !== undefined && k.client.test(question.client));
+  const log =
+    given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
+
+  if (host) {
+    const owner: Owner = { machine: processes.machine, pid: host.process.pid, startedAt: host.process.startedAt };
+    const about = { agent: host.known.agent, process: owner };
+    const bound = await store.binding(owner);
+    if (bound && bound.log === log) return { log, conversation: bound.conversation, by: 'binding', host: about };
+    const session = host.known.sessionVariable && env[host.known.sessionVariable];
+    if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable', host: about };
+    return { log, conversation: placeholder(owner), by: 'host process', host: about };
+  }
+  const session = known?.sessionVariable && env[known.sessionVariable];
+  if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable' };
+  return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
+}
+
+/** The conversation of a host process that nobody has bound yet. */
+export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));
+
+function parseGiven(text: string | undefined, project: string): { log: LogKey; conversation?: ConversationId } | undefined {
+  if (text === undefined || text === '') return undefined;
+  const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
+  if (address.kind === 'project')
+    throw new EarpieceError(
+      'bad_address',
+      `address ${JSON.stringify(text)} is a whole project; whoever carries is one agent: write project/agent`,
+    );
+  const log = logKey(address.project, address.agent);
+  return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
+}
+
+function nearestHost(processes: Processes): { known: KnownHost; process: Process } | undefined {
+  for (const process of ancestors(processes)) {
+    const [program, script] = process.args.map(fileName);
+    const names = [process.name, program ?? '', /^(node|bun|deno)/.test(program ?? '') ? (script ?? '') : ''];
+    const known = KNOWN_HOSTS.find((host) => names.some((name) => host.process.test(name)));
+    if (known) return { known, process };
+  }
+  return undefined;
+}
+
+const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.[cm]?js$/, '');

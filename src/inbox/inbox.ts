@@ -1,0 +1,458 @@
+/**
+ * The shell round the core: the only way to a store. It gathers facts, asks the plan, renders the view and appends; the
+ * rules are in core, the transactions in the store.
+ */
+import { EarpieceError } from '../core/errors.ts';
+import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import { fault } from '../core/faults.ts';
+import { cappedLevel, type Mute } from '../core/filter.ts';
+import type { Item } from '../core/items.ts';
+import {
+  isInterrupt,
+  makeNotification,
+  type Notification,
+  type NotificationId,
+  type NotificationInput,
+} from '../core/notification.ts';
+import type { Policy } from '../core/policy.ts';
+import type { Ids, Presence, PresenceUpdate, ReadQuery, Store } from '../core/ports.ts';
+import { queuedRecord, type ClosedRecord, type Draft, type FoldedRecord, type Owner, type Stored } from '../core/records.ts';
+import { Conversation, type ConversationOptions } from './conversation.ts';
+import { fanOut, finishFanOuts } from './fan-out.ts';
+import { randomIds } from './ids.ts';
+import { redactor } from './redact.ts';
+import { placeholder } from './identity.ts';
+import { OpenLimit } from './open-limit.ts';
+import { isAlive, selfOwner } from './processes.ts';
+import { sweepLog } from './sweep.ts';
+import { explain, type Why } from './why.ts';
+
+export interface PolicySource {
+  /** The policy of a project as it is now. Must not throw: a broken file keeps the old one. */
+  policy(project: string): Policy;
+}
+
+export type InboxDeps = {
+  readonly store: Store;
+  readonly policies: PolicySource;
+  readonly ids?: Ids;
+  /** This process, as the owner of its leases. */
+  readonly owner?: Owner;
+  /** Undefined: cannot be told from here. */
+  readonly isAlive?: (owner: Owner) => boolean | undefined;
+  readonly timeZone?: string;
+};
+
+export type Queued =
+  | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
+  /** Counted into an open notification of the same key. */
+  | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
+  /** The id was queued before; nothing changed. */
+  | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
+
+/** `maybe_seen`: it was offered before, the model may have read it; it will not be offered again. */
+export type Withdrawn = { readonly id: NotificationId; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
+
+/** A conversation without sign of life for this long is not active, unless its process lives. */
+const ACTIVE_MS = 30 * 60_000;
+
+export class Inbox implements AsyncDisposable {
+  readonly store: Store;
+  readonly policies: PolicySource;
+  readonly ids: Ids;
+  readonly owner: Owner;
+  readonly isAlive: (owner: Owner) => boolean | undefined;
+  readonly timeZone: string;
+  #limit: OpenLimit;
+  #closed = false;
+
+  constructor(deps: InboxDeps) {
+    this.store = deps.store;
+    this.policies = deps.policies;
+    this.ids = deps.ids ?? randomIds;
+    this.owner = deps.owner ?? selfOwner();
+    this.isAlive = deps.isAlive ?? ((owner) => isAlive(owner));
+    this.timeZone = deps.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    this.#limit = new OpenLimit(this);
+  }
+
+  /**
+   * Queues a notification, durably: when this resolves it survives a crash. `project/*` goes to every conversation active
+   * in the project. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that would reach no one).
+   */
+  async queue(to: string | Address, input: NotificationInput): Promise<Queued> {
+    const address = typeof to === 'string' ? parseAddress(to) : to;
+    const policy = this.policies.policy(address.project);
+    const notification = this.#make(input, policy);
+    fault('queue.checked');
+    if (address.kind === 'project') return fanOut(this, address.project, notification, policy);
+    const queued = await this.queueOne(
+      logOf(address),
+      notification,
+      policy,
+      address.kind === 'conversation' ? [address.conversation] : [],
+    );
+    fault('queue.acknowledged');
+    return { ...queued, to: [formatAddress(address)] };
+  }
+
+  /** One notification into one log. `conversations`: for whom; none means the agent's first that carries. */
+  async queueOne(
+    log: LogKey,
+    notification: Notification,
+    policy: Policy,
+    conversations: readonly ConversationId[],
+  ): Promise<
+    { kind: 'queued' | 'duplicate'; id: NotificationId } | { kind: 'folded'; id: NotificationId; into: NotificationId }
+  > {
+    const { id } = notification;
+    const audience =
+      conversations.length === 0 && notification.action !== undefined ? await this.#forAction(log, notification) : conversations;
+
+    const into = await this.#foldable(log, notification, audience);
+    if (into) {
+      const differs = differsFrom(into, notification);
+      const folded = await this.store.append(log, [
+        {
+          type: 'system_notification_folded',
+          id,
+          into: into.id,
+          count: notification.count ?? 1,
+          ...(differs === undefined ? {} : { differs }),
+        },
+      ]);
+      if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
+      if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
+      // It was taken meanwhile: this one stands alone.
+    }
+    const drafts: Draft[] = [
+      queuedRecord(
+        notification,
+        audience.length === 1 ? { conversation: audience[0] } : { audience: audience.length > 0 ? audience : undefined },
+      ),
+      ...(notification.action === 'resume' ? await this.#resumes(log, audience, id) : []),
+    ];
+    const appended = await this.store.append(log, drafts);
+    if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
+    if (appended.kind === 'conflict') {
+      // Only what `resume` closes can be lost to somebody else; then it is settled already.
+      const alone = await this.store.append(log, drafts.slice(0, 1));
+      return { kind: alone.kind === 'duplicate' ? 'duplicate' : 'queued', id };
+    }
+    await this.#limit.queued(log, policy);
+    return { kind: 'queued', id };
+  }
+
+  /** A handle on one conversation, for whoever carries to it. */
+  conversation(address: string | { log: LogKey; conversation: ConversationId }, options: ConversationOptions = {}): Conversation {
+    if (typeof address !== 'string') return new Conversation(this, address.log, address.conversation, options);
+    const parsed = parseAddress(address);
+    if (parsed.kind === 'project')
+      throw new EarpieceError(
+        'bad_address',
+        `address ${JSON.stringify(address)} is a whole project, a conversation belongs to one agent: write project/agent#conversation`,
+      );
+    return new Conversation(
+      this,
+      logOf(parsed),
+      parsed.kind === 'conversation' ? parsed.conversation : ('main' as ConversationId),
+      options,
+    );
+  }
+
+  /** Takes back what is not delivered yet. By id, or every open one with a key. */
+  async withdraw(
+    to: string | Address | LogKey,
+    what: { id: string } | { key: string },
+    why: { by: string; reason: string },
+  ): Promise<readonly Withdrawn[]> {
+    const log = toLog(to);
+    const items =
+      'id' in what
+        ? await this.store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
+        : await this.store.items(log, { kind: 'key', key: what.key });
+    if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
+    const results: Withdrawn[] = [];
+    for (const id of new Set(items.map((item) => item.id))) {
+      const mine = items.filter((item) => item.id === id);
+      results.push({ id, result: await this.#withdrawOne(log, id, mine, why) });
+    }
+    return results;
+  }
+
+  /** Queues a closed notification again, under a new id. */
+  async requeue(to: string | Address | LogKey, id: string, by: string): Promise<Queued> {
+    const log = toLog(to);
+    const item = (await this.store.items(log, { kind: 'ids', ids: [id as NotificationId] }))[0];
+    if (item === undefined)
+      throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists them`);
+    if (item.state !== 'closed')
+      throw new EarpieceError(
+        'bad_argument',
+        `${id} is ${item.state}, it will ride anyway; only a closed one can be queued again`,
+      );
+    const policy = this.policies.policy(log.slice(0, log.indexOf('/')));
+    const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;
+    const ttl = policy.ttlMs[old.level];
+    const again: Notification = {
+      ...old,
+      id: this.ids.make('n') as NotificationId,
+      expiresAt: ttl === null ? null : this.store.now() + ttl,
+      requeues: item.id,
+      origin: { depth: 0, ...old.origin, cause: `requeued by ${by}` },
+    };
+    const queued = await this.queueOne(log, again, policy, item.audience === '' ? [] : [item.audience]);
+    return { ...queued, to: [item.audience === '' ? log : `${log}#${item.audience}`] };
+  }
+
+  /** Silences a kind (`*`, `source`, `source.name`) for an agent, for a while or for ever; `off` lets it speak again. */
+  async mute(
+    to: string | Address | LogKey,
+    pattern: string,
+    options: { forMs?: number; by: string; off?: boolean },
+  ): Promise<readonly Mute[]> {
+    const log = toLog(to);
+    const until = options.forMs === undefined ? null : this.store.now() + options.forMs;
+    const others = (await this.mutes(log)).filter((mute) => mute.pattern !== pattern);
+    const mutes = options.off ? others : [...others, { pattern, until, by: options.by }];
+    await this.store.append(log, [
+      { type: options.off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by: options.by },
+    ]);
+    await this.store.setSetting(`mutes ${log}`, mutes.length === 0 ? undefined : mutes);
+    return mutes;
+  }
+
+  async mutes(log: LogKey): Promise<readonly Mute[]> {
+    const stored = ((await this.store.setting(`mutes ${log}`)) ?? []) as Mute[];
+    const now = this.store.now();
+    return stored.filter((mute) => mute.until === null || mute.until > now);
+  }
+
+  /** The model has read them: lowers the gate that they hold up. */
+  async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
+    await this.store.append(toLog(to), [{ type: 'notification_read', ids: ids as readonly NotificationId[], by }]);
+  }
+
+  /** Evidence that the model saw them: a transcript's line, an echoed id. */
+  async observe(to: string | Address | LogKey, ids: readonly string[], evidence: string): Promise<void> {
+    await this.store.append(toLog(to), [{ type: 'notification_observed', ids: ids as readonly NotificationId[], evidence }]);
+  }
+
+  /** Open and offered notifications of an agent, oldest first. */
+  async open(to: string | Address | LogKey): Promise<readonly Item[]> {
+    return this.store.items(toLog(to), { kind: 'open' });
+  }
+
+  /** Records as they come, from `after` on (exclusive; default: only new ones). Ends when `signal` aborts. */
+  async *watch(
+    query: Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { signal?: AbortSignal },
+  ): AsyncGenerator<Stored, void, undefined> {
+    const { signal, ...read } = query;
+    let after = read.after ?? (await this.store.head());
+    while (!signal?.aborted && !this.#closed) {
+      const seen = await this.store.head();
+      for (;;) {
+        const page = await this.store.read({ ...read, after, limit: 500 });
+        for (const record of page) {
+          yield record;
+          after = record.seq;
+        }
+        if (page.length < 500) break;
+      }
+      after = Math.max(after, seen);
+      await this.store.changed(seen, { withinMs: 5_000, ...(signal ? { signal } : {}) });
+    }
+  }
+
+  /** What happened to a notification and why; for an open one also what the plan would say now. */
+  async why(id: string, to?: string | Address | LogKey): Promise<Why | undefined> {
+    return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to));
+  }
+
+  /** Conversations with a sign of life in the last 30 minutes that did not end, or whose process lives. */
+  async active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
+    const now = this.store.now();
+    return (await this.store.presence(query)).filter((p) => this.isActive(p, now));
+  }
+
+  isActive(presence: Presence, now: number = this.store.now()): boolean {
+    if (presence.endedAt !== undefined) return false;
+    return now - presence.seenAt <= ACTIVE_MS || (presence.process !== undefined && this.isAlive(presence.process) === true);
+  }
+
+  async touch(update: PresenceUpdate): Promise<Presence> {
+    return this.store.touch(update);
+  }
+
+  /**
+   * Binds a host process to the conversation that it shows now. What waits under the process's placeholder, because
+   * it was queued before anyone knew the session, goes on to it.
+   */
+  async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
+    const before = await this.store.binding(host);
+    await this.store.bind(host, to);
+    const left = before?.conversation ?? placeholder(host);
+    if (left === to.conversation) return;
+    await this.store.touch({ log: before?.log ?? to.log, conversation: left, ended: true });
+    if (before !== undefined) return;
+    const waiting = (await this.store.items(to.log, { kind: 'open', conversation: left })).filter(
+      (item) => item.audience === left && item.state === 'open',
+    );
+    for (const item of waiting) {
+      const moved = await this.store.append(to.log, [
+        {
+          type: 'notification_closed',
+          conversation: left,
+          ids: [item.id],
+          outcome: 'superseded',
+          by: 'bind',
+          reason: `the conversation is now ${to.conversation}`,
+        },
+        queuedRecord(
+          {
+            ...item.notification,
+            id: this.ids.make('n') as NotificationId,
+            count: item.count,
+            firstAt: item.at,
+            requeues: item.id,
+          },
+          { conversation: to.conversation },
+        ),
+      ]);
+      if (moved.kind === 'conflict') continue;
+    }
+  }
+
+  /**
+   * Housekeeping that any long-lived process does now and then: closes what expired, releases leases of dead owners,
+   * finishes fan-outs that were cut off, prunes once a day.
+   */
+  async sweep(): Promise<{ readonly expired: number; readonly released: number; readonly pruned: number }> {
+    let expired = 0;
+    let released = 0;
+    const projects = new Set<string>();
+    for (const { log } of await this.store.overview()) {
+      projects.add(log.slice(0, log.indexOf('/')));
+      const swept = await sweepLog(this, log);
+      expired += swept.expired;
+      released += swept.released;
+    }
+    for (const project of projects) await finishFanOuts(this, project);
+    const now = this.store.now();
+    const last = Number((await this.store.setting('pruned_at')) ?? 0);
+    if (now - last < 24 * 3_600_000) return { expired, released, pruned: 0 };
+    await this.store.setSetting('pruned_at', now);
+    const longest = Math.max(...[...projects, ''].map((project) => this.policies.policy(project).retentionMs));
+    const { records } = await this.store.prune(now - longest);
+    return { expired, released, pruned: records };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.store.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #make(input: NotificationInput, policy: Policy): Notification {
+    const clean = redactor(policy.redact);
+    const made = makeNotification(input, { id: this.ids.make('n'), now: this.store.now(), ttlMs: policy.ttlMs });
+    return {
+      ...made,
+      level: cappedLevel(made.level, made.kind.source, policy),
+      message: clean(made.message),
+      ...(made.instruction === undefined ? {} : { instruction: clean(made.instruction) }),
+    };
+  }
+
+  /** An action for an agent goes to each of its active conversations of matching purpose; with none, to the first that carries. */
+  async #forAction(log: LogKey, notification: Notification): Promise<readonly ConversationId[]> {
+    const { purpose } = notification;
+    const fits = (p: Presence): boolean => purpose === undefined || p.purpose === undefined || p.purpose === purpose;
+    return (await this.active({ log })).filter(fits).map((p) => p.conversation);
+  }
+
+  /** The open, never offered notification of the same key, kind and level that this one can be counted into. */
+  async #foldable(log: LogKey, notification: Notification, audience: readonly ConversationId[]): Promise<Item | undefined> {
+    const { key } = notification;
+    if (
+      key === undefined ||
+      notification.supersede ||
+      notification.action !== undefined ||
+      isInterrupt(notification) ||
+      audience.length > 1
+    )
+      return undefined;
+    const open = await this.store.items(log, { kind: 'key', key });
+    const wanted = audience[0] ?? '';
+    return open.findLast(
+      (item) =>
+        item.state === 'open' &&
+        item.offers === 0 &&
+        item.audience === wanted &&
+        item.notification.level === notification.level &&
+        item.notification.kind.source === notification.kind.source &&
+        item.notification.kind.name === notification.kind.name &&
+        !item.notification.supersede &&
+        item.notification.instruction === notification.instruction &&
+        open.filter((other) => other.id === item.id).length === 1,
+    );
+  }
+
+  /** A resume takes back the pauses that nobody has seen and lowers the gate of those that were. */
+  async #resumes(log: LogKey, audience: readonly ConversationId[], id: NotificationId): Promise<Draft[]> {
+    const gates = await this.store.items(log, { kind: 'gate' });
+    const pauses = gates.filter(
+      (item) =>
+        item.notification.action === 'pause' &&
+        (audience.length === 0 || item.audience === '' || audience.includes(item.audience)),
+    );
+    const unseen = pauses.filter((item) => item.state !== 'closed');
+    const seen = pauses.filter((item) => item.state === 'closed');
+    const reason = `resumed by ${id}`;
+    return [
+      ...unseen.map((item): ClosedRecord => ({
+        type: 'notification_closed',
+        ids: [item.id],
+        ...(item.audience === '' ? {} : { conversation: item.audience }),
+        outcome: 'withdrawn',
+        by: 'resume',
+        reason,
+      })),
+      ...(seen.length > 0
+        ? [{ type: 'notification_read' as const, ids: [...new Set(seen.map((item) => item.id))], by: reason }]
+        : []),
+    ];
+  }
+
+  async #withdrawOne(
+    log: LogKey,
+    id: NotificationId,
+    items: readonly Item[],
+    why: { by: string; reason: string },
+  ): Promise<Withdrawn['result']> {
+    if (items.every((item) => item.state === 'closed')) {
+      // Too late to stop it, but a gate that it holds up falls.
+      if (items.some((item) => item.gate)) await this.markRead(log, [id], `withdrawn by ${why.by}`);
+      return items.some((item) => item.outcome === 'delivered' || item.outcome === 'summarized') ? 'too_late' : 'withdrawn';
+    }
+    const appended = await this.store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'withdrawn', ...why }]);
+    if (appended.kind !== 'appended')
+      return this.#withdrawOne(log, id, await this.store.items(log, { kind: 'ids', ids: [id] }), why);
+    const delivered = items.some((item) => item.outcome === 'delivered');
+    return delivered || appended.items.some((item) => item.offers > 0) ? 'maybe_seen' : 'withdrawn';
+  }
+}
+
+function differsFrom(into: Item, notification: Notification): FoldedRecord['differs'] {
+  const message = notification.message === into.notification.message ? undefined : notification.message;
+  const data = JSON.stringify(notification.data) === JSON.stringify(into.notification.data) ? undefined : notification.data;
+  if (message === undefined && data === undefined) return undefined;
+  return { ...(message === undefined ? {} : { message }), ...(data === undefined ? {} : { data }) };
+}
+
+/** An address, or a log's key, which looks like one. A conversation's log is its agent's. */
+export const toLog = (to: string | Address | LogKey): LogKey => logOf(typeof to === 'string' ? parseAddress(to) : to);

@@ -1,0 +1,35 @@
+import type { LogKey } from '../core/address.ts';
+import type { Item } from '../core/items.ts';
+import type { CarrierId, ReleasedRecord } from '../core/records.ts';
+import type { Inbox } from './inbox.ts';
+
+/** Closes what expired in one log and releases leases that nobody will confirm. */
+export async function sweepLog(inbox: Inbox, log: LogKey): Promise<{ expired: number; released: number }> {
+  const released = await releaseStale(inbox, log, await inbox.store.items(log, { kind: 'open' }));
+  const now = inbox.store.now();
+  const expired = [
+    ...(await inbox.store.items(log, { kind: 'open' })),
+    ...(await inbox.store.items(log, { kind: 'gate' })),
+  ].filter(({ state, notification: { expiresAt } }) => state === 'open' && typeof expiresAt === 'number' && expiresAt <= now);
+  const ids = [...new Set(expired.map((item) => item.id))];
+  for (const id of ids) {
+    // One by one: whoever offers one of them meanwhile keeps only that one.
+    await inbox.store.append(log, [
+      { type: 'notification_closed', ids: [id], outcome: 'expired', by: 'sweep', reason: 'its time was over' },
+    ]);
+  }
+  return { expired: ids.length, released };
+}
+
+/** Releases offers whose owner is dead or whose lease ran out. Returns how many carriers. */
+export async function releaseStale(inbox: Inbox, log: LogKey, items: readonly Item[]): Promise<number> {
+  const now = inbox.store.now();
+  const stale = new Map<CarrierId, ReleasedRecord['reason']>();
+  for (const item of items) {
+    if (item.state !== 'offered' || item.carrier === undefined) continue;
+    if ((item.until ?? 0) <= now) stale.set(item.carrier, 'lease_expired');
+    else if (item.owner && inbox.isAlive(item.owner) === false) stale.set(item.carrier, 'owner_dead');
+  }
+  for (const [carrier, reason] of stale) await inbox.store.append(log, [{ type: 'carrier_released', carrier, reason }]);
+  return stale.size;
+}

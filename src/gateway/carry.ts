@@ -1,0 +1,58 @@
+import type { Success } from './frame.ts';
+import type { GuardedRider } from './guarded.ts';
+import { textOf } from './json.ts';
+import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './results.ts';
+import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
+import { treatmentOf, type SchemaKind } from './tools.ts';
+
+/** Bytes on their way to a client, and what is to be settled when they got there. */
+export type Outgoing = { readonly bytes: Buffer; readonly settle?: { readonly requestId: string; readonly delivery: Delivery } };
+
+/** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
+export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
+
+/** The contact point: asks what rides on a tools/call result, and makes the bytes that the client gets. */
+export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
+  const carrier = carrierIn(frame);
+  if (carrier === undefined) return { bytes: frame.bytes };
+  const treatment = treatmentOf(call.connection.profile, schema);
+  if (call.cancelled) return { bytes: plain(carrier, treatment) };
+
+  const result = resultOf(call, carrier);
+  const asked = rider.after(call.connection, result);
+  const put = (ride: Ride): Outgoing => {
+    if (ride.kind === 'none') return { bytes: plain(carrier, treatment) };
+    const { delivery } = ride;
+    if (call.cancelled) {
+      delivery.release('cancelled');
+      return { bytes: plain(carrier, treatment) };
+    }
+    const settle = { requestId: call.requestId, delivery };
+    if (ride.kind === 'replace') {
+      const asError = schema !== undefined ? schema !== 'none' && treatment !== 'remove' : carrier.structured !== undefined;
+      return { bytes: replaced(carrier, ride.text, { asError }), settle };
+    }
+    if (Number.isFinite(result.maxChars) && result.chars + ride.text.length > result.maxChars) {
+      delivery.release('too_big');
+      return { bytes: plain(carrier, treatment) };
+    }
+    return { bytes: withRide(carrier, treatment, ride), settle };
+  };
+  return asked instanceof Promise ? asked.then(put) : put(asked);
+}
+
+function resultOf(call: OpenCall, carrier: Carrier): Result {
+  const { profile } = call.connection;
+  let chars: number | undefined;
+  return {
+    server: call.server,
+    tool: call.tool,
+    requestId: call.requestId,
+    isError: carrier.isError,
+    maxChars: carrier.isError ? profile.maxErrorChars : profile.maxResultChars,
+    get chars() {
+      return (chars ??= charsOf(carrier));
+    },
+    raw: () => textOf(carrier.frame.bytes, carrier.frame.result),
+  };
+}

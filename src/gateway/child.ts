@@ -1,0 +1,162 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { LineReader } from './framing.ts';
+import type { Link, LinkEvents, StopOptions } from './link.ts';
+
+/** A stdio server: a command and what it runs with. `env` is added to ours. */
+export type Command = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+};
+
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 30_000;
+/** A process that ran this long was well: the next delay starts small again. */
+const WELL_AFTER_MS = 10_000;
+
+/** How long the group may take after its stdin ended, and after SIGTERM. Both together stay below the 2 s that MCP clients give us. */
+const EOF_GRACE_MS = 300;
+const TERM_GRACE_MS = 1_500;
+
+/**
+ * One server on stdio, in a process group of its own, so that all that it started can be ended with it. Its stderr is ours.
+ * When we are killed it sees the end of its stdin, as it would if its client were killed.
+ *
+ * running → exits by itself → waiting (backoff) → running …; a process that never said a word leads to gone;
+ * `stop` from any of them → stopped.
+ */
+export class ChildServer implements Link {
+  readonly #command: Command;
+  readonly #events: LinkEvents;
+  #child: ChildProcess | undefined;
+  #spoke = false;
+  #failures = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(command: Command, events: LinkEvents) {
+    this.#command = command;
+    this.#events = events;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  start(): void {
+    const { command, args = [], env, cwd } = this.#command;
+    const child = spawn(command, [...args], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+      ...(cwd !== undefined && { cwd }),
+    });
+    const startedAt = performance.now();
+    const lines = new LineReader({
+      line: (bytes) => {
+        this.#spoke = true;
+        this.#events.line(bytes);
+      },
+      tooLong: this.#events.tooLong,
+    });
+    this.#child = child;
+    child.stdin.on('error', () => {}); // It has gone; its exit tells.
+    child.stdin.on('drain', () => this.#events.drain());
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    child.stdout.on('end', () => lines.end());
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      if (child.pid === undefined) this.#ended(child, startFailure(this.#command, error), startedAt);
+    });
+    child.once('exit', (code, signal) => {
+      const why = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      // What it wrote last may still be on its way; a helper that holds its stdout open must not keep us waiting.
+      const timer = setTimeout(() => this.#ended(child, why, startedAt), 200);
+      child.stdout.once('close', () => {
+        clearTimeout(timer);
+        this.#ended(child, why, startedAt);
+      });
+    });
+  }
+
+  /** False when its stdin is full: `drain` follows. What is sent while no process runs is lost. */
+  send(bytes: Buffer): boolean {
+    const stdin = this.#child?.stdin;
+    return stdin === undefined || stdin === null || stdin.destroyed ? true : stdin.write(bytes);
+  }
+
+  pause(): void {
+    this.#child?.stdout?.pause();
+  }
+
+  resume(): void {
+    this.#child?.stdout?.resume();
+  }
+
+  /** Ends its stdin, then its whole group. Resolves when none of it is left. */
+  stop(options: StopOptions = {}): Promise<void> {
+    if (options.graceMs === 0 && this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
+    return (this.#stopped ??= this.#stop(options));
+  }
+
+  async #stop({ graceMs = EOF_GRACE_MS }: StopOptions): Promise<void> {
+    clearTimeout(this.#restart);
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.stdin?.end();
+    await endGroup(child.pid, graceMs);
+    child.stdout?.destroy();
+  }
+
+  #ended(child: ChildProcess, why: string, startedAt: number): void {
+    if (this.#child !== child || this.#stopped) return;
+    this.#child = undefined;
+    if (child.pid !== undefined) void endGroup(child.pid, 0);
+    if (!this.#spoke) return this.#events.gone(why);
+    if (performance.now() - startedAt > WELL_AFTER_MS) this.#failures = 0;
+    const delay = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
+    this.#failures += 1;
+    this.#restart = setTimeout(() => {
+      this.start();
+      this.#events.up();
+    }, delay);
+    this.#events.down(why, delay);
+  }
+}
+
+/** Ends a process group: waits `graceMs` for it to end by itself, then SIGTERM, then SIGKILL. */
+async function endGroup(pid: number, graceMs: number): Promise<void> {
+  if (await groupEnds(pid, graceMs)) return;
+  signalGroup(pid, 'SIGTERM');
+  if (await groupEnds(pid, TERM_GRACE_MS)) return;
+  signalGroup(pid, 'SIGKILL');
+  await groupEnds(pid, 500);
+}
+
+async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (signalGroup(pid, 0)) {
+    if (performance.now() >= deadline) return false;
+    await sleep(10);
+  }
+  return true;
+}
+
+/** False when nothing is left of the group. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function startFailure({ command, cwd }: Command, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') {
+    return `the command "${command}" was not found${cwd === undefined ? '' : `, or its folder "${cwd}" does not exist`}`;
+  }
+  if (error.code === 'EACCES') return `the command "${command}" may not be executed`;
+  return error.message;
+}

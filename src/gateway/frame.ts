@@ -1,0 +1,80 @@
+import { arrayAt, documentIn, member, objectAt, stringAt, textOf, valueAt, type Range } from './json.ts';
+
+/**
+ * One JSON-RPC message as it stands on the wire. `bytes` is the whole of it with its line ending (if it has one), the
+ * ranges point into it. `id` is the id's JSON text, brought to one spelling, so that it can be compared.
+ */
+export type Frame = Request | Note | Success | Failure | Batch | Opaque;
+
+export type Request = {
+  readonly kind: 'request';
+  readonly bytes: Buffer;
+  readonly method: string;
+  readonly params?: Range;
+} & Identified;
+/** A JSON-RPC notification: a request without an id. ("Notification" is what rides, in this project.) */
+export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly method: string; readonly params?: Range };
+export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
+export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
+export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
+/** Not a message that we understand. It is passed on where there is one place to pass it to. */
+export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
+
+type Identified = { readonly id: string; readonly idAt: Range };
+
+export function frameOf(bytes: Buffer): Frame {
+  const whole = documentIn(bytes);
+  if (whole === undefined) return { kind: 'opaque', bytes, reason: 'not JSON' };
+  const object = objectAt(bytes, whole.start);
+  if (object === undefined) {
+    const array = arrayAt(bytes, whole.start);
+    return array ? { kind: 'batch', bytes, elements: array.elements } : { kind: 'opaque', bytes, reason: 'no JSON object' };
+  }
+  const idAt = member(bytes, object, 'id');
+  const method = stringAt(bytes, member(bytes, object, 'method'));
+  if (method !== undefined) {
+    const params = member(bytes, object, 'params');
+    const call = { bytes, method, ...(params && { params }) };
+    return idAt ? { kind: 'request', ...call, id: idOf(bytes, idAt), idAt } : { kind: 'note', ...call };
+  }
+  if (idAt === undefined) return { kind: 'opaque', bytes, reason: 'neither method nor id' };
+  const id = idOf(bytes, idAt);
+  const result = member(bytes, object, 'result');
+  if (result !== undefined) return { kind: 'success', bytes, id, idAt, result };
+  const error = member(bytes, object, 'error');
+  if (error !== undefined) return { kind: 'failure', bytes, id, idAt, error };
+  return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
+}
+
+/** The id's JSON text; of several spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) always the same one. */
+export function idOf(bytes: Buffer, at: Range): string {
+  const text = textOf(bytes, at);
+  if (text.startsWith('"')) return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
+  return /^-?\d+$/.test(text) ? text : JSON.stringify(JSON.parse(text));
+}
+
+/** The JSON text of a member below `params`, or undefined. */
+export function param(frame: Request | Note, ...path: readonly string[]): Range | undefined {
+  return frame.params && valueAt(frame.bytes, frame.params.start, path);
+}
+
+/** Bytes with every line break between JSON tokens made a space and one at the end: a frame that fits into a line. */
+export function asLine(bytes: Buffer): Buffer {
+  const trimmed = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+  const line = Buffer.allocUnsafe(trimmed.length + 1);
+  trimmed.copy(line);
+  line[trimmed.length] = 0x0a;
+  for (let at = line.indexOf(0x0a); at < trimmed.length; at = line.indexOf(0x0a, at)) line[at] = 0x20;
+  for (let at = line.indexOf(0x0d); at !== -1; at = line.indexOf(0x0d, at)) line[at] = 0x20;
+  return line;
+}
+
+export function resultFrame(id: string, result: object): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}\n`);
+}
+
+export function errorFrame(id: string, code: number, message: string, data?: unknown): Buffer {
+  return Buffer.from(
+    `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, ...(data !== undefined && { data }) })}}\n`,
+  );
+}

@@ -1,0 +1,179 @@
+/** A longer frame is refused: it would have to be held in memory whole. */
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
+export type LineSink = {
+  /** One line with its line ending; the last one may have none. Empty lines come too. */
+  readonly line: (bytes: Buffer) => void;
+  /** A line was longer than `maxBytes` and is gone. `head` and `tail` are what is left of it, to find out whose it was. */
+  readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
+};
+
+/** How much is kept of the start and the end of a line that is too long. */
+const KEEP_BYTES = 4096;
+
+/** Cuts a byte stream into lines (stdio framing). Chunks may end anywhere, in the middle of a character too. */
+export class LineReader {
+  readonly #sink: LineSink;
+  readonly #maxBytes: number;
+  /** Chunks of the line that has not ended yet. */
+  #parts: Buffer[] = [];
+  #held = 0;
+  #gone: { bytes: number; head: Buffer; tail: Buffer } | undefined;
+
+  constructor(sink: LineSink, maxBytes: number = MAX_FRAME_BYTES) {
+    this.#sink = sink;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (;;) {
+      const newline = chunk.indexOf(0x0a, from);
+      if (newline === -1) break;
+      this.#hold(from === 0 && newline === chunk.length - 1 ? chunk : chunk.subarray(from, newline + 1));
+      this.#emit();
+      from = newline + 1;
+    }
+    if (from < chunk.length) this.#hold(chunk.subarray(from));
+  }
+
+  /** The stream has ended: what is left counts as a line. */
+  end(): void {
+    if (this.#held > 0 || this.#gone) this.#emit();
+  }
+
+  #hold(part: Buffer): void {
+    if (this.#gone) {
+      this.#gone.bytes += part.length;
+      this.#gone.tail = lastOf(this.#gone.tail, part);
+      return;
+    }
+    this.#parts.push(part);
+    this.#held += part.length;
+    if (this.#held <= this.#maxBytes) return;
+    const all = Buffer.concat(this.#parts);
+    // Copies: a slice would keep the whole of it in memory.
+    this.#gone = {
+      bytes: all.length,
+      head: Buffer.from(all.subarray(0, KEEP_BYTES)),
+      tail: Buffer.from(all.subarray(-KEEP_BYTES)),
+    };
+    this.#parts = [];
+    this.#held = 0;
+  }
+
+  #emit(): void {
+    const gone = this.#gone;
+    const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#held = 0;
+    this.#gone = undefined;
+    if (gone) this.#sink.tooLong(gone);
+    else this.#sink.line(line);
+  }
+}
+
+function lastOf(tail: Buffer, part: Buffer): Buffer {
+  return part.length >= KEEP_BYTES ? Buffer.from(part.subarray(-KEEP_BYTES)) : Buffer.concat([tail, part]).subarray(-KEEP_BYTES);
+}
+
+/**
+ * One server-sent event. `data` is what its data lines hold, joined by line breaks; `raw` is all of it with the empty
+ * line that ends it, so that it can be passed on as it came.
+ */
+export type SseEvent = {
+  readonly data: Buffer | undefined;
+  readonly event?: string;
+  readonly id?: string;
+  readonly retry?: string;
+  readonly raw: Buffer;
+};
+
+/** Cuts a byte stream into server-sent events. Comments, `id` and `retry` stay in `raw`. */
+export class SseReader {
+  readonly #lines: LineReader;
+  readonly #sink: (event: SseEvent) => void;
+  #raw: Buffer[] = [];
+  #data: Buffer[] = [];
+  #fields: { event?: string; id?: string; retry?: string } = {};
+  #held = 0;
+
+  constructor(
+    sink: { readonly event: (event: SseEvent) => void; readonly tooLong: (bytes: number) => void },
+    maxBytes: number = MAX_FRAME_BYTES,
+  ) {
+    this.#sink = sink.event;
+    this.#lines = new LineReader({ line: (line) => this.#line(line), tooLong: (gone) => sink.tooLong(gone.bytes) }, maxBytes);
+  }
+
+  push(chunk: Buffer): void {
+    this.#lines.push(chunk);
+  }
+
+  /** The stream has ended. An event without its empty line counts as sent: some servers forget it before they hang up. */
+  end(): void {
+    this.#lines.end();
+    if (this.#held > 0) this.#emit();
+  }
+
+  #line(line: Buffer): void {
+    this.#raw.push(line);
+    this.#held += line.length;
+    let end = line.length;
+    if (line[end - 1] === 0x0a) end -= 1;
+    if (line[end - 1] === 0x0d) end -= 1;
+    if (end === 0) return this.#emit();
+    const colon = line.indexOf(0x3a);
+    const nameEnd = colon === -1 || colon >= end ? end : colon;
+    const valueStart = nameEnd === end ? end : line[nameEnd + 1] === 0x20 ? nameEnd + 2 : nameEnd + 1;
+    const value = line.subarray(Math.min(valueStart, end), end);
+    switch (line.toString('latin1', 0, nameEnd)) {
+      case 'data':
+        this.#data.push(value);
+        break;
+      case 'event':
+        this.#fields.event = value.toString();
+        break;
+      case 'id':
+        this.#fields.id = value.toString();
+        break;
+      case 'retry':
+        this.#fields.retry = value.toString();
+        break;
+      default:
+    }
+  }
+
+  #emit(): void {
+    const raw = this.#raw.length === 1 ? this.#raw[0]! : Buffer.concat(this.#raw);
+    const data = this.#data.length === 0 ? undefined : this.#data.length === 1 ? this.#data[0]! : joined(this.#data);
+    const fields = this.#fields;
+    this.#raw = [];
+    this.#data = [];
+    this.#fields = {};
+    this.#held = 0;
+    this.#sink({ data, ...fields, raw });
+  }
+}
+
+/** The event that carries `bytes` in place of what the event had. */
+export function sseEvent(
+  bytes: Buffer,
+  like: { readonly event?: string; readonly id?: string; readonly retry?: string } = { event: 'message' },
+): Buffer {
+  const head =
+    (like.event === undefined ? '' : `event: ${like.event}\n`) +
+    (like.id === undefined ? '' : `id: ${like.id}\n`) +
+    (like.retry === undefined ? '' : `retry: ${like.retry}\n`);
+  const data = bytes
+    .toString('latin1')
+    .replace(/[\r\n]+$/, '')
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}\n`)
+    .join('');
+  return Buffer.concat([Buffer.from(head), Buffer.from(`${data}\n`, 'latin1')]);
+}
+
+function joined(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from('\n'), line])));
+}

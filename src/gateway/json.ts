@@ -1,0 +1,310 @@
+/**
+ * Where things stand in JSON bytes. Parsing and printing again would change what passes (1.0, big integers, duplicate
+ * keys, escapes, order), so the gateway looks for byte ranges and cuts between them. It accepts what `JSON.parse` accepts
+ * and nothing else, except that bytes inside a string need not be valid UTF-8: they only pass through.
+ */
+
+/** Bytes from `start` up to, not including, `end`. */
+export type Range = { readonly start: number; readonly end: number };
+
+/** One `"key": value`. The ranges hold the key with its quotes and the value without the space around it. */
+export type Member = { readonly key: Range; readonly value: Range };
+
+/** A container with its brackets, and what is in it in the order in which it stands there. */
+export type ObjectAt = Range & { readonly members: readonly Member[] };
+export type ArrayAt = Range & { readonly elements: readonly Range[] };
+
+/** The value that is the whole of `json`, space around it aside; undefined when that is not one JSON value. */
+export function documentIn(json: Buffer): Range | undefined {
+  const start = skipSpace(json, 0);
+  const end = skipValue(json, start);
+  return end === -1 || skipSpace(json, end) !== json.length ? undefined : { start, end };
+}
+
+/** The object that starts at `start`, or undefined when there is none or it is malformed. */
+export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
+  if (json[start] !== OPEN_BRACE) return undefined;
+  const members: Member[] = [];
+  let at = skipSpace(json, start + 1);
+  if (json[at] === CLOSE_BRACE) return { start, end: at + 1, members };
+  for (;;) {
+    const keyEnd = skipString(json, at);
+    if (keyEnd === -1) return undefined;
+    const colon = skipSpace(json, keyEnd);
+    if (json[colon] !== COLON) return undefined;
+    const valueStart = skipSpace(json, colon + 1);
+    const valueEnd = skipValue(json, valueStart);
+    if (valueEnd === -1) return undefined;
+    members.push({ key: { start: at, end: keyEnd }, value: { start: valueStart, end: valueEnd } });
+    at = skipSpace(json, valueEnd);
+    if (json[at] === CLOSE_BRACE) return { start, end: at + 1, members };
+    if (json[at] !== COMMA) return undefined;
+    at = skipSpace(json, at + 1);
+  }
+}
+
+/** The array that starts at `start`, or undefined when there is none or it is malformed. */
+export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
+  if (json[start] !== OPEN_BRACKET) return undefined;
+  const elements: Range[] = [];
+  let at = skipSpace(json, start + 1);
+  if (json[at] === CLOSE_BRACKET) return { start, end: at + 1, elements };
+  for (;;) {
+    const end = skipValue(json, at);
+    if (end === -1) return undefined;
+    elements.push({ start: at, end });
+    at = skipSpace(json, end);
+    if (json[at] === CLOSE_BRACKET) return { start, end: at + 1, elements };
+    if (json[at] !== COMMA) return undefined;
+    at = skipSpace(json, at + 1);
+  }
+}
+
+/** The value of a member. Of several with the same name the last counts, as with `JSON.parse`. */
+export function member(json: Buffer, object: ObjectAt, name: string): Range | undefined {
+  for (let index = object.members.length - 1; index >= 0; index -= 1) {
+    const candidate = object.members[index]!;
+    if (keyIs(json, candidate.key, name)) return candidate.value;
+  }
+  return undefined;
+}
+
+/** The value at a path of member names below an object that starts at `start`. */
+export function valueAt(json: Buffer, start: number, path: readonly string[]): Range | undefined {
+  let range: Range | undefined = { start, end: start };
+  for (const name of path) {
+    const object: ObjectAt | undefined = objectAt(json, range.start);
+    range = object && member(json, object, name);
+    if (range === undefined) return undefined;
+  }
+  return range;
+}
+
+export function textOf(json: Buffer, range: Range): string {
+  return json.toString('utf8', range.start, range.end);
+}
+
+/** The string at a range, or undefined when something else stands there. */
+export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
+  if (range === undefined || json[range.start] !== QUOTE) return undefined;
+  const inner = json.toString('utf8', range.start + 1, range.end - 1);
+  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
+}
+
+export function isObject(json: Buffer, range: Range): boolean {
+  return json[range.start] === OPEN_BRACE;
+}
+
+/** Replace the bytes of `at` (insert where `at` is empty). */
+export type Edit = { readonly at: Range; readonly put: string | Buffer };
+
+export function insert(position: number, put: string | Buffer): Edit {
+  return { at: { start: position, end: position }, put };
+}
+
+/** `json` with all edits made; they must not overlap. Edits of one place are made in the order given. */
+export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return json;
+  const ordered = edits.toSorted((a, b) => a.at.start - b.at.start || a.at.end - b.at.end);
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { at, put } of ordered) {
+    if (at.start < from) throw new Error(`edits overlap at byte ${at.start}`);
+    parts.push(json.subarray(from, at.start), typeof put === 'string' ? Buffer.from(put) : put);
+    from = at.end;
+  }
+  parts.push(json.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** Adds a member behind the last one. */
+export function addMember(object: ObjectAt, name: string, value: string): Edit {
+  const last = object.members.at(-1);
+  const entry = `${JSON.stringify(name)}:${value}`;
+  return last === undefined ? insert(object.start + 1, entry) : insert(last.value.end, `,${entry}`);
+}
+
+/** Adds elements behind the last one. */
+export function addElements(array: ArrayAt, values: readonly string[]): Edit {
+  const last = array.elements.at(-1);
+  const text = values.join(',');
+  return last === undefined ? insert(array.start + 1, text) : insert(last.end, `,${text}`);
+}
+
+/** Takes every member of that name away, each with one comma. */
+export function removeMembers(json: Buffer, object: ObjectAt, name: string): Edit[] {
+  const kept = object.members.filter(({ key }) => !keyIs(json, key, name));
+  if (kept.length === object.members.length) return [];
+  const first = kept[0];
+  if (first === undefined) return [{ at: { start: object.start + 1, end: object.end - 1 }, put: '' }];
+  const edits: Edit[] = [];
+  const firstKept = object.members.indexOf(first);
+  if (firstKept > 0) edits.push({ at: { start: object.members[0]!.key.start, end: first.key.start }, put: '' });
+  for (let index = firstKept + 1; index < object.members.length; index += 1) {
+    const { key, value } = object.members[index]!;
+    if (keyIs(json, key, name)) edits.push({ at: { start: object.members[index - 1]!.value.end, end: value.end }, put: '' });
+  }
+  return edits;
+}
+
+function keyIs(json: Buffer, key: Range, name: string): boolean {
+  const length = key.end - key.start - 2;
+  if (length === name.length) {
+    let index = 0;
+    while (index < length && json[key.start + 1 + index] === name.charCodeAt(index)) index += 1;
+    if (index === length) return true;
+  }
+  // An escape can spell the same name in another way; without one, only non-ASCII names are left to compare.
+  return length > name.length && stringAt(json, key) === name;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+export function skipSpace(json: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = json[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at += 1;
+  }
+}
+
+/** The end of the value that starts at `from`, or -1. Its own stack: a frame of a million brackets must not end the process. */
+export function skipValue(json: Buffer, from: number): number {
+  const open: number[] = [];
+  let at = from;
+  for (;;) {
+    const byte = json[at];
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const inside = skipSpace(json, at + 1);
+      if (json[inside] !== byte + 2) {
+        open.push(byte);
+        at = byte === OPEN_BRACE ? skipKey(json, inside) : inside;
+        if (at === -1) return -1;
+        continue;
+      }
+      at = inside + 1;
+    } else {
+      at = skipScalar(json, at);
+      if (at === -1) return -1;
+    }
+    // A value has ended: close what ends with it, or go on behind a comma.
+    for (;;) {
+      const container = open.at(-1);
+      if (container === undefined) return at;
+      at = skipSpace(json, at);
+      if (json[at] === COMMA) {
+        at = skipSpace(json, at + 1);
+        if (container === OPEN_BRACE) at = skipKey(json, at);
+        if (at === -1) return -1;
+        break;
+      }
+      if (json[at] !== container + 2) return -1;
+      open.pop();
+      at += 1;
+    }
+  }
+}
+
+/** From a key to where its value starts, or -1. */
+function skipKey(json: Buffer, from: number): number {
+  const end = skipString(json, from);
+  if (end === -1) return -1;
+  const colon = skipSpace(json, end);
+  return json[colon] === COLON ? skipSpace(json, colon + 1) : -1;
+}
+
+function skipScalar(json: Buffer, from: number): number {
+  switch (json[from]) {
+    case QUOTE:
+      return skipString(json, from);
+    case 0x74:
+      return skipWord(json, from, 'true');
+    case 0x66:
+      return skipWord(json, from, 'false');
+    case 0x6e:
+      return skipWord(json, from, 'null');
+    case undefined:
+      return -1;
+    default:
+      return skipNumber(json, from);
+  }
+}
+
+function skipWord(json: Buffer, from: number, word: string): number {
+  for (let index = 0; index < word.length; index += 1) {
+    if (json[from + index] !== word.charCodeAt(index)) return -1;
+  }
+  return from + word.length;
+}
+
+function skipString(json: Buffer, from: number): number {
+  if (json[from] !== QUOTE) return -1;
+  let at = from + 1;
+  for (;;) {
+    const byte = json[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === undefined || byte < 0x20) return -1;
+    if (byte !== BACKSLASH) {
+      at += 1;
+      continue;
+    }
+    const escaped = json[at + 1];
+    if (escaped === undefined) return -1;
+    if (escaped === 0x75) {
+      for (let index = 2; index < 6; index += 1) if (!isHex(json[at + index])) return -1;
+      at += 6;
+    } else {
+      if (!'"\\/bfnrt'.includes(String.fromCharCode(escaped))) return -1;
+      at += 2;
+    }
+  }
+}
+
+function skipNumber(json: Buffer, from: number): number {
+  let at = json[from] === MINUS ? from + 1 : from;
+  if (json[at] === ZERO) at += 1;
+  else {
+    const whole = skipDigits(json, at);
+    if (whole === at) return -1;
+    at = whole;
+  }
+  if (json[at] === DOT) {
+    const fraction = skipDigits(json, at + 1);
+    if (fraction === at + 1) return -1;
+    at = fraction;
+  }
+  if (json[at] === 0x65 || json[at] === 0x45) {
+    const signed = json[at + 1] === 0x2b || json[at + 1] === MINUS ? at + 2 : at + 1;
+    const exponent = skipDigits(json, signed);
+    if (exponent === signed) return -1;
+    at = exponent;
+  }
+  return at;
+}
+
+function skipDigits(json: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = json[at];
+    if (byte === undefined || byte < ZERO || byte > NINE) return at;
+    at += 1;
+  }
+}
+
+function isHex(byte: number | undefined): boolean {
+  return (
+    byte !== undefined && ((byte >= ZERO && byte <= NINE) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66))
+  );
+}

@@ -1,0 +1,32 @@
+import type { Awaitable } from './rider.ts';
+
+/**
+ * Keeps an order although some of what goes through it has to be waited for. As long as nothing waits, things go straight
+ * through; what comes behind something that waits, waits too (its own waiting has begun already).
+ */
+export class Lane<T> {
+  readonly #emit: (value: T) => void;
+  readonly #waiting: Awaitable<T | undefined>[] = [];
+  #draining = false;
+
+  /** What enters must not reject. `undefined` emits nothing. */
+  constructor(emit: (value: T) => void) {
+    this.#emit = emit;
+  }
+
+  push(value: Awaitable<T | undefined>): void {
+    if (value === undefined) return;
+    if (!this.#draining && !(value instanceof Promise)) return this.#emit(value);
+    this.#waiting.push(value);
+    if (!this.#draining) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      const value = next instanceof Promise ? await next : next;
+      if (value !== undefined) this.#emit(value);
+    }
+    this.#draining = false;
+  }
+}

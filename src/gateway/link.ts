@@ -1,0 +1,32 @@
+/** The way to one upstream server, whatever it is made of. */
+export interface Link {
+  /** Called once. What goes wrong comes as an event. */
+  start(): void;
+  /** Takes one frame with its line ending. False when the server does not keep up: `drain` follows. Lost while there is no server. */
+  send(bytes: Buffer): boolean;
+  /** Stops and continues what comes from the server, for a client that does not keep up. */
+  pause(): void;
+  resume(): void;
+  /** Ends the server as far as it is ours. May be called again to shorten the grace. Resolves when nothing of it is left. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+/** `graceMs`: how long the server may take to end by itself. */
+export type StopOptions = { readonly graceMs?: number };
+
+export type LinkEvents = {
+  /** One frame from the server, with its line ending. */
+  readonly line: (bytes: Buffer) => void;
+  /** One that was too long to hold. */
+  readonly tooLong: (gone: TooLong) => void;
+  /** There is a server again after `down`, and it knows nothing of what was before. */
+  readonly up: () => void;
+  /** The server has gone: what is open will not be answered. Another try follows in `againInMs`. */
+  readonly down: (why: string, againInMs: number) => void;
+  /** It never worked and nobody will try again. */
+  readonly gone: (why: string) => void;
+  /** `send` has room again. */
+  readonly drain: () => void;
+};
+
+export type TooLong = { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer };

@@ -1,0 +1,48 @@
+import type { Request } from './frame.ts';
+import { param } from './frame.ts';
+import { stringAt, textOf, type Range } from './json.ts';
+import type { ClientInfo } from './profiles.ts';
+
+/** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
+const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
+const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+
+/** The first version without initialize. Versions are dates, so they compare as text. */
+export const STATELESS_SINCE = '2026-07-28';
+
+/** True for a request that brings its own protocol version: its result must say `resultType`. */
+export function isStateless(request: Request): boolean {
+  return param(request, '_meta', META_VERSION) !== undefined;
+}
+
+export function clientInfoAt(request: Request): Range | undefined {
+  return request.method === 'initialize' ? param(request, 'clientInfo') : param(request, '_meta', META_CLIENT);
+}
+
+export function clientInfoOf(request: Request): ClientInfo | undefined {
+  const at = clientInfoAt(request);
+  if (at === undefined) return undefined;
+  const info: unknown = JSON.parse(textOf(request.bytes, at));
+  if (typeof info !== 'object' || info === null || !('name' in info) || typeof info.name !== 'string') return undefined;
+  return 'version' in info && typeof info.version === 'string' ? { name: info.name, version: info.version } : { name: info.name };
+}
+
+export function toolOf(request: Request): string | undefined {
+  return stringAt(request.bytes, param(request, 'name'));
+}
+
+/** The envelope that a request of our own needs in the stateless generation, taken from one of the client's. */
+export function envelopeOf(request: Request): Record<string, unknown> | undefined {
+  const at = param(request, '_meta');
+  if (at === undefined || !isStateless(request)) return undefined;
+  const meta = JSON.parse(textOf(request.bytes, at)) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(meta).filter(([key]) => key.startsWith('io.modelcontextprotocol/') && !key.endsWith('/logLevel')),
+  );
+}
+
+/** JSON-RPC codes that the gateway answers with itself. */
+export const INTERNAL_ERROR = -32603;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;

@@ -1,0 +1,445 @@
+import { carry, type OpenCall, type Outgoing } from './carry.ts';
+import {
+  asLine,
+  errorFrame,
+  frameOf,
+  param,
+  resultFrame,
+  type Failure,
+  type Frame,
+  type Request,
+  type Success,
+} from './frame.ts';
+import type { GuardedRider } from './guarded.ts';
+import { edited, stringAt, textOf } from './json.ts';
+import { Lane } from './lane.ts';
+import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
+import { clientInfoAt, clientInfoOf, envelopeOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
+import type { Awaitable, Connection, Verdict } from './rider.ts';
+import { cancelledBy, type Settling } from './settling.ts';
+import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
+
+/** How long a request waits for a server that is being restarted. */
+const HOLD_MS = 5_000;
+
+/** How long a question of our own (the upstream's tools/list) may take, and how long a new process may take to start. */
+const ASK_MS = 2_000;
+const START_MS = 30_000;
+
+export type RelayOptions = {
+  readonly server: string;
+  readonly rider: GuardedRider;
+  readonly catalog: Catalog;
+  /** The connection's key, and the conversation when it was named. */
+  readonly key: string;
+  readonly session?: string;
+  readonly profile?: (client: ClientInfo | undefined) => Profile;
+  /** The channel to the client settles what is in `settle` through `settling`. */
+  readonly settling: Settling;
+  readonly toClient: (out: Outgoing) => void;
+  readonly toServer: (bytes: Buffer) => void;
+  readonly holdMs?: number;
+};
+
+/**
+ * One client and one server, and between them the same bytes that they would send each other directly. Changed are only:
+ * tools/list and tools/call results as the profile needs it, calls of own tools, and refused calls. The handshake is the
+ * server's. Requests keep their ids, so an answer is known by its id.
+ *
+ * up: frames pass. `serverDown` answers what is open and leads to down.
+ * down: requests are held (at most `holdMs`), the rest is dropped: it was meant for a process that is gone. `serverUp` → replaying.
+ * replaying: the handshake and what the client had set up is said again to the new process; then what was held goes out → up.
+ */
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #open = new Map<string, Open>();
+  readonly #clientLane: Lane<Outgoing>;
+  readonly #serverLane: Lane<Frame>;
+  #state: 'up' | 'down' | 'replaying' = 'up';
+  #held = new Map<string, { readonly frame: Request; readonly timer: NodeJS.Timeout }>();
+  #connection: Connection | undefined;
+  #identity: string | undefined;
+  #names: OwnNames | undefined;
+  #asked = 0;
+  #closed = false;
+  /** What the client set up, to say it again to a new process. */
+  readonly #setUp: { initialize?: Request; initialized?: Buffer; logging?: Request; readonly subscribed: Map<string, Request> } =
+    {
+      subscribed: new Map(),
+    };
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#clientLane = new Lane((out) => options.toClient(out));
+    this.#serverLane = new Lane((frame) => this.#deliver(frame));
+  }
+
+  fromClient(frame: Frame): void {
+    this.#options.settling.heard(frame);
+    switch (frame.kind) {
+      case 'request':
+        return this.#request(frame);
+      case 'note':
+        return this.#note(frame);
+      case 'batch':
+        if (!frame.elements.some((at) => concernsTools(frame.bytes.subarray(at.start, at.end))))
+          return this.#serverLane.push(frame);
+        // A batch would hide calls from the gate; one by one they mean the same.
+        for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
+        return;
+      case 'success':
+      case 'failure':
+      case 'opaque':
+        return this.#serverLane.push(frame);
+      default:
+        return frame satisfies never;
+    }
+  }
+
+  fromServer(frame: Frame): void {
+    if (frame.kind !== 'success' && frame.kind !== 'failure') return this.#pass(frame.bytes);
+    const open = this.#open.get(frame.id);
+    if (open === undefined) return this.#pass(frame.bytes);
+    this.#open.delete(frame.id);
+    switch (open.kind) {
+      case 'call':
+        if (frame.kind === 'failure') return this.#pass(frame.bytes);
+        return this.#clientLane.push(
+          carry(this.#options.rider, open.call, this.#options.catalog.schemaOf(open.call.tool), frame),
+        );
+      case 'list':
+        return this.#pass(frame.kind === 'success' ? this.#listed(open.connection, frame) : frame.bytes);
+      case 'ours':
+        return open.answer(frame);
+      case 'other':
+        if (frame.kind === 'success') this.#remember(open.request);
+        return this.#pass(frame.bytes);
+      case 'own':
+        // The upstream answers an id that it was never asked: not ours to judge.
+        this.#open.set(frame.id, open);
+        return this.#pass(frame.bytes);
+      default:
+        return open satisfies never;
+    }
+  }
+
+  /** The server sent a frame that is too long to hold. `id` is the request that it answered, when that can be told. */
+  lostAnswer(id: string, why: string): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    this.#refuseWith(id, open, why);
+  }
+
+  serverDown(why: string): void {
+    if (this.#closed) return;
+    this.#state = 'down';
+    for (const [id, open] of this.#open) {
+      if (this.#held.has(id) || open.kind === 'own' || (open.kind === 'call' && open.phase === 'asking')) continue;
+      this.#open.delete(id);
+      if (open.kind === 'other' && open.request.method === 'subscriptions/listen') this.#hold(open.request);
+      else this.#refuseWith(id, open, why);
+    }
+  }
+
+  /** True when the new process took over. */
+  async serverUp(): Promise<boolean> {
+    if (this.#closed) return false;
+    this.#state = 'replaying';
+    return this.#replay();
+  }
+
+  /** There will be no server: what is held is answered, and what comes is answered at once. */
+  serverGone(why: string): void {
+    this.serverDown(why);
+    for (const [id, { timer }] of this.#held) {
+      clearTimeout(timer);
+      const open = this.#open.get(id);
+      this.#open.delete(id);
+      if (open) this.#refuseWith(id, open, why);
+    }
+    this.#held.clear();
+  }
+
+  /** True while the client waits for an answer. */
+  get busy(): boolean {
+    return this.#open.size > 0;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { timer } of this.#held.values()) clearTimeout(timer);
+    for (const open of this.#open.values()) if (open.kind === 'call' || open.kind === 'own') open.call.cancelled = true;
+    this.#options.settling.end();
+    if (this.#connection) this.#options.rider.closed(this.#connection);
+  }
+
+  #request(frame: Request): void {
+    const connection = this.#identify(frame);
+    if (frame.method === 'tools/list') this.#open.set(frame.id, { kind: 'list', connection, request: frame });
+    else if (frame.method === 'tools/call') return this.#call(frame, connection);
+    else this.#open.set(frame.id, { kind: 'other', request: frame });
+    this.#serverLane.push(frame);
+  }
+
+  #note(frame: Frame & { kind: 'note' }): void {
+    if (frame.method === 'notifications/initialized') this.#setUp.initialized = frame.bytes;
+    const cancelled = cancelledBy(frame);
+    const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
+    if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
+      open.call.cancelled = true;
+      // The server never saw it, so there is nothing that it could stop.
+      if (open.kind === 'own' || open.phase === 'asking') return;
+    }
+    if (cancelled !== undefined && this.#held.has(cancelled)) {
+      clearTimeout(this.#held.get(cancelled)!.timer);
+      this.#held.delete(cancelled);
+      this.#open.delete(cancelled);
+      return;
+    }
+    this.#serverLane.push(frame);
+  }
+
+  #call(frame: Request, connection: Connection): void {
+    const name = toolOf(frame);
+    if (name === undefined) {
+      this.#open.set(frame.id, { kind: 'other', request: frame });
+      return this.#serverLane.push(frame);
+    }
+    const call: OpenCall = { server: this.#options.server, tool: name, requestId: frame.id, connection, cancelled: false };
+    const own = this.#meant(frame, connection, name);
+    if (typeof own === 'string') return this.#callOwn(frame, call, own);
+
+    const open: Open & { kind: 'call' } = { kind: 'call', call, request: frame, phase: 'asking' };
+    this.#open.set(frame.id, open);
+    const decide = (verdict: Verdict): Frame | undefined => {
+      if (call.cancelled) {
+        this.#open.delete(frame.id);
+        if (verdict.kind === 'refuse') verdict.delivery?.release('cancelled');
+        return undefined;
+      }
+      if (verdict.kind === 'pass') {
+        open.phase = 'running';
+        return frame;
+      }
+      this.#open.delete(frame.id);
+      this.#clientLane.push(refusal(frame, verdict));
+      return undefined;
+    };
+    const ask = (): Awaitable<Verdict> => this.#options.rider.before(connection, call);
+    if (own instanceof Promise) {
+      this.#serverLane.push(
+        own.then(async (meant) => {
+          if (meant === undefined) return decide(await ask());
+          this.#open.delete(frame.id);
+          this.#callOwn(frame, call, meant);
+          return undefined;
+        }),
+      );
+      return;
+    }
+    const verdict = ask();
+    this.#serverLane.push(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
+  }
+
+  #callOwn(frame: Request, call: OpenCall, tool: string): void {
+    this.#open.set(frame.id, { kind: 'own', call, request: frame });
+    void this.#answerOwn(frame, call, tool);
+  }
+
+  async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
+    const at = param(frame, 'arguments');
+    const args: unknown = at ? JSON.parse(textOf(frame.bytes, at)) : {};
+    const answer = await this.#options.rider.callTool(call.connection, { tool, args, requestId: frame.id });
+    this.#open.delete(frame.id);
+    if (call.cancelled) return answer.release('cancelled');
+    const result = isStateless(frame) ? { resultType: 'complete', ...answer.result } : answer.result;
+    this.#clientLane.push({ bytes: resultFrame(frame.id, result), settle: { requestId: frame.id, delivery: answer } });
+  }
+
+  /** The own tool that is meant by a name. Has to ask the upstream for its names when the client never did. */
+  #meant(frame: Request, connection: Connection, name: string): Awaitable<string | undefined> {
+    const own = this.#options.rider.tools(connection);
+    if (!own.some((tool) => name.endsWith(tool.name))) return undefined;
+    const { catalog } = this.#options;
+    if (catalog.complete || this.#state !== 'up') return this.#namesFor(connection).meant(name);
+    return this.#askForTools(frame).then(() => this.#namesFor(connection).meant(name));
+  }
+
+  async #askForTools(like: Request): Promise<void> {
+    const meta = envelopeOf(like);
+    let cursor: string | undefined;
+    do {
+      const params = { ...(cursor !== undefined && { cursor }), ...(meta && { _meta: meta }) };
+      const answer = await this.#ask('tools/list', params);
+      const page = answer?.kind === 'success' ? toolsIn(answer) : undefined;
+      if (page === undefined) return;
+      this.#options.catalog.add(page);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /** The names are settled at the first use, so that they stay the same for the connection. */
+  #namesFor(connection: Connection): OwnNames {
+    return (this.#names ??= new OwnNames(this.#options.rider.tools(connection), this.#options.catalog));
+  }
+
+  #listed(connection: Connection, frame: Success): Buffer {
+    const page = toolsIn(frame);
+    if (page === undefined) return frame.bytes;
+    this.#options.catalog.add(page);
+    const own = page.cursor === undefined ? this.#options.rider.tools(connection) : [];
+    const edits = profileEdits(page, connection.profile);
+    if (own.length > 0) edits.push(...ownToolEdits(page, own, this.#namesFor(connection)));
+    return editedPage(page, edits);
+  }
+
+  #identify(frame: Request): Connection {
+    const at = clientInfoAt(frame);
+    const identity = at && textOf(frame.bytes, at);
+    if (this.#connection !== undefined && (identity === undefined || identity === this.#identity)) return this.#connection;
+    if (this.#connection !== undefined) this.#options.rider.closed(this.#connection);
+    const { key, session, profile = profileOf, rider } = this.#options;
+    const client = clientInfoOf(frame);
+    const connection: Connection = {
+      key,
+      ...(client && { client }),
+      ...(session !== undefined && { session }),
+      profile: profile(client),
+    };
+    this.#identity = identity;
+    this.#connection = connection;
+    this.#names = undefined;
+    rider.opened(connection);
+    return connection;
+  }
+
+  #pass(bytes: Buffer): void {
+    this.#clientLane.push({ bytes });
+  }
+
+  #deliver(frame: Frame): void {
+    if (this.#state === 'up') this.#options.toServer(frame.bytes);
+    else if (frame.kind === 'request') this.#hold(frame);
+  }
+
+  #hold(frame: Request): void {
+    const { holdMs = HOLD_MS, server } = this.#options;
+    const timer = setTimeout(() => {
+      this.#held.delete(frame.id);
+      this.lostAnswer(
+        frame.id,
+        `The MCP server "${server}" has stopped and is not back after ${holdMs / 1000} s. Try again later.`,
+      );
+    }, holdMs);
+    timer.unref();
+    this.#held.set(frame.id, { frame, timer });
+    if (!this.#open.has(frame.id)) this.#open.set(frame.id, { kind: 'other', request: frame });
+  }
+
+  /** The answer that the client gets in the server's place. To a tools/call it is a failing result, so that the model reads it. */
+  #refuseWith(id: string, open: Open, why: string): void {
+    switch (open.kind) {
+      case 'call': {
+        if (open.call.cancelled) return;
+        const result = {
+          content: [{ type: 'text', text: why }],
+          isError: true,
+          ...(isStateless(open.request) && { resultType: 'complete' }),
+        };
+        const frame = frameOf(resultFrame(id, result)) as Success;
+        return this.#clientLane.push(carry(this.#options.rider, open.call, 'none', frame));
+      }
+      case 'ours':
+        return open.answer(undefined);
+      case 'list':
+      case 'other':
+        return this.#pass(errorFrame(id, INTERNAL_ERROR, why, { server: this.#options.server }));
+      case 'own':
+        return;
+      default:
+        return open satisfies never;
+    }
+  }
+
+  #remember(request: Request): void {
+    if (request.method === 'initialize') this.#setUp.initialize = request;
+    else if (request.method === 'logging/setLevel') this.#setUp.logging = request;
+    else if (request.method === 'resources/subscribe' || request.method === 'resources/unsubscribe') {
+      const uri = stringAt(request.bytes, param(request, 'uri'));
+      if (uri === undefined) return;
+      if (request.method === 'resources/subscribe') this.#setUp.subscribed.set(uri, request);
+      else this.#setUp.subscribed.delete(uri);
+    }
+  }
+
+  async #replay(): Promise<boolean> {
+    const { initialize, initialized, logging, subscribed } = this.#setUp;
+    if (initialize !== undefined) {
+      const answer = await this.#askAgain(initialize, START_MS);
+      if (this.#state !== 'replaying' || answer?.kind !== 'success') return false;
+      if (initialized !== undefined) this.#options.toServer(initialized);
+      for (const request of [...(logging ? [logging] : []), ...subscribed.values()]) void this.#askAgain(request);
+    }
+    const held = this.#held;
+    this.#held = new Map();
+    this.#state = 'up';
+    for (const { frame, timer } of held.values()) {
+      clearTimeout(timer);
+      this.#options.toServer(frame.bytes);
+    }
+    return true;
+  }
+
+  #ask(method: string, params: object): Promise<Success | Failure | undefined> {
+    return this.#askBytes((id) =>
+      Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`),
+    );
+  }
+
+  #askAgain(request: Request, withinMs?: number): Promise<Success | Failure | undefined> {
+    return this.#askBytes((id) => edited(request.bytes, [{ at: request.idAt, put: id }]), withinMs);
+  }
+
+  #askBytes(request: (id: string) => Buffer, withinMs: number = ASK_MS): Promise<Success | Failure | undefined> {
+    this.#asked += 1;
+    const id = `"earpiece-${this.#asked}"`;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#open.delete(id);
+        resolve(undefined);
+      }, withinMs);
+      timer.unref();
+      const answer = (frame: Success | Failure | undefined): void => {
+        clearTimeout(timer);
+        resolve(frame);
+      };
+      this.#open.set(id, { kind: 'ours', answer });
+      this.#options.toServer(request(id));
+    });
+  }
+}
+
+type Open =
+  | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request; phase: 'asking' | 'running' }
+  | { readonly kind: 'own'; readonly call: OpenCall; readonly request: Request }
+  | { readonly kind: 'list'; readonly connection: Connection; readonly request: Request }
+  | { readonly kind: 'other'; readonly request: Request }
+  | { readonly kind: 'ours'; readonly answer: (frame: Success | Failure | undefined) => void };
+
+export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' }): Outgoing {
+  const result = {
+    content: [{ type: 'text', text: verdict.text }],
+    isError: true,
+    ...(isStateless(request) && { resultType: 'complete' }),
+    ...(verdict.meta && { _meta: verdict.meta }),
+  };
+  const bytes = resultFrame(request.id, result);
+  return verdict.delivery ? { bytes, settle: { requestId: request.id, delivery: verdict.delivery } } : { bytes };
+}
+
+function concernsTools(element: Buffer): boolean {
+  const frame = frameOf(element);
+  return frame.kind === 'request' && (frame.method === 'tools/call' || frame.method === 'tools/list');
+}

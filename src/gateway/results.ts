@@ -1,0 +1,120 @@
+import type { Success } from './frame.ts';
+import {
+  addElements,
+  addMember,
+  arrayAt,
+  edited,
+  isObject,
+  member,
+  objectAt,
+  removeMembers,
+  stringAt,
+  textOf,
+  type ArrayAt,
+  type Edit,
+  type ObjectAt,
+  type Range,
+} from './json.ts';
+
+/** Where the text rides in `structuredContent`, and what tools/list declares for it. */
+export const NOTICES = '_notices';
+
+/** The fixed field of signal mode, beside `content`. */
+export const SIGNAL = 'notification';
+
+/** A tools/call result that can carry: one with a `content` array. */
+export type Carrier = {
+  readonly frame: Success;
+  readonly object: ObjectAt;
+  readonly content: ArrayAt;
+  readonly structured?: Range;
+  readonly isError: boolean;
+};
+
+/** What happens to the structured content of one tool's results. */
+export type Treatment = 'leave' | 'extend' | 'remove';
+
+/** Undefined for a result without content: `input_required`, a task handle, something new. Those pass as they are. */
+export function carrierIn(frame: Success): Carrier | undefined {
+  const json = frame.bytes;
+  const object = objectAt(json, frame.result.start);
+  const contentAt = object && member(json, object, 'content');
+  const content = contentAt && arrayAt(json, contentAt.start);
+  if (object === undefined || content === undefined) return undefined;
+  const structured = member(json, object, 'structuredContent');
+  const error = member(json, object, 'isError');
+  return {
+    frame,
+    object,
+    content,
+    ...(structured && { structured }),
+    isError: error !== undefined && textOf(json, error) === 'true',
+  };
+}
+
+/** The result as the client gets it when nothing rides. The same bytes unless structured content is to be removed. */
+export function plain({ frame, object }: Carrier, treatment: Treatment): Buffer {
+  return treatment === 'remove' ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent')) : frame.bytes;
+}
+
+export function withRide(
+  carrier: Carrier,
+  treatment: Treatment,
+  ride: { readonly text: string; readonly signal?: string },
+): Buffer {
+  const { frame, object, content } = carrier;
+  const json = frame.bytes;
+  const edits: Edit[] = [];
+  if (ride.text !== '') {
+    edits.push(addElements(content, [textBlock(ride.text)]));
+    edits.push(...structuredEdits(carrier, treatment, ride.text));
+  } else if (treatment === 'remove') {
+    edits.push(...removeMembers(json, object, 'structuredContent'));
+  }
+  if (ride.signal !== undefined && member(json, object, SIGNAL) === undefined) {
+    edits.push(addAfterRemovals(json, object, SIGNAL, JSON.stringify(ride.signal), edits));
+  }
+  return edited(json, edits);
+}
+
+/** `text` in place of everything. A client that knows of an output schema accepts it only as a failing result. */
+export function replaced({ frame, object }: Carrier, text: string, { asError }: { readonly asError: boolean }): Buffer {
+  const json = frame.bytes;
+  const resultType = member(json, object, 'resultType');
+  const fields = [`"content":[${textBlock(text)}]`];
+  if (asError) fields.push('"isError":true');
+  if (resultType !== undefined) fields.push(`"resultType":${textOf(json, resultType)}`);
+  return edited(json, [{ at: { start: object.start, end: object.end }, put: `{${fields.join(',')}}` }]);
+}
+
+/** About how many characters of the result the model is shown: text blocks or structured content, whichever is longer. */
+export function charsOf({ frame, content, structured }: Carrier): number {
+  const json = frame.bytes;
+  let text = 0;
+  for (const element of content.elements) {
+    const block = objectAt(json, element.start);
+    const textAt = block && member(json, block, 'text');
+    text += textAt ? (stringAt(json, textAt)?.length ?? 0) : element.end - element.start;
+  }
+  return Math.max(text, structured ? textOf(json, structured).length : 0);
+}
+
+export function textBlock(text: string): string {
+  return `{"type":"text","text":${JSON.stringify(text)}}`;
+}
+
+function structuredEdits({ frame, object, structured }: Carrier, treatment: Treatment, text: string): Edit[] {
+  const json = frame.bytes;
+  if (structured === undefined || treatment === 'leave') return [];
+  const inner = treatment === 'extend' && isObject(json, structured) ? objectAt(json, structured.start) : undefined;
+  if (inner !== undefined && member(json, inner, NOTICES) === undefined) return [addMember(inner, NOTICES, JSON.stringify(text))];
+  return removeMembers(json, object, 'structuredContent');
+}
+
+/** The last member may be one that goes away: then the new one cannot stand behind it with a comma of its own. */
+function addAfterRemovals(json: Buffer, object: ObjectAt, name: string, value: string, removals: readonly Edit[]): Edit {
+  const kept = object.members.filter(
+    ({ key }) => !removals.some(({ at, put }) => put === '' && key.start >= at.start && key.start < at.end),
+  );
+  return addMember({ ...object, members: kept }, name, value);
+}

@@ -1,0 +1,144 @@
+import { ChildServer } from './child.ts';
+import type { Outgoing } from './carry.ts';
+import { errorFrame, frameOf, type Frame } from './frame.ts';
+import { MAX_FRAME_BYTES } from './framing.ts';
+import type { GuardedRider } from './guarded.ts';
+import type { Link, LinkEvents, StopOptions, TooLong } from './link.ts';
+import { INVALID_REQUEST } from './protocol.ts';
+import { Relay, type RelayOptions } from './relay.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What a session needs of the way to its client. */
+export type Channel = {
+  /** False when the client does not keep up: the front calls `session.resume()` when it does again. */
+  readonly send: (out: Outgoing) => boolean;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The server is gone for good. */
+  readonly gone: (why: string) => void;
+};
+
+export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 'session' | 'profile' | 'settling'> & {
+  readonly upstream: Upstream;
+  readonly channel: Channel;
+  readonly report: (line: string) => void;
+};
+
+/** One client with a server of its own: a relay between the front's channel and a link. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #relay: Relay;
+  readonly #link: Link;
+
+  constructor(options: SessionOptions) {
+    const { upstream, channel, rider, report } = options;
+    const server = upstream.name;
+    this.#options = options;
+    this.#relay = new Relay({
+      ...options,
+      server,
+      toClient: (out) => {
+        if (!channel.send(out)) this.#link.pause();
+      },
+      toServer: (bytes) => {
+        if (!this.#link.send(bytes)) channel.pause();
+      },
+    });
+    this.#link = linkTo(upstream, {
+      line: (bytes) => this.#relay.fromServer(frameOf(bytes)),
+      tooLong: (gone) => this.#serverFrameTooLong(gone),
+      drain: () => channel.resume(),
+      up: () => void this.#up(),
+      down: (why, againInMs) => {
+        tell(rider, report, server, 'disconnected', `${why}; trying again in ${againInMs / 1000} s`);
+        this.#relay.serverDown(
+          `The MCP server "${server}" stopped while this ran (${why}). It is being restarted; whether this took effect is not known.`,
+        );
+      },
+      gone: (why) => {
+        tell(rider, report, server, 'failed', why);
+        this.#relay.serverGone(`The MCP server "${server}" does not work: ${why}.`);
+        channel.gone(why);
+      },
+    });
+  }
+
+  start(): void {
+    this.#link.start();
+  }
+
+  fromClient(frame: Frame): void {
+    this.#relay.fromClient(frame);
+  }
+
+  /** The client sent a frame that is too long to hold. */
+  clientFrameTooLong({ bytes, head, tail }: TooLong): void {
+    const why = tooLongMessage('the client', bytes);
+    const id = idIn(head, tail);
+    this.#options.report(why);
+    if (id !== undefined) this.#options.channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
+  }
+
+  /** The client keeps up again. */
+  resume(): void {
+    this.#link.resume();
+  }
+
+  get busy(): boolean {
+    return this.#relay.busy;
+  }
+
+  async close(options?: StopOptions): Promise<void> {
+    await this.#link.stop(options);
+    this.#relay.close();
+  }
+
+  async #up(): Promise<void> {
+    const { rider, report, upstream } = this.#options;
+    if (await this.#relay.serverUp()) tell(rider, report, upstream.name, 'reconnected', 'it runs again');
+    else report(`MCP server "${upstream.name}" runs again, but did not accept the handshake of before`);
+  }
+
+  #serverFrameTooLong({ bytes, head, tail }: TooLong): void {
+    const why = tooLongMessage(`the MCP server "${this.#options.upstream.name}"`, bytes);
+    this.#options.report(why);
+    const id = idIn(head, tail);
+    if (id !== undefined) this.#relay.lostAnswer(id, why);
+  }
+}
+
+export function linkTo(upstream: Upstream, events: LinkEvents): Link {
+  switch (upstream.kind) {
+    case 'stdio':
+      return new ChildServer(upstream, events);
+    case 'http':
+      throw new Error('not yet');
+    default:
+      return upstream satisfies never;
+  }
+}
+
+function tell(
+  rider: GuardedRider,
+  report: (line: string) => void,
+  server: string,
+  state: 'disconnected' | 'reconnected' | 'failed',
+  detail: string,
+): void {
+  report(`MCP server "${server}" ${state}: ${detail}`);
+  rider.upstream({ server, state, detail });
+}
+
+function tooLongMessage(who: string, bytes: number): string {
+  const mib = (count: number): string => `${Math.round(count / 1024 / 1024)} MiB`;
+  return `${who} sent a frame of ${mib(bytes)}; more than ${mib(MAX_FRAME_BYTES)} is not passed on`;
+}
+
+/** The id of a frame of which only the ends are left: it stands at one of them with the SDKs we know. */
+function idIn(head: Buffer, tail: Buffer): string | undefined {
+  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
+  const start = head.toString('latin1');
+  // Inside params or result an "id" is somebody else's.
+  const first = id.exec(start.split(/"(?:params|result|error)"/)[0]!);
+  return first?.[1] ?? /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$/.exec(tail.toString('latin1'))?.[1];
+}

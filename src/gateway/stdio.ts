@@ -1,0 +1,94 @@
+import type { Readable, Writable } from 'node:stream';
+
+import type { Outgoing } from './carry.ts';
+import { frameOf, type Frame } from './frame.ts';
+import { LineReader } from './framing.ts';
+import { reasonOf } from './guarded.ts';
+import type { Settling } from './settling.ts';
+
+export type StdioStreams = { readonly input: Readable; readonly output: Writable };
+
+export type StdioClientEvents = {
+  readonly frame: (frame: Frame) => void;
+  readonly tooLong: (gone: { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer }) => void;
+  /** The client has gone: its end of the pipe is closed. */
+  readonly end: (why: string) => void;
+  /** Its stdout takes more again after `send` said no. */
+  readonly drain: () => void;
+};
+
+/** The client at the other end of our stdin and stdout. */
+export class StdioClient {
+  readonly #streams: StdioStreams;
+  readonly #settling: Settling;
+  readonly #events: StdioClientEvents;
+  /** What goes out in this turn of the event loop, in one write. */
+  #batch: Outgoing[] = [];
+  #ended = false;
+
+  constructor(streams: StdioStreams, settling: Settling, events: StdioClientEvents) {
+    this.#streams = streams;
+    this.#settling = settling;
+    this.#events = events;
+  }
+
+  start(): void {
+    const { input, output } = this.#streams;
+    const lines = new LineReader({ line: (bytes) => this.#events.frame(frameOf(bytes)), tooLong: this.#events.tooLong });
+    output.on('error', (error) => this.#end(`stdout: ${reasonOf(error)}`));
+    output.on('drain', () => this.#events.drain());
+    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    input.on('error', (error) => this.#end(`stdin: ${reasonOf(error)}`));
+    input.on('end', () => {
+      lines.end();
+      this.#end('stdin ended');
+    });
+  }
+
+  /** False when the client does not keep up: `drain` follows. */
+  send(out: Outgoing): boolean {
+    if (out.settle) this.#settling.begin(out.settle.requestId, out.settle.delivery);
+    this.#batch.push(out);
+    if (this.#batch.length === 1) queueMicrotask(() => this.flush());
+    return !this.#streams.output.writableNeedDrain;
+  }
+
+  flush(): void {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    const settles = batch.flatMap(({ settle }) => settle ?? []);
+    const bytes = batch.length === 1 ? batch[0]!.bytes : Buffer.concat(batch.map((out) => out.bytes));
+    if (settles.length === 0) {
+      this.#streams.output.write(bytes);
+      return;
+    }
+    this.#streams.output.write(bytes, (error) => {
+      for (const { requestId, delivery } of settles) {
+        if (error) this.#settling.failed(requestId, delivery);
+        else this.#settling.written(requestId, delivery);
+      }
+    });
+  }
+
+  pause(): void {
+    this.#streams.input.pause();
+  }
+
+  resume(): void {
+    this.#streams.input.resume();
+  }
+
+  close(): void {
+    this.flush();
+    this.#ended = true;
+    this.#streams.input.pause();
+    this.#streams.input.removeAllListeners('data');
+  }
+
+  #end(why: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#events.end(why);
+  }
+}

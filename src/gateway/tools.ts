@@ -1,0 +1,195 @@
+import type { Success } from './frame.ts';
+import {
+  addElements,
+  addMember,
+  arrayAt,
+  edited,
+  isObject,
+  member,
+  objectAt,
+  removeMembers,
+  stringAt,
+  textOf,
+  type ArrayAt,
+  type Edit,
+  type ObjectAt,
+  type Range,
+} from './json.ts';
+import type { Profile } from './profiles.ts';
+import { NOTICES, type Treatment } from './results.ts';
+import type { OwnTool } from './rider.ts';
+
+/** What a tool's outputSchema allows: there is none, it can take one more property, or it cannot. */
+export type SchemaKind = 'none' | 'open' | 'closed';
+
+export type ListedTool = {
+  readonly name: string;
+  readonly at: Range;
+  readonly nameAt: Range;
+  readonly object: ObjectAt;
+  readonly schema?: ObjectAt;
+  readonly kind: SchemaKind;
+};
+
+/** A tools/list result. `cursor` is where the next page starts; without one it is the last. */
+export type ToolsPage = {
+  readonly frame: Success;
+  readonly list: ArrayAt;
+  readonly tools: readonly ListedTool[];
+  readonly cursor?: string;
+};
+
+const NOTICES_SCHEMA = JSON.stringify({
+  type: 'string',
+  description: 'Notifications for you that came while you worked. They are not part of what the tool says.',
+});
+
+/** Keywords beside which one more property could be refused or mean something else. */
+const CLOSING_KEYWORDS = [
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'enum',
+  'const',
+  'maxProperties',
+  'patternProperties',
+  'propertyNames',
+  'dependentSchemas',
+];
+
+/** Undefined when the result is no list of tools. Entries that are no tools are left alone. */
+export function toolsIn(frame: Success): ToolsPage | undefined {
+  const json = frame.bytes;
+  const object = objectAt(json, frame.result.start);
+  const listAt = object && member(json, object, 'tools');
+  const list = listAt && arrayAt(json, listAt.start);
+  if (object === undefined || list === undefined) return undefined;
+  const cursor = stringAt(json, member(json, object, 'nextCursor'));
+  const tools = list.elements.flatMap((at) => toolAt(json, at) ?? []);
+  return { frame, list, tools, ...(cursor !== undefined && { cursor }) };
+}
+
+/** Edits that make a page what the profile needs. */
+export function profileEdits({ frame: { bytes }, tools }: ToolsPage, profile: Profile): Edit[] {
+  return tools.flatMap((tool) => {
+    const treatment = treatmentOf(profile, tool.kind);
+    if (tool.schema === undefined || treatment === 'leave') return [];
+    if (treatment === 'remove') return removeMembers(bytes, tool.object, 'outputSchema');
+    return [declareNotices(bytes, tool.schema)];
+  });
+}
+
+export function ownToolEdits({ list }: ToolsPage, own: readonly OwnTool[], names: OwnNames): Edit[] {
+  return own.length === 0
+    ? []
+    : [
+        addElements(
+          list,
+          own.map((tool) => JSON.stringify({ ...tool, name: names.given(tool.name) })),
+        ),
+      ];
+}
+
+export function editedPage(page: ToolsPage, edits: readonly Edit[]): Buffer {
+  return edited(page.frame.bytes, edits);
+}
+
+/** What the profile does to results of a tool. A tool that was never listed has no schema that the client could hold against us. */
+export function treatmentOf(profile: Profile, schema: SchemaKind | undefined): Treatment {
+  switch (profile.kind) {
+    case 'blocks':
+      return 'leave';
+    case 'strip':
+      return 'remove';
+    case 'extend':
+      return schema === 'closed' ? 'remove' : 'extend';
+    default:
+      return profile.kind satisfies never;
+  }
+}
+
+/** What is known of an upstream's tools, from every tools/list that passed. Only grows, so that names stay what they were. */
+export class Catalog {
+  readonly #kinds = new Map<string, SchemaKind>();
+  #complete = false;
+
+  /** True when a last page has been seen: a name that is not here is not the upstream's. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  add(page: ToolsPage): void {
+    for (const tool of page.tools) this.#kinds.set(tool.name, tool.kind);
+    if (page.cursor === undefined) this.#complete = true;
+  }
+
+  has(name: string): boolean {
+    return this.#kinds.has(name);
+  }
+
+  schemaOf(name: string): SchemaKind | undefined {
+    return this.#kinds.get(name);
+  }
+}
+
+/** Own tools under names that the upstream does not use: `earpiece_<name>` where it has the name itself. */
+export class OwnNames {
+  readonly #given = new Map<string, string>();
+  readonly #own = new Map<string, string>();
+
+  constructor(own: readonly OwnTool[], taken: { has(name: string): boolean }) {
+    for (const { name } of own) {
+      let given = name;
+      while (taken.has(given) || this.#own.has(given)) given = `earpiece_${given}`;
+      this.#given.set(name, given);
+      this.#own.set(given, name);
+    }
+  }
+
+  given(own: string): string {
+    return this.#given.get(own) ?? own;
+  }
+
+  /** The own tool that the client means by a name, if it means one. */
+  meant(name: string): string | undefined {
+    return this.#own.get(name);
+  }
+}
+
+function toolAt(json: Buffer, at: Range): ListedTool | undefined {
+  const object = objectAt(json, at.start);
+  const nameAt = object && member(json, object, 'name');
+  const name = nameAt && stringAt(json, nameAt);
+  if (object === undefined || nameAt === undefined || name === undefined) return undefined;
+  const schemaAt = member(json, object, 'outputSchema');
+  const schema = schemaAt && objectAt(json, schemaAt.start);
+  const kind: SchemaKind = schemaAt === undefined ? 'none' : schema && takesProperty(json, schema) ? 'open' : 'closed';
+  return { name, at, nameAt, object, ...(schema && { schema }), kind };
+}
+
+function takesProperty(json: Buffer, schema: ObjectAt): boolean {
+  const type = member(json, schema, 'type');
+  if (type === undefined || stringAt(json, type) !== 'object') return false;
+  if (CLOSING_KEYWORDS.some((keyword) => member(json, schema, keyword) !== undefined)) return false;
+  const properties = member(json, schema, 'properties');
+  if (properties === undefined) return true;
+  const object = isObject(json, properties) ? objectAt(json, properties.start) : undefined;
+  return object !== undefined && member(json, object, NOTICES) === undefined;
+}
+
+function declareNotices(json: Buffer, schema: ObjectAt): Edit {
+  const properties = member(json, schema, 'properties');
+  const object = properties && objectAt(json, properties.start);
+  return object
+    ? addMember(object, NOTICES, NOTICES_SCHEMA)
+    : addMember(schema, 'properties', `{"${NOTICES}":${NOTICES_SCHEMA}}`);
+}
+
+/** For messages and tests: the outputSchema's text of a listed tool. */
+export function schemaText(json: Buffer, tool: ListedTool): string | undefined {
+  return tool.schema && textOf(json, tool.schema);
+}

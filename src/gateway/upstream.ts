@@ -1,0 +1,14 @@
+import type { Command } from './child.ts';
+
+/** A server behind the gateway. `name` is what it is called in messages, and the prefix of its tools when there are several. */
+export type Upstream = StdioUpstream | HttpUpstream;
+
+export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string } & Command;
+
+export type HttpUpstream = {
+  readonly kind: 'http';
+  readonly name: string;
+  readonly url: string;
+  /** Sent with each request, above what the client sends (a token, for example). */
+  readonly headers?: Readonly<Record<string, string>>;
+};

@@ -1,0 +1,189 @@
+/** From the text of one configuration file to its entries and its problems: all of them, not only the first. */
+import { parse, TomlError } from 'smol-toml';
+import { didYouMean } from '../core/errors.ts';
+import { joinKey, pathKey, scanToml, type Place } from './positions.ts';
+import { seen, type Position, type Problem } from './problems.ts';
+import { ALL_SETTINGS, nameProblem, SETTINGS, type AnySetting } from './schema.ts';
+import { isTable, unknownKey, type Table } from './servers.ts';
+
+/** One value that a file sets. `key` is canonical: both spellings of a setting have the same. */
+export type Entry = {
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly setting: AnySetting;
+  readonly value: unknown;
+  readonly at: Position;
+};
+
+export type Checked = { readonly entries: readonly Entry[]; readonly problems: readonly Problem[] };
+
+const MAX_BYTES = 1_048_576;
+
+/** Never throws. Entries are those that are right, also when others are not; none when the text is no TOML. */
+export function checkConfigText(text: string, file: string): Checked {
+  if (text.length > MAX_BYTES)
+    return { entries: [], problems: [{ file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` }] };
+  let root: Table;
+  try {
+    root = parse(text, { integersAsBigInt: 'asNeeded' });
+  } catch (cause) {
+    return { entries: [], problems: [syntaxProblem(cause, text, file)] };
+  }
+  const walk: Walk = { file, places: scanToml(text), entries: [], problems: [] };
+  walkTable(root, TREE, [], walk);
+  return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
+}
+
+type Walk = {
+  readonly file: string;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly entries: Entry[];
+  readonly problems: Problem[];
+};
+
+function walkTable(table: Table, node: Node, path: readonly string[], walk: Walk): void {
+  for (const [name, raw] of Object.entries(table)) {
+    const here = [...path, name];
+    const exact = node.keys.get(name);
+    const child = exact ?? node.any;
+    if (child === undefined) {
+      complain(walk, here, unknownHere(node, path, name), 'key');
+      continue;
+    }
+    const asTable = isTable(raw) && child.setting?.value.takesTable !== true;
+    if (exact === undefined) {
+      const wrong = nameProblem(child.pattern, name, asTable);
+      if (wrong !== undefined) {
+        complain(walk, here, wrong, 'key');
+        continue;
+      }
+    }
+    if (asTable && hasChildren(child)) walkTable(raw, child, here, walk);
+    else if (child.setting === undefined)
+      complain(walk, here, `is ${seen(raw)}; it is a table: ${tableHint(child, here)}`, 'value');
+    else readEntry(raw, child.setting, here, walk);
+  }
+}
+
+function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], walk: Walk): void {
+  const read = setting.value.read(raw);
+  if (read.kind === 'problems') {
+    for (const { text, at = [], aboutKey } of read.problems) {
+      const where = at.every((part) => typeof part === 'string') ? [...path, ...at] : path;
+      complain(walk, where, text, aboutKey ? 'key' : 'value', [...path, ...at]);
+    }
+    return;
+  }
+  const meant = setting.meaning?.(path) ?? path;
+  const at = walk.places.get(pathKey(path))?.key ?? { line: 1, column: 1 };
+  walk.entries.push({ key: joinKey(meant), path, setting, value: read.value, at });
+}
+
+/**
+ * Two spellings of one setting in one file: of the kinds the flat one wins; a tool's must agree. One entry is left for
+ * each key.
+ */
+function settle(walk: Walk): Entry[] {
+  const kept = new Map<string, Entry>();
+  for (const entry of walk.entries) {
+    const other = kept.get(entry.key);
+    if (other === undefined) kept.set(entry.key, entry);
+    else if (entry.setting === SETTINGS.kind || other.setting === SETTINGS.kind)
+      kept.set(entry.key, entry.setting === SETTINGS.kind ? entry : other);
+    else if (other.value !== entry.value) {
+      const [first, second] = other.at.line <= entry.at.line ? [other, entry] : [entry, other];
+      const line = (of: Entry): string => `line ${of.at.line} (${joinKey(of.path)} = ${of.setting.value.show(of.value)})`;
+      walk.problems.push({
+        file: walk.file,
+        ...second.at,
+        key: entry.key,
+        message: `${line(first)} and ${line(second)} say the opposite of the same thing; keep one of them`,
+      });
+      kept.delete(entry.key);
+    }
+  }
+  return [...kept.values()];
+}
+
+function complain(
+  walk: Walk,
+  path: readonly string[],
+  text: string,
+  about: 'key' | 'value',
+  at: readonly (string | number)[] = path,
+): void {
+  const place = walk.places.get(pathKey(at)) ?? walk.places.get(pathKey(path));
+  const key = joinKey(path);
+  walk.problems.push({ file: walk.file, ...(place?.[about] ?? { line: 1, column: 1 }), key, message: `${key} ${text}` });
+}
+
+/** A key that is known elsewhere was most often put below the wrong header. */
+function unknownHere(node: Node, path: readonly string[], name: string): string {
+  const known = [...node.keys.keys()];
+  if (didYouMean(name, known) !== undefined) return unknownKey(name, known);
+  const elsewhere = ALL_SETTINGS.find((setting) => setting.pattern.at(-1) === name && !setting.pattern.includes('*'));
+  if (elsewhere === undefined) return unknownKey(name, known);
+  const table = elsewhere.pattern.slice(0, -1);
+  const where = table.length === 0 ? 'at the top of the file, above the first table' : `in [${joinKey(table)}]`;
+  return path.length === 0 || table.join('.') !== path.join('.')
+    ? `is unknown here; ${name} stands ${where}`
+    : unknownKey(name, known);
+}
+
+function tableHint(node: Node, path: readonly string[]): string {
+  const names = [...node.keys.keys()];
+  return names.length === 0 ? `write [${joinKey(path)}.<name>]` : `write [${joinKey(path)}] with ${names.join(', ')}`;
+}
+
+function syntaxProblem(cause: unknown, text: string, file: string): Problem {
+  if (!(cause instanceof TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
+  const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
+  const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
+  const way = /redefine/.test(what) ? 'join both places into one' : 'see https://toml.io';
+  const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
+  return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
+}
+
+const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+
+/** The table of settings as a tree. */
+export type Node = {
+  readonly pattern: readonly string[];
+  readonly keys: Map<string, Node>;
+  any?: Node;
+  setting?: AnySetting;
+};
+
+export const TREE: Node = grow();
+
+function grow(): Node {
+  const root: Node = { pattern: [], keys: new Map() };
+  for (const setting of ALL_SETTINGS) {
+    let node = root;
+    for (const [i, part] of setting.pattern.entries()) {
+      const pattern = setting.pattern.slice(0, i + 1);
+      const next: Node = (part === '*' ? node.any : node.keys.get(part)) ?? { pattern, keys: new Map() };
+      if (part === '*') node.any = next;
+      else node.keys.set(part, next);
+      node = next;
+    }
+    node.setting = setting;
+  }
+  return root;
+}
+
+export const hasChildren = (node: Node): boolean => node.keys.size > 0 || node.any !== undefined;
+
+/** The node of a path; undefined when the configuration has no such key. */
+export function nodeAt(path: readonly string[]): Node | undefined {
+  let node: Node = TREE;
+  for (const [i, part] of path.entries()) {
+    const exact = node.keys.get(part);
+    const next = exact ?? node.any;
+    if (next === undefined) return undefined;
+    if (exact === undefined && nameProblem(next.pattern, part, i < path.length - 1 && hasChildren(next)) !== undefined)
+      return undefined;
+    node = next;
+  }
+  return node;
+}

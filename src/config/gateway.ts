@@ -1,0 +1,83 @@
+import { dirname } from 'node:path';
+import { valueOf, winnersBelow, type Layers } from './layers.ts';
+import { expandPath, type Surroundings } from './places.ts';
+import type { Problem } from './problems.ts';
+import { SETTINGS } from './schema.ts';
+import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts';
+
+export type GatewayConfig = {
+  /** Between a server's prefix and its tools' names. */
+  readonly separator: string;
+  /** Ready to be started: variables are in, folders absolute, those not enabled left out. */
+  readonly servers: Readonly<Record<string, ServerConfig>>;
+  readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
+  /** Over the built-in ones; by the name that a client gives. */
+  readonly profiles: Readonly<Record<string, ProfileEntry>>;
+};
+
+export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
+
+export function gatewayOf(layers: Layers, at: Surroundings): { config: GatewayConfig; problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const separator = valueOf(layers, SETTINGS.separator);
+  const servers = Object.create(null) as Record<string, ServerConfig>;
+  for (const { path, said } of winnersBelow(layers, 'gateway', 'servers')) {
+    const name = path[2] ?? '';
+    const entry = said.value as ServerEntry;
+    if (!entry.enable) continue;
+    const complain = (message: string): void => {
+      const { source } = said;
+      problems.push({
+        ...(source.kind === 'file' ? { file: source.file, line: source.line, column: source.column } : {}),
+        key: said.key,
+        message,
+      });
+    };
+    const base = said.source.kind === 'file' && said.source.scope === 'project' ? dirname(said.source.file) : undefined;
+    const ready = readyServer(name, entry, { separator, base, at });
+    if (ready.kind === 'problem') complain(`${said.key} ${ready.problem}`);
+    else servers[name] = ready.server;
+  }
+  const profiles = Object.create(null) as Record<string, ProfileEntry>;
+  for (const { path, said } of winnersBelow(layers, 'gateway', 'profiles')) profiles[path[2] ?? ''] = said.value as ProfileEntry;
+  const tokenEnv = valueOf(layers, SETTINGS.httpTokenEnv);
+  return {
+    config: {
+      separator,
+      servers,
+      http: {
+        host: valueOf(layers, SETTINGS.httpHost),
+        port: valueOf(layers, SETTINGS.httpPort),
+        ...(tokenEnv === undefined ? {} : { tokenEnv }),
+      },
+      profiles,
+    },
+    problems,
+  };
+}
+
+/** `base`: where the server's folder starts, and where it works when it names none. */
+export function readyServer(
+  name: string,
+  entry: ServerEntry,
+  { separator, base, at }: { separator: string; base: string | undefined; at: Surroundings },
+): { kind: 'ready'; server: ServerConfig } | { kind: 'problem'; problem: string } {
+  const prefix = entry.prefix ?? name;
+  if (prefix.includes(separator))
+    return {
+      kind: 'problem',
+      problem: `has the separator ${JSON.stringify(separator)} in its prefix ${JSON.stringify(prefix)}; give it another prefix`,
+    };
+  const { entry: expanded, missing } = expandServer(entry, at.env);
+  if (missing.length > 0) {
+    const names = missing.join(', ');
+    return {
+      kind: 'problem',
+      problem: `needs ${names}, which ${missing.length === 1 ? 'is' : 'are'} not set; export it or write \${${missing[0]}:-default}`,
+    };
+  }
+  const { target } = expanded;
+  if (target.kind === 'http') return { kind: 'ready', server: { prefix, target } };
+  const cwd = target.cwd === undefined ? base : expandPath(target.cwd, base ?? process.cwd(), at);
+  return { kind: 'ready', server: { prefix, target: { ...target, ...(cwd === undefined ? {} : { cwd }) } } };
+}

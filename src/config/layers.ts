@@ -1,0 +1,145 @@
+/** Who says what: flags over environment over the project's file over the user's file over what is built in. */
+import { didYouMean } from '../core/errors.ts';
+import { nodeAt, type Entry } from './check.ts';
+import { joinKey, splitKey } from './positions.ts';
+import type { Problem } from './problems.ts';
+import { ALL_SETTINGS, SETTINGS, type AnySetting, type Setting } from './schema.ts';
+import type { Env } from './places.ts';
+
+export type Source =
+  | { readonly kind: 'flag'; readonly name: string }
+  | { readonly kind: 'env'; readonly name: string }
+  | {
+      readonly kind: 'file';
+      readonly scope: 'project' | 'user';
+      readonly file: string;
+      readonly line: number;
+      readonly column: number;
+    }
+  | { readonly kind: 'default' };
+
+/** `project file /home/me/web/earpiece.toml:12:3`, `EARPIECE_VIEW`, `flag --view`, `default`. */
+export function formatSource(source: Source): string {
+  switch (source.kind) {
+    case 'flag':
+      return `flag --${source.name}`;
+    case 'env':
+      return source.name;
+    case 'file':
+      return `${source.scope} file ${source.file}:${source.line}:${source.column}`;
+    case 'default':
+      return 'default';
+  }
+}
+
+/** One thing that somebody said. */
+export type Said = {
+  readonly key: string;
+  readonly setting: AnySetting;
+  /** As it was written, both spellings told apart. */
+  readonly path: readonly string[];
+  readonly value: unknown;
+  readonly source: Source;
+};
+
+/** By canonical key, the winner first. */
+export type Layers = ReadonlyMap<string, readonly Said[]>;
+
+export type Layer = readonly Said[];
+
+export const saidByFile = (entries: readonly Entry[], file: string, scope: 'project' | 'user'): Layer =>
+  entries.map(({ key, setting, path, value, at }) => ({
+    key,
+    setting,
+    path,
+    value,
+    source: { kind: 'file', scope, file, ...at },
+  }));
+
+/** Reads the variables that settings name. An empty one counts as not set. */
+export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[] } {
+  const layer: Said[] = [];
+  const problems: Problem[] = [];
+  for (const setting of ALL_SETTINGS) {
+    const text = setting.env === undefined ? undefined : env[setting.env];
+    if (text === undefined || text.trim() === '' || setting.env === undefined) continue;
+    const read = setting.value.fromText(text);
+    const key = joinKey(setting.pattern);
+    if (read.kind === 'problems') for (const one of read.problems) problems.push({ key, message: `${setting.env} ${one.text}` });
+    else layer.push({ key, setting, path: setting.pattern, value: read.value, source: { kind: 'env', name: setting.env } });
+  }
+  return { layer, problems };
+}
+
+/** Values behind flags, by the setting's key (`db`, `budget.max_items`). Texts are read as an environment variable's is. */
+export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Problem[] } {
+  const layer: Said[] = [];
+  const problems: Problem[] = [];
+  for (const [name, raw] of Object.entries(flags)) {
+    if (raw === undefined) continue;
+    const path = splitKey(name);
+    const setting = path && nodeAt(path)?.setting;
+    if (!path || !setting) {
+      const near = didYouMean(name, fixedKeys());
+      problems.push({
+        key: name,
+        message: `flag --${name} is no setting${near === undefined ? '' : `; did you mean --${near}?`}`,
+      });
+      continue;
+    }
+    const read = typeof raw === 'string' ? setting.value.fromText(raw) : setting.value.read(raw);
+    const key = joinKey(setting.meaning?.(path) ?? path);
+    if (read.kind === 'problems') for (const one of read.problems) problems.push({ key, message: `flag --${name} ${one.text}` });
+    else layer.push({ key, setting, path, value: read.value, source: { kind: 'flag', name } });
+  }
+  return { layer, problems };
+}
+
+export const fixedKeys = (): string[] =>
+  ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
+
+/**
+ * `layers` from the strongest to the weakest. A whole source that a stronger layer turns off (`kinds.mcp.enable = false`)
+ * also beats what a weaker one says of single names of it.
+ */
+export function merge(layers: readonly Layer[]): Layers {
+  const merged = new Map<string, Said[]>();
+  const off = new Set<string>();
+  for (const layer of layers) {
+    for (const said of layer) {
+      if (isKind(said) && off.has(sourceOf(said))) continue;
+      const list = merged.get(said.key);
+      if (list === undefined) merged.set(said.key, [said]);
+      else list.push(said);
+    }
+    for (const said of layer)
+      if (said.setting === SETTINGS.kindSource && said.value === false && merged.get(said.key)?.[0] === said)
+        off.add(said.path[3] ?? '');
+  }
+  return merged;
+}
+
+const isKind = (said: Said): boolean => said.setting === SETTINGS.kind || said.setting === SETTINGS.kindNested;
+
+const sourceOf = ({ setting, path }: Said): string =>
+  setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
+
+/** What counts for a setting without free names; a list that adds up has everybody's, each once. */
+export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
+  const said = layers.get(joinKey(setting.pattern)) ?? [];
+  if (setting.addsUp) {
+    const lists = [setting.fallback, ...said.map((each) => each.value)] as (readonly string[])[];
+    return [...new Set(lists.flat())] as T;
+  }
+  return said.length === 0 ? setting.fallback : (said[0]?.value as T);
+}
+
+/** The winners among the settings with free names that begin with these parts, with their canonical paths. */
+export function winnersBelow(layers: Layers, ...start: readonly string[]): { path: readonly string[]; said: Said }[] {
+  const prefix = `${joinKey(start)}.`;
+  const found: { path: readonly string[]; said: Said }[] = [];
+  for (const [key, [said]] of layers) if (said && key.startsWith(prefix)) found.push({ path: splitKey(key) ?? [], said });
+  return found;
+}

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { nameFrom } from '../core/address.ts';
+import type { Policy } from '../core/policy.ts';
+import { checkConfigText, type Entry } from './check.ts';
+import { gatewayOf, type GatewayConfig } from './gateway.ts';
+import {
+  merge,
+  saidByEnv,
+  saidByFile,
+  saidByFlags,
+  valueOf,
+  winnersBelow,
+  type Flags,
+  type Layer,
+  type Layers,
+  type Said,
+} from './layers.ts';
+import { expandPath, isUrl, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
+import { policyOf } from './policy.ts';
+import { configError, type Problem } from './problems.ts';
+import { SETTINGS } from './schema.ts';
+import { sift, type Untrusted } from './trust.ts';
+
+/** What is configured for a working folder. */
+export type Config = {
+  readonly project: string;
+  /** The repository's root, else the working folder. */
+  readonly projectRoot: string;
+  readonly policy: Policy;
+  /** An absolute path, or the URL of another engine. */
+  readonly db: string;
+  /** Where to send, or who this is, when a command does not say: an address or the name of an agent. */
+  readonly address?: string;
+  readonly timeZone: string;
+  readonly gateway: GatewayConfig;
+  readonly tools: Readonly<Record<string, ToolConfig>>;
+  /** The files that were read, the stronger first. */
+  readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
+  /** Parts of a project's file that are left out until `earpiece trust`. */
+  readonly untrusted: readonly Untrusted[];
+  /** Who said what, for `explain`. */
+  readonly layers: Layers;
+  /** What was left out as not trusted, for `explain`. */
+  readonly held: readonly Said[];
+};
+
+/** What the configuration says of a tool beside its filters. */
+export type ToolConfig = {
+  readonly source?: string;
+  readonly stateful?: boolean;
+  readonly onTurnEnd?: 'inquire' | 'await' | 'abort';
+};
+
+export type LoadOptions = {
+  readonly cwd: string;
+  readonly env: Env;
+  readonly flags?: Flags;
+  /** Instead of `$HOME`. */
+  readonly home?: string;
+};
+
+/** Throws `bad_config` with all problems in its message and its data. */
+export function loadConfig(options: LoadOptions): Config {
+  const { config, problems } = readConfig(options);
+  if (problems.length > 0) throw configError(problems);
+  return config;
+}
+
+/** Everything that is right counts, also beside something that is wrong; a file that is no TOML counts as empty. */
+export function readConfig(options: LoadOptions): { readonly config: Config; readonly problems: readonly Problem[] } {
+  const { cwd, env, flags = {} } = options;
+  const at: Surroundings = { env, home: options.home };
+  const problems: Problem[] = [];
+  const place = projectPlace(cwd);
+  const files: { scope: 'project' | 'user'; file: string }[] = [];
+  let entriesOfProject: readonly Entry[] = [];
+  let projectFile: string | undefined;
+
+  for (const candidate of place.candidates) {
+    const checked = readEntries(candidate, problems);
+    if (checked === undefined) continue;
+    entriesOfProject = checked;
+    projectFile = candidate;
+    files.push({ scope: 'project', file: candidate });
+    break;
+  }
+  const userFile = userConfigFile(at);
+  // A repository may be the user's own folder of configuration: one file does not count twice.
+  const entriesOfUser = userFile === projectFile ? undefined : readEntries(userFile, problems);
+  if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
+
+  const sifted =
+    projectFile === undefined || projectFile === userFile
+      ? { trusted: entriesOfProject, held: [], untrusted: [] }
+      : sift(entriesOfProject, projectFile, at);
+  const byFlags = saidByFlags(flags);
+  const byEnv = saidByEnv(env);
+  const layers = merge([
+    byFlags.layer,
+    byEnv.layer,
+    ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
+    ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
+  ] satisfies Layer[]);
+  const gateway = gatewayOf(layers, at);
+
+  const address = valueOf(layers, SETTINGS.address);
+  const config: Config = {
+    project: valueOf(layers, SETTINGS.project) ?? nameFrom(basename(place.root)),
+    projectRoot: place.root,
+    policy: policyOf(layers),
+    db: dbOf(layers, cwd, at),
+    ...(address === undefined ? {} : { address }),
+    timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    gateway: gateway.config,
+    tools: toolsOf(layers),
+    files,
+    untrusted: sifted.untrusted,
+    layers,
+    held: projectFile === undefined ? [] : saidByFile(sifted.held, projectFile, 'project'),
+  };
+  return { config, problems: [...byFlags.problems, ...byEnv.problems, ...problems, ...gateway.problems] };
+}
+
+/** Undefined when there is no such file. */
+function readEntries(file: string, problems: Problem[]): readonly Entry[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    problems.push({ file, message: `cannot be read (${code ?? String(cause)}); make it a readable file or remove it` });
+    return [];
+  }
+  const checked = checkConfigText(text, file);
+  problems.push(...checked.problems);
+  return checked.entries;
+}
+
+function dbOf(layers: Layers, cwd: string, at: Surroundings): string {
+  const said = layers.get('db')?.[0];
+  if (said === undefined) return join(stateFolder(at), 'earpiece.db');
+  const path = said.value as string;
+  return isUrl(path) ? path : expandPath(path, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
+}
+
+function toolsOf(layers: Layers): Readonly<Record<string, ToolConfig>> {
+  const tools = Object.create(null) as Record<
+    string,
+    { source?: string; stateful?: boolean; onTurnEnd?: ToolConfig['onTurnEnd'] }
+  >;
+  for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {
+    const tool = (tools[path[2] ?? ''] ??= {});
+    if (path[3] === 'source') tool.source = said.value as string;
+    else if (path[3] === 'stateful') tool.stateful = said.value as boolean;
+    else if (path.at(-1) === 'on_turn_end') tool.onTurnEnd = said.value as NonNullable<ToolConfig['onTurnEnd']>;
+  }
+  return tools as Readonly<Record<string, ToolConfig>>;
+}

@@ -1,0 +1,62 @@
+/** Where configuration and state are kept, and which file counts for a working folder. */
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export const CONFIG_FILE = 'earpiece.toml';
+
+/** `home` only for tests and for programs that work for someone else. */
+export type Surroundings = { readonly env: Env; readonly home?: string | undefined };
+
+export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CONFIG_HOME', '.config'), 'earpiece', CONFIG_FILE);
+
+export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
+
+export const homeOf = (at: Surroundings): string => at.home ?? (at.env['HOME'] || homedir());
+
+/** The base directory specification says that a relative path there is to be ignored. */
+function xdg(at: Surroundings, name: string, fallback: string): string {
+  const given = at.env[name];
+  return given !== undefined && isAbsolute(given) ? given : join(homeOf(at), fallback);
+}
+
+export type ProjectPlace = {
+  /** The repository's root, else the working folder itself. Without symbolic links. */
+  readonly root: string;
+  /** Files that would count, the nearest first; the first that exists does. */
+  readonly candidates: readonly string[];
+};
+
+/**
+ * From `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository only `cwd` itself
+ * is looked at: what lies above belongs to nobody in particular (`/tmp` even to everybody).
+ */
+export function projectPlace(cwd: string): ProjectPlace {
+  const start = realFolder(cwd);
+  const folders: string[] = [];
+  for (let folder = start; ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (existsSync(join(folder, '.git'))) return { root: folder, candidates: folders.map((each) => join(each, CONFIG_FILE)) };
+    if (dirname(folder) === folder) return { root: start, candidates: [join(start, CONFIG_FILE)] };
+  }
+}
+
+/** A path as a person writes it in a configuration: `~/` is home, and what is relative starts at `base`. */
+export function expandPath(path: string, base: string, at: Surroundings): string {
+  if (path === '~') return homeOf(at);
+  if (path.startsWith('~/')) return join(homeOf(at), path.slice(2));
+  return resolve(base, path);
+}
+
+/** Not a path: `postgres://…`, `nats://…`. */
+export const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return resolve(folder);
+  }
+}

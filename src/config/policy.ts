@@ -1,0 +1,73 @@
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
+import type { Level } from '../core/notification.ts';
+import { valueOf, winnersBelow, type Layers } from './layers.ts';
+import { SETTINGS, type Setting } from './schema.ts';
+
+/** Names come from outside, so these tables have no prototype: `constructor` is only a name. */
+const table = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
+export function policyOf(layers: Layers): Policy {
+  const get = <T, F extends T | undefined>(setting: Setting<T, F>): T | F => valueOf(layers, setting);
+  const byLevel = <T>(settings: Readonly<Record<Level, Setting<T, T>>>): Record<Level, T> => ({
+    info: get(settings.info),
+    warning: get(settings.warning),
+    error: get(settings.error),
+    critical: get(settings.critical),
+  });
+  return {
+    ...DEFAULT_POLICY,
+    enable: get(SETTINGS.enable),
+    minLevel: get(SETTINGS.minLevel),
+    ...kindsOf(layers),
+    tools: toolFiltersOf(layers),
+    core: get(SETTINGS.core),
+    maxItems: get(SETTINGS.maxItems),
+    maxTokens: get(SETTINGS.maxTokens),
+    coalesceMs: { ...named<number>(layers, 'coalesce', 'sources'), '*': get(SETTINGS.coalesce) },
+    maxDeferMs: get(SETTINGS.maxDefer),
+    ttlMs: byLevel(SETTINGS.ttl),
+    maxOpen: get(SETTINGS.maxOpen),
+    view: get(SETTINGS.view),
+    interrupt: get(SETTINGS.interrupt),
+    wake: byLevel(SETTINGS.wake),
+    maxLevel: named<Level>(layers, 'max_level'),
+    maxItemChars: get(SETTINGS.maxItemChars),
+    withheld: { maxBytes: get(SETTINGS.withheldBytes), keepMs: get(SETTINGS.withheldKeep) },
+    redact: get(SETTINGS.redact),
+    retentionMs: get(SETTINGS.retention),
+    leaseMs: get(SETTINGS.lease),
+  };
+}
+
+function named<T>(layers: Layers, ...start: readonly string[]): Record<string, T> {
+  const found = table<T>();
+  for (const { path, said } of winnersBelow(layers, ...start)) found[path.at(-1) ?? ''] = said.value as T;
+  return found;
+}
+
+/** Each winner goes to the form that it was written in: the flat one beats `kinds.<source>.enable`, the nested one does not. */
+function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
+  const flat = table<boolean>();
+  const kinds = table<{ enable?: boolean; names: Record<string, boolean> }>();
+  for (const { path, said } of winnersBelow(layers, 'conversation', 'notifications', 'kinds')) {
+    const on = said.value as boolean;
+    if (said.setting === SETTINGS.kind) {
+      flat[path[3] ?? ''] = on;
+      continue;
+    }
+    const source = (kinds[said.path[3] ?? ''] ??= { names: table() });
+    if (said.setting === SETTINGS.kindSource) source.enable = on;
+    else source.names[said.path[4] ?? ''] = on;
+  }
+  return { kinds, flat };
+}
+
+/** A tool that is configured says nothing of its content while it works, unless somebody wants it. */
+function toolFiltersOf(layers: Layers): Policy['tools'] {
+  const tools = table<Record<string, boolean>>();
+  for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {
+    const names = (tools[path[2] ?? ''] ??= Object.assign(table<boolean>(), { content: false }));
+    if (path[3] === 'notifications') names[path[4] ?? ''] = said.value as boolean;
+  }
+  return tools;
+}

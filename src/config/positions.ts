@@ -1,0 +1,234 @@
+/**
+ * Where each key of a TOML text stands. The parser that gives the values gives no places, so this walks the same text a
+ * second time. It checks nothing: a text that is no TOML gives the places found on the way, and never throws.
+ */
+import type { Position } from './problems.ts';
+
+export type Place = {
+  /** Of the last part of the key. */
+  readonly key: Position;
+  /** Of its value; for a table's header the same as `key`. */
+  readonly value: Position;
+};
+
+/** A key's parts as one string that cannot be confused with another key's. */
+export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
+
+/** Keyed by `pathKey`; elements of lists have their index, from 0, as a part. The first place of a key counts. */
+export function scanToml(text: string): ReadonlyMap<string, Place> {
+  const cursor = new Cursor(text);
+  const places = new Map<string, Place>();
+  const arrayTables = new Map<string, number>();
+  let table: Path = [];
+
+  while (!cursor.done()) {
+    cursor.skipBlank();
+    if (cursor.done()) break;
+    if (cursor.here() === '[') table = scanHeader(cursor, places, arrayTables);
+    else scanPair(cursor, table, places, 0);
+    cursor.skipLine();
+  }
+  return places;
+}
+
+/** Splits a dotted key as TOML does (`a."b.c".d`); undefined when it is none. */
+export function splitKey(text: string): string[] | undefined {
+  const cursor = new Cursor(text.trim());
+  const parts = cursor.key();
+  return parts.length > 0 && cursor.done() && !text.trim().endsWith('.') && parts.every((part) => part.closed)
+    ? parts.map((part) => part.name)
+    : undefined;
+}
+
+/** The inverse of `splitKey`. */
+export const joinKey = (path: readonly string[]): string =>
+  path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
+
+type Path = readonly (string | number)[];
+type Part = { readonly name: string; readonly at: number; readonly closed: boolean };
+
+function scanHeader(cursor: Cursor, places: Map<string, Place>, arrayTables: Map<string, number>): Path {
+  const double = cursor.startsWith('[[');
+  cursor.skip(double ? 2 : 1);
+  const parts = cursor.key();
+  let path: Path = [];
+  parts.forEach((part, i) => {
+    path = [...path, part.name];
+    const place = cursor.position(part.at);
+    note(places, path, { key: place, value: place });
+    const id = pathKey(path);
+    const last = i === parts.length - 1;
+    if (last && double) arrayTables.set(id, (arrayTables.get(id) ?? -1) + 1);
+    const index = arrayTables.get(id);
+    if (index !== undefined) {
+      path = [...path, index];
+      note(places, path, { key: place, value: place });
+    }
+  });
+  return path;
+}
+
+function scanPair(cursor: Cursor, table: Path, places: Map<string, Place>, depth: number): void {
+  const parts = cursor.key();
+  cursor.skipSpace();
+  if (cursor.here() === '=') cursor.skip(1);
+  cursor.skipSpace();
+  const value = cursor.position();
+  let path = table;
+  parts.forEach((part, i) => {
+    path = [...path, part.name];
+    const key = cursor.position(part.at);
+    note(places, path, { key, value: i === parts.length - 1 ? value : key });
+  });
+  scanValue(cursor, path, places, depth);
+}
+
+function scanValue(cursor: Cursor, path: Path, places: Map<string, Place>, depth: number): void {
+  if (cursor.here() === '"' || cursor.here() === "'") {
+    cursor.string();
+  } else if (depth < MAX_DEPTH && (cursor.here() === '[' || cursor.here() === '{')) {
+    const close = cursor.here() === '[' ? ']' : '}';
+    cursor.skip(1);
+    for (let index = 0; ; index++) {
+      cursor.skipBlank();
+      if (cursor.done()) return;
+      if (cursor.here() === close) return cursor.skip(1);
+      const before = cursor.at;
+      if (close === ']') {
+        const place = cursor.position();
+        note(places, [...path, index], { key: place, value: place });
+        scanValue(cursor, [...path, index], places, depth + 1);
+      } else scanPair(cursor, path, places, depth + 1);
+      cursor.skipBlank();
+      if (cursor.here() === ',') cursor.skip(1);
+      if (cursor.at === before) cursor.skip(1);
+    }
+  } else cursor.skipScalar();
+}
+
+/** A header may come after its dotted parts were seen; the first place is the one that people look for. */
+function note(places: Map<string, Place>, path: Path, place: Place): void {
+  const id = pathKey(path);
+  if (!places.has(id)) places.set(id, place);
+}
+
+/** The parser refuses what is nested deeper, so nobody asks for places there. */
+const MAX_DEPTH = 200;
+
+class Cursor {
+  at = 0;
+  readonly text: string;
+  /** Offsets at which lines begin. */
+  private readonly lines: readonly number[];
+
+  constructor(text: string) {
+    this.text = text;
+    const lines = [0];
+    for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) lines.push(i + 1);
+    this.lines = lines;
+    if (text.startsWith('\ufeff')) this.at = 1;
+  }
+
+  done(): boolean {
+    return this.at >= this.text.length;
+  }
+  here(): string {
+    return this.text[this.at] ?? '';
+  }
+  startsWith(word: string): boolean {
+    return this.text.startsWith(word, this.at);
+  }
+  skip(count: number): void {
+    this.at = Math.min(this.text.length, this.at + count);
+  }
+  private skipWhile(pattern: RegExp): void {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match) this.at = pattern.lastIndex;
+  }
+  skipSpace(): void {
+    this.skipWhile(/[ \t]*/y);
+  }
+  /** Blanks, line ends and comments. */
+  skipBlank(): void {
+    this.skipWhile(/(?:[ \t\r\n]|#[^\n]*)*/y);
+  }
+  skipLine(): void {
+    this.skipWhile(/[^\n]*\n?/y);
+  }
+  skipScalar(): void {
+    this.skipWhile(/[^,\]}\n#]*/y);
+  }
+
+  position(at = this.at): Position {
+    let low = 0;
+    let high = this.lines.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.lines[middle] ?? 0) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: at - (this.lines[low] ?? 0) + 1 };
+  }
+
+  /** A key of one or more parts; stops at what cannot belong to it. */
+  key(): Part[] {
+    const parts: Part[] = [];
+    for (;;) {
+      this.skipSpace();
+      const at = this.at;
+      if (this.here() === '"' || this.here() === "'") {
+        const { value, closed } = this.string();
+        parts.push({ name: value, at, closed });
+      } else {
+        this.skipWhile(/[A-Za-z0-9_-]*/y);
+        if (this.at === at) return parts;
+        parts.push({ name: this.text.slice(at, this.at), at, closed: true });
+      }
+      this.skipSpace();
+      if (this.here() !== '.') return parts;
+      this.skip(1);
+    }
+  }
+
+  /** Any of the four kinds of string, from its opening quote to behind its closing one. */
+  string(): { value: string; closed: boolean } {
+    const quote = this.here();
+    const triple = this.startsWith(quote.repeat(3));
+    const width = triple ? 3 : 1;
+    this.skip(width);
+    const start = this.at;
+    while (!this.done()) {
+      if (this.here() === '\\' && quote === '"') this.skip(2);
+      else if (!triple && this.here() === '\n') break;
+      else if (this.startsWith(quote.repeat(width))) {
+        // Up to two quotes may stand directly before the closing three.
+        if (triple) while (this.text[this.at + 3] === quote) this.skip(1);
+        const raw = this.text.slice(start, this.at);
+        this.skip(width);
+        return { value: quote === '"' ? unescape(raw) : raw, closed: true };
+      } else this.skip(1);
+    }
+    return { value: this.text.slice(start, this.at), closed: false };
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  b: '\b',
+  t: '\t',
+  n: '\n',
+  f: '\f',
+  r: '\r',
+  e: '\u001b',
+  '"': '"',
+  '\\': '\\',
+};
+
+function unescape(raw: string): string {
+  return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(.))/gu, (all, short, long, byte, letter) => {
+    const hex: string | undefined = short ?? long ?? byte;
+    if (hex === undefined) return ESCAPES[letter as string] ?? all;
+    const code = Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+  });
+}

@@ -1,0 +1,225 @@
+/**
+ * Every key of the configuration, once: how its value is read, what holds when nobody says anything, and which environment
+ * variable says it. Checking, layering, `explain` and the test of `docs/config.md` go by this table.
+ */
+import { nameFrom } from '../core/address.ts';
+import { LEVELS, parseKind, type Level } from '../core/notification.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import { VIEW_NAMES } from '../core/records.ts';
+import { profile, server, showServer, type ServerEntry } from './servers.ts';
+import {
+  address,
+  boolean,
+  duration,
+  durationOrNever,
+  integer,
+  oneOf,
+  patterns,
+  text,
+  texts,
+  timeZone,
+  type Value,
+} from './values.ts';
+
+export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
+  /** Dotted; a part `*` is any name that `names` accepts. */
+  readonly pattern: readonly string[];
+  readonly value: Value<T>;
+  readonly fallback: F;
+  readonly env?: string;
+  /** Lists that protect add up: nobody takes away what another file or the program itself put in. */
+  readonly addsUp?: true;
+  /** Another spelling of the same setting: its path, given the path that was written. */
+  readonly meaning?: (path: readonly string[]) => readonly string[];
+  /** What a file from a cloned repository would do by this; undefined when it may. */
+  readonly needsTrust?: (value: T) => string | undefined;
+};
+
+/** A setting whose value's type does not matter. */
+// oxlint-disable-next-line typescript/no-explicit-any -- Setting is invariant in T; the table holds every T
+export type AnySetting = Setting<any, any>;
+
+type Extra<T> = Pick<Setting<T>, 'addsUp' | 'meaning' | 'needsTrust'>;
+
+function one<T, const F extends T | undefined>(key: string, value: Value<T>, fallback: F, extra: Extra<T> = {}): Setting<T, F> {
+  const env = ENV_NAMES[key] ?? `EARPIECE_${key.replaceAll('.', '_').toUpperCase()}`;
+  return { pattern: key.split('.'), value, fallback, env, ...extra };
+}
+
+/** A setting that stands under names chosen by the user. */
+function many<T, const F extends T | undefined>(key: string, value: Value<T>, fallback: F, extra: Extra<T> = {}): Setting<T, F> {
+  return { pattern: key.split('.'), value, fallback, ...extra };
+}
+
+/** Where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a name that nobody wants to type. */
+const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
+
+const policy = DEFAULT_POLICY;
+const MOMENT = { min: '0s', max: '1h' };
+const LONG = { min: '1s', max: '3650d' };
+
+const sourceOfKind = (kind: string): string => parseKind(kind).source;
+
+export const SETTINGS = {
+  project: one(
+    'project',
+    text('a name without "/", "#" and "*", at most 128 characters', (name) => nameFrom(name) === name),
+    undefined,
+  ),
+  address: one('address', address(), undefined),
+  db: one('db', text('a path, or a URL such as "postgres://host/name"'), undefined, {
+    needsTrust: (db) => `db (keeps what is queued in ${db})`,
+  }),
+  timeZone: one('time_zone', timeZone(), undefined),
+
+  view: one('view', oneOf(VIEW_NAMES), policy.view),
+  interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt),
+  minLevel: one('min_level', oneOf(LEVELS), policy.minLevel),
+  maxDefer: one('max_defer', duration({ min: '1s', max: '30d' }), policy.maxDeferMs),
+  maxOpen: one('max_open', integer({ min: 1, max: 1_000_000 }), policy.maxOpen),
+  retention: one('retention', duration({ min: '1h', max: '3650d' }), policy.retentionMs),
+  redact: one('redact', patterns(), policy.redact, { addsUp: true }),
+
+  maxItems: one('budget.max_items', integer({ min: 1, max: 1_000 }), policy.maxItems),
+  maxTokens: one('budget.max_tokens', integer({ min: 50, max: 1_000_000 }), policy.maxTokens),
+  maxItemChars: one('budget.max_item_chars', integer({ min: 80, max: 1_048_576 }), policy.maxItemChars),
+
+  ttl: levels((level) => one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level])),
+  wake: levels((level) => one(`wake.${level}`, oneOf(['never', 'ask', 'auto']), policy.wake[level])),
+
+  coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
+  coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
+  maxLevel: many('max_level.*', oneOf(LEVELS), undefined),
+
+  withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
+  withheldKeep: one('withheld.keep', duration({ min: '1m', max: '24h' }), policy.withheld.keepMs),
+  lease: one('lease.lasts', duration({ min: '100ms', max: '30s' }), policy.leaseMs),
+  core: one(
+    'core.kinds',
+    texts('a list of kinds such as ["deploy.failed", "deploy.*"]', (kind) => {
+      try {
+        sourceOfKind(kind.endsWith('.*') ? `${kind.slice(0, -1)}x` : kind);
+        return undefined;
+      } catch {
+        return 'it is not "source.name" or "source.*"';
+      }
+    }),
+    policy.core,
+    { addsUp: true },
+  ),
+
+  enable: one('conversation.notifications.enable', boolean(), policy.enable),
+  kind: many('conversation.notifications.kinds.*', boolean(), true),
+  kindSource: many('conversation.notifications.kinds.*.enable', boolean(), true),
+  kindNested: many('conversation.notifications.kinds.*.*', boolean(), true, {
+    meaning: ([conversation = '', notifications = '', kinds = '', source = '', name = '']) => [
+      conversation,
+      notifications,
+      kinds,
+      `${source}.${name}`,
+    ],
+  }),
+
+  toolSource: many('conversation.tools.*.source', text('where the tool comes from, such as "builtin"'), undefined),
+  toolStateful: many('conversation.tools.*.stateful', boolean(), undefined),
+  toolSpawnStateful: many('conversation.tools.*.spawn.stateful', boolean(), undefined, { meaning: ofTool('stateful') }),
+  toolTurnEnd: many('conversation.tools.*.spawn.lifecycle.on_turn_end', oneOf(['inquire', 'await', 'abort']), undefined),
+  toolNotification: many('conversation.tools.*.notifications.*', boolean(), true),
+  toolContent: many('conversation.tools.*.notifications.content', boolean(), false),
+  toolSuccess: many('conversation.tools.*.spawn.notifications.on_success', boolean(), true, {
+    meaning: ofTool('notifications', 'stopped'),
+  }),
+  toolFailure: many('conversation.tools.*.spawn.notifications.on_failure', boolean(), true, {
+    meaning: ofTool('notifications', 'failed'),
+  }),
+  toolWaiting: many('conversation.tools.*.spawn.notifications.on_waiting', boolean(), true, {
+    meaning: ofTool('notifications', 'waiting'),
+  }),
+  toolOnContent: many('conversation.tools.*.spawn.notifications.on_content', boolean(), false, {
+    meaning: ofTool('notifications', 'content'),
+  }),
+
+  separator: one(
+    'gateway.separator',
+    text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
+    '__',
+  ),
+  httpHost: one(
+    'gateway.http.host',
+    text('a host name or IP address', (host) => /^[A-Za-z0-9_.:-]+$/.test(host)),
+    '127.0.0.1',
+    {
+      needsTrust: (host) => (isLoopback(host) ? undefined : `gateway.http.host (listens on ${host})`),
+    },
+  ),
+  httpPort: one('gateway.http.port', integer({ min: 0, max: 65_535 }), 4748),
+  httpTokenEnv: one(
+    'gateway.http.token_env',
+    text('the name of the environment variable that holds the token', (name) => /^[A-Za-z_]\w*$/.test(name)),
+    undefined,
+  ),
+  server: many('gateway.servers.*', server(), undefined, {
+    needsTrust: (entry: ServerEntry) =>
+      entry.target.kind === 'stdio' ? `runs ${showServer(entry)}` : `connects to ${showServer(entry)}`,
+  }),
+  profile: many('gateway.profiles.*', profile(), undefined),
+} as const;
+
+/** All of them in one list, in the order of the table. */
+export const ALL_SETTINGS: readonly AnySetting[] = Object.values(SETTINGS).flatMap((entry): AnySetting[] =>
+  'pattern' in entry ? [entry] : Object.values(entry),
+);
+
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+
+/** What may stand for a `*`: undefined when the name will do, else what is wrong with it. */
+export function nameProblem(pattern: readonly string[], name: string, asTable: boolean): string | undefined {
+  const place = pattern.join('.');
+  switch (place) {
+    case 'conversation.notifications.kinds.*':
+      if (asTable) return PART.test(name) ? undefined : 'is no source: letters, digits, "_" and "-", at most 64';
+      if (isKind(name)) return undefined;
+      return PART.test(name)
+        ? `is a source and not "source.name"; for all of it write [conversation.notifications.kinds.${name}] enable = false`
+        : 'is not "source.name", e.g. "tool.failed"';
+    case 'conversation.notifications.kinds.*.*':
+    case 'conversation.tools.*.notifications.*':
+      if (/^on_(success|failure|waiting|content)$/.test(name) && place.startsWith('conversation.tools'))
+        return 'belongs into the table spawn.notifications of its tool; here it is stopped, failed, waiting or content';
+      return isKind(`x.${name}`) ? undefined : 'is no name of a notification: letters, digits, "_" and "-", at most 64';
+    case 'conversation.tools.*':
+      return name.trim() !== '' && name.length <= 128 ? undefined : 'is no name of a tool';
+    case 'coalesce.sources.*':
+      return PART.test(name)
+        ? undefined
+        : 'is no source: letters, digits, "_" and "-", at most 64; for all others write coalesce.window';
+    case 'max_level.*':
+      return name === '*' || PART.test(name)
+        ? undefined
+        : 'is no source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
+    case 'gateway.servers.*':
+      return PART.test(name) ? undefined : 'is no name for a server: letters, digits, "_" and "-", at most 64';
+    default:
+      return name.trim() !== '' ? undefined : 'is an empty name';
+  }
+}
+
+const PART = /^[A-Za-z0-9_-]{1,64}$/;
+
+function isKind(text: string): boolean {
+  try {
+    parseKind(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function levels<T>(make: (level: Level) => T): Readonly<Record<Level, T>> {
+  return { info: make('info'), warning: make('warning'), error: make('error'), critical: make('critical') };
+}
+
+/** `conversation.tools.<tool>` and then these parts. */
+function ofTool(...rest: readonly string[]): (path: readonly string[]) => readonly string[] {
+  return (path) => [...path.slice(0, 3), ...rest];
+}

@@ -1,0 +1,39 @@
+/** A small JSON file of ours in the state folder: for its owner only, replaced whole or not at all. */
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { EarpieceError } from '../core/errors.ts';
+
+/** Undefined when there is none, or when it is not what `is` asks for: then it is written anew. */
+export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    return is(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws `bad_config` when the folder cannot be written to. */
+export function writeState(file: string, value: unknown): void {
+  const folder = dirname(file);
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flush: true });
+    chmodSync(draft, 0o600);
+    renameSync(draft, file);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    const code = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+    throw new EarpieceError('bad_config', `${file} cannot be written (${code}); make ${folder} writable or set XDG_STATE_HOME`, {
+      cause,
+    });
+  }
+}

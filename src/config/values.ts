@@ -1,0 +1,202 @@
+/** How one value is read: from TOML, and from the text of an environment variable or a flag. */
+import { parseAddress } from '../core/address.ts';
+import { didYouMean } from '../core/errors.ts';
+import { seen } from './problems.ts';
+
+/** `read` takes what the TOML parser gave, `fromText` what stands in an environment variable or behind a flag. */
+export type Value<T> = {
+  readonly read: (raw: unknown) => Read<T>;
+  readonly fromText: (text: string) => Read<T>;
+  /** As a person would write it. */
+  readonly show: (value: T) => string;
+  readonly expects: string;
+  /** A table is one value here, not a level of keys. */
+  readonly takesTable?: true;
+};
+
+export type Read<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  | { readonly kind: 'problems'; readonly problems: readonly Complaint[] };
+
+/** `text` follows the key's name: it tells the value seen and what to write instead. `at` leads to a part of the value. */
+export type Complaint = {
+  readonly text: string;
+  readonly at?: readonly (string | number)[];
+  /** It is about the name that `at` ends with, not about what stands there. */
+  readonly aboutKey?: true;
+};
+
+export const value = <T>(value: T): Read<T> => ({ kind: 'value', value });
+export const problem = (text: string, at?: readonly (string | number)[]): Read<never> => ({
+  kind: 'problems',
+  problems: [at === undefined ? { text } : { text, at }],
+});
+export const refuse = (raw: unknown, expects: string): Read<never> => problem(`is ${seen(raw)}; write ${expects}`);
+
+export function boolean(): Value<boolean> {
+  const expects = 'true or false';
+  const words: Readonly<Record<string, boolean>> = {
+    true: true,
+    '1': true,
+    yes: true,
+    on: true,
+    false: false,
+    '0': false,
+    no: false,
+    off: false,
+  };
+  return {
+    read: (raw) => (typeof raw === 'boolean' ? value(raw) : refuse(raw, expects)),
+    fromText: (text) => {
+      const word = words[text.trim().toLowerCase()];
+      return word === undefined ? refuse(text, expects) : value(word);
+    },
+    show: String,
+    expects,
+  };
+}
+
+export function integer(range: { readonly min: number; readonly max: number }): Value<number> {
+  const expects = `a whole number from ${range.min} to ${range.max}`;
+  const within = (raw: unknown): Read<number> =>
+    typeof raw === 'number' && Number.isInteger(raw) && raw >= range.min && raw <= range.max ? value(raw) : refuse(raw, expects);
+  return {
+    read: within,
+    fromText: (text) => (/^[+-]?\d{1,15}$/.test(text.trim()) ? within(Number(text)) : refuse(text, expects)),
+    show: String,
+    expects,
+  };
+}
+
+export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
+  const expects = `one of ${words.join(', ')}`;
+  const read = (raw: unknown): Read<T> => {
+    if (words.includes(raw as T)) return value(raw as T);
+    const near = typeof raw === 'string' ? didYouMean(raw, words) : undefined;
+    return near === undefined ? refuse(raw, expects) : problem(`is ${seen(raw)}; did you mean "${near}"? It is ${expects}`);
+  };
+  return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects };
+}
+
+/** A text that is not blank and that `check` finds good. */
+export function text(expects: string, check: (text: string) => boolean = () => true): Value<string> {
+  const read = (raw: unknown): Read<string> =>
+    typeof raw === 'string' && raw.trim() !== '' && check(raw) ? value(raw) : refuse(raw, expects);
+  return { read, fromText: read, show: (words) => words, expects };
+}
+
+/** A list of texts; from a variable or flag separated by commas. */
+export function texts(expects: string, check: (text: string) => string | undefined = () => undefined): Value<readonly string[]> {
+  const read = (raw: unknown): Read<readonly string[]> => {
+    if (!Array.isArray(raw)) return refuse(raw, expects);
+    for (const [i, element] of raw.entries()) {
+      if (typeof element !== 'string') return problem(`has ${seen(element)} as element ${i + 1}; write ${expects}`, [i]);
+      const wrong = check(element);
+      if (wrong !== undefined) return problem(`has ${seen(element)} as element ${i + 1}: ${wrong}`, [i]);
+    }
+    return value(raw as string[]);
+  };
+  return {
+    read,
+    fromText: (line) =>
+      read(
+        line
+          .split(',')
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+      ),
+    show: (list) => (list.length === 0 ? 'none' : list.map((element) => JSON.stringify(element)).join(', ')),
+    expects,
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+type Range = { readonly min: string; readonly max: string };
+
+/** Milliseconds, written `"30m"` or `"1h 30m"`. */
+export function duration(range: Range): Value<number> {
+  const value = optionalDuration(range, `a duration such as "${range.max}", from "${range.min}" to "${range.max}"`, false);
+  return { ...value, read: value.read as Value<number>['read'], fromText: value.fromText as Value<number>['fromText'] };
+}
+
+/** The same, and null for `"never"`. */
+export const durationOrNever = (range: Range): Value<number | null> =>
+  optionalDuration(range, `a duration such as "${range.max}", from "${range.min}" to "${range.max}", or "never"`, true);
+
+function optionalDuration(range: Range, expects: string, never: boolean): Value<number | null> {
+  const min = parseDuration(range.min) ?? 0;
+  const max = parseDuration(range.max) ?? Number.POSITIVE_INFINITY;
+  const read = (raw: unknown): Read<number | null> => {
+    if (never && raw === 'never') return value(null);
+    if (typeof raw === 'number') return problem(`is ${raw}, without a unit; write ${expects}`);
+    const ms = typeof raw === 'string' ? parseDuration(raw) : undefined;
+    return ms === undefined || ms < min || ms > max ? refuse(raw, expects) : value(ms);
+  };
+  return {
+    read,
+    fromText: (text) => (/^\d+$/.test(text.trim()) && Number(text) > 0 ? read(Number(text)) : read(text.trim())),
+    show: (ms) => (ms === null ? 'never' : formatDuration(ms)),
+    expects,
+  };
+}
+
+/** Milliseconds; undefined when it is no duration. */
+export function parseDuration(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '0') return 0;
+  if (!/^(?:\d{1,9}(?:ms|[smhdw])\s*)+$/.test(trimmed)) return undefined;
+  let sum = 0;
+  for (const [, number, unit] of trimmed.matchAll(/(\d+)(ms|[smhdw])/g)) sum += Number(number) * (UNITS[unit ?? ''] ?? 0);
+  return sum;
+}
+
+/** The shortest exact form: `90_000` is `1m 30s`. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) return '0s';
+  const parts: string[] = [];
+  let rest = ms;
+  for (const unit of ['d', 'h', 'm', 's', 'ms']) {
+    const size = UNITS[unit] ?? 1;
+    const count = Math.floor(rest / size);
+    if (count > 0) parts.push(`${count}${unit}`);
+    rest -= count * size;
+  }
+  return parts.join(' ');
+}
+
+/** `project/agent`, `project/agent#conversation`, `project/*`, or the bare name of an agent of this project. */
+export function address(): Value<string> {
+  const expects = "an agent's name, project/agent, project/agent#conversation or project/*";
+  const good = (text: string): boolean => {
+    try {
+      parseAddress(text.includes('/') ? text : `project/${text}`);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return text(expects, good);
+}
+
+export function timeZone(): Value<string> {
+  return text('a time zone such as "Europe/Berlin" or "UTC"', (name) => {
+    try {
+      return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Sources of regular expressions, with the flag `u`. */
+export function patterns(): Value<readonly string[]> {
+  return texts('a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]', (source) => {
+    if (source.length > 1_000) return `is ${source.length} characters long, at most 1000 are allowed`;
+    try {
+      return new RegExp(source, 'gu').test('') ? 'it matches the empty text, so everything would be redacted' : undefined;
+    } catch (cause) {
+      return `it is no regular expression (${(cause as Error).message.replace(/^Invalid regular expression: /, '')})`;
+    }
+  });
+}

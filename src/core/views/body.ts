@@ -1,0 +1,87 @@
+/**
+ * What others wrote, made safe to stand inside a view. Signs that nobody sees and forms that only our frames have are
+ * escaped with a backslash, so the text still says what it said. The same for every view and idempotent, so that a text
+ * may move from one view to another. Cut first: the time depends on `maxChars`, save for counting what was cut.
+ */
+export function neutralize(body: string, maxChars: number): string {
+  const trimmed = body.trim();
+  const end = endOf(trimmed, maxChars);
+  const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n');
+  // Escapes make it longer, at most twice as long as was asked for.
+  const last = endOf(seen, 2 * maxChars);
+  if (end === trimmed.length && last === seen.length) return seen;
+  return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
+}
+
+/** The escapes alone. */
+export const escapeSigns = (text: string): string =>
+  text
+    .replace(LINE_BREAKS, '\n')
+    .replace(HIDDEN, escapeHidden)
+    .replace(FRAME, '$1\\')
+    .replace(TAG, '$1\\')
+    .replace(RULE_OR_HEADING, '$1\\');
+
+/** A name, in one short line without the signs that views put around names. */
+export function neutralizeName(name: string): string {
+  const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
+  return line.replace(/[[\]]/g, (bracket) => (bracket === '[' ? '(' : ')')) || 'unnamed';
+}
+
+/** A source or a kind, in one word. */
+export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
+
+/** A person's words. Quotation marks of this kind inside it become straight ones, so that it ends where we end it. */
+export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
+
+export const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+
+const LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
+
+/** Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates. */
+const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}]--[\n\t]]/gv;
+
+/** `[ep k7f3]`, `[/ep k7f3]` and what looks like them. */
+const FRAME = /([\[［【〔⟦])(?=[ \t]*[\/／]?[ \t]*[eеｅ][pрｐ](?![\p{L}\p{N}]))/giv;
+
+/** `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`. */
+const TAG = /([<＜])(?=[ \t]*[\/／]?[ \t]*(?:notification|system[\-_]|\|))/giv;
+
+/** Lines that would be a rule (`---`) or a heading of ours (`**Error:**`) in Markdown. */
+const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
+
+const ZERO_WIDTH_JOINER = '\u200d';
+const EMOJI_STYLE = '\ufe0f';
+
+function escapeHidden(sign: string, at: number, whole: string): string {
+  // Inside an emoji these two are part of what is seen.
+  if (sign === EMOJI_STYLE && /\p{Extended_Pictographic}$/u.test(whole.slice(Math.max(0, at - 2), at))) return sign;
+  if (
+    sign === ZERO_WIDTH_JOINER &&
+    /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(whole.slice(Math.max(0, at - 3), at)) &&
+    /^\p{Extended_Pictographic}/u.test(whole.slice(at + 1, at + 3))
+  )
+    return sign;
+  const code = sign.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
+  return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
+}
+
+/** The index behind the first `max` code points. */
+function endOf(text: string, max: number): number {
+  if (text.length <= max) return text.length;
+  let at = 0;
+  for (let seen = 0; seen < max && at < text.length; seen += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}
+
+function codePoints(text: string): number {
+  let count = text.length;
+  for (let at = 1; at < text.length; at += 1) {
+    const isLow = (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+    if (isLow && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) count -= 1;
+  }
+  return count;
+}

@@ -1,0 +1,57 @@
+import type { SentView, ViewName } from '../records.ts';
+import { json } from './json.ts';
+import type { Layout, Page } from './layout.ts';
+import { markdown } from './markdown.ts';
+import { plain } from './plain.ts';
+import { signalText } from './signal.ts';
+import { toon } from './toon.ts';
+import type { Render, ViewInput } from './view.ts';
+import { leadOf, meaningOf, restOf, totalOf } from './wording.ts';
+import { xml, xmlBatch } from './xml.ts';
+
+export type { Render, ViewInput } from './view.ts';
+export { gateText, type GateInput } from './gate.ts';
+export { signalText } from './signal.ts';
+
+const LAYOUTS: Readonly<Record<Exclude<ViewName, 'signal_en' | 'signal_ja'>, Layout>> = {
+  default: plain,
+  markdown,
+  xml,
+  xml_batch: xmlBatch,
+  toon,
+  json,
+};
+
+/**
+ * See `Render`. With nothing to show the text is empty, but for the signal views, which always say something and hold no
+ * items: with them nothing was delivered yet. A `sent` text of another view is kept as it is in `items`, and embedded
+ * in the text as a body.
+ */
+export const render: Render = (format, input) => {
+  if (format === 'signal_en' || format === 'signal_ja') return signal(format, input);
+  const { lines, rest, mark, tellMark, pulls } = input;
+  const layout = LAYOUTS[format];
+  const items = lines.map((line) => ({
+    ids: line.ids,
+    text: line.sent ?? layout.item(line, input, lines.length === 1),
+  }));
+  const repeated = lines.filter((line) => line.sent !== undefined).length;
+  const more = restOf(rest, pulls);
+  const page: Page = {
+    mark,
+    lead: leadOf(lines, rest) + (tellMark ? meaningOf(mark) : ''),
+    repeated: repeated === 0 ? undefined : repeated === lines.length ? 'all' : 'some',
+    items: lines.map((line, at) => {
+      const about = { source: line.kind.source, name: line.kind.name, level: line.level };
+      const text = items[at]?.text ?? '';
+      return { about, text: line.sent === undefined || layout.owns(text) ? text : layout.adopt(text, about) };
+    }),
+    more: more === undefined ? undefined : { text: more, count: totalOf(rest) },
+  };
+  const text = lines.length === 0 && more === undefined ? '' : layout.page(page);
+  return { format, items, text, ...(repeated > 0 ? { repeated: true as const } : {}) };
+};
+
+function signal(format: 'signal_en' | 'signal_ja', { lines, rest }: ViewInput): SentView {
+  return { format, items: [], text: signalText(format, lines.length > 0 || totalOf(rest) > 0) };
+}

@@ -1,0 +1,49 @@
+import type { Line } from '../plan.ts';
+import { escapeSigns, neutralizeName, withCommas } from './body.ts';
+import { neutralData } from './data.ts';
+import type { Layout } from './layout.ts';
+import { instructionOf, messagesOf, timeOf, type How } from './wording.ts';
+
+/** One compact object; the mark is its first field. */
+export const json: Layout = {
+  item(line, how) {
+    const { shown, left } = messagesOf(line, how);
+    const times = line.count > 1;
+    return JSON.stringify({
+      level: line.level,
+      kind: `${escapeSigns(line.kind.source)}.${escapeSigns(line.kind.name)}`,
+      ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
+      ...(left > 0 ? { other_messages: left } : {}),
+      ...(times ? { count: line.count, last: timeOf(line.lastAt, how.timeZone) } : {}),
+      ...(line.person === undefined ? {} : { person: neutralizeName(line.person) }),
+      ...(line.action === undefined ? {} : { action: line.action }),
+      ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text.slice(1, -1) }),
+      ...dataOf(line, how),
+    });
+  },
+  owns: (text) => !text.includes('\n') && isObject(text),
+  adopt: (text, { source, name, level }) =>
+    JSON.stringify({ level, kind: `${escapeSigns(source)}.${escapeSigns(name)}`, message: escapeSigns(text) }),
+  page({ mark, lead, items, more }) {
+    const field = (name: string, text: string | undefined): string =>
+      text === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(text)}`;
+    const list = items.map(({ text }) => text).join(',');
+    return `{"ep":${JSON.stringify(mark)}${field('note', lead)},"notifications":[${list}]${field('more', more?.text)}}`;
+  },
+};
+
+function dataOf(line: Line, how: How): object {
+  if (line.data.length === 0) return {};
+  const data = neutralData(line.data.length === 1 ? line.data[0] : line.data, how.maxItemChars);
+  return data === undefined ? { data_left_out: `more than ${withCommas(how.maxItemChars)} characters` } : { data };
+}
+
+function isObject(text: string): boolean {
+  if (!text.startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+import { LEVELS, type Level } from '../notification.ts';
+import { neutralize, neutralizeKind } from './body.ts';
+import { ending, opening, type Layout, type Page } from './layout.ts';
+import { attribution, indent, indentedBody, isListItem } from './wording.ts';
+
+const HEADINGS: Readonly<Record<Level, string>> = {
+  info: '**Info:**',
+  warning: '**Warning:**',
+  error: '**Error:**',
+  critical: '**Critical:**',
+};
+
+/**
+ * A block with a preamble and a heading for each level that has items, the most urgent first. Who asks for something
+ * stands in brackets, which no body can begin with.
+ */
+export const markdown: Layout = {
+  item(line, how) {
+    const who = attribution(line);
+    if (who !== undefined) return `- [${neutralizeKind(line.kind.source)}, ${who}] ${indentedBody(line, how)}`;
+    return `- ${indentedBody(line, how).replace(/^\[/, '\\[')}`;
+  },
+  owns: (text) => isListItem(text, /^- /),
+  adopt: (text) => `- ${indent(neutralize(text, text.length)).replace(/^\[/, '\\[')}`,
+  page: (page) =>
+    [
+      '---',
+      '**System Notifications**',
+      opening(page.mark, page.lead),
+      '',
+      preamble(page),
+      ...byLevel(page).flatMap(([heading, texts]) => ['', heading, ...texts]),
+      ...(page.more ? ['', page.more.text] : []),
+      ending(page.mark),
+      '---',
+    ].join('\n'),
+};
+
+const ABOUT = 'They tell what happened meanwhile and have nothing to do with the message that they came with.';
+
+/** What is said of items that may be ignored: nothing for those that hold a call back. */
+export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
+
+function preamble({ repeated }: Page): string {
+  const again =
+    repeated === undefined
+      ? 'they will not be delivered again'
+      : repeated === 'all'
+        ? 'they may have been delivered before'
+        : 'some may have been delivered before, the others will not be delivered again';
+  return `${ABOUT} What does not matter here can be ignored: ${again}.`;
+}
+
+function byLevel({ items }: Page): [string, string[]][] {
+  return LEVELS.toReversed()
+    .map((level): [string, string[]] => [
+      HEADINGS[level],
+      items.filter(({ about }) => about.level === level).map(({ text }) => text),
+    ])
+    .filter(([, texts]) => texts.length > 0);
+}

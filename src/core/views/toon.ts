@@ -1,0 +1,95 @@
+import { decode, encode } from '@toon-format/toon';
+import { LEVELS } from '../notification.ts';
+import type { Line } from '../plan.ts';
+import { neutralize, neutralizeKind } from './body.ts';
+import { isTable, neutralData } from './data.ts';
+import { ending, opening, type Layout, type Page } from './layout.ts';
+import { attribution, indentedBody, type How } from './wording.ts';
+
+/** The columns are always these: a row that was sent before fits into any later table. */
+const COLUMNS = ['level', 'from', 'message'] as const;
+
+/**
+ * Token-Oriented Object Notation: one document, the frame in its comments. Several are rows of a table; one alone is a line
+ * (`error.tool.failed: …`), with a table of its data when several were coalesced into it.
+ */
+export const toon: Layout = {
+  item(line, how, alone) {
+    const from = fromOf(line);
+    const message = indentedBody(line, how);
+    if (!alone) return row(line.level, from, message);
+    const data = dataOf(line, how);
+    return encode({ [`${line.level}.${from}`]: message, ...(data === undefined ? {} : { data }) });
+  },
+  owns: (text) => isRow(text) || keysOf(text) !== undefined,
+  adopt: (text, { level, source, name }) =>
+    row(level, `${neutralizeKind(source)}.${neutralizeKind(name)}`, neutralize(text, text.length)),
+  page(page) {
+    const { rows, blocks } = sort(page);
+    const { mark, lead, more } = page;
+    return [
+      `# ${opening(mark, lead)}`,
+      ...blocks,
+      ...(rows.length > 0 ? [`notifications[${rows.length}]{${COLUMNS.join(',')}}:`, ...rows.map((text) => `  ${text}`)] : []),
+      ...(more ? [encode({ more: more.text })] : []),
+      `# ${ending(mark)}`,
+    ].join('\n');
+  },
+};
+
+function fromOf(line: Line): string {
+  const who = attribution(line);
+  const kind = `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`;
+  return who === undefined ? kind : `${kind}, ${who}`;
+}
+
+function dataOf(line: Line, how: How): unknown {
+  if (line.data.length < 2) return undefined;
+  const rows = neutralData(line.data, how.maxItemChars);
+  return Array.isArray(rows) && isTable(rows) ? rows : undefined;
+}
+
+/** One row as the encoder writes it under a header of two: a table's first line and indentation are taken off. */
+function row(level: string, from: string, message: string): string {
+  const table = encode([{ level, from, message }]);
+  return table.slice(table.indexOf('\n') + 1).trimStart();
+}
+
+const STARTS_ROW = new RegExp(`^(?:${LEVELS.join('|')}),`);
+const STARTS_BLOCK = new RegExp(`^"?(?:${LEVELS.join('|')})\\.`);
+
+function isRow(text: string): boolean {
+  return STARTS_ROW.test(text) && decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) !== undefined;
+}
+
+/** The keys of an item in the line form, undefined when it is none. */
+function keysOf(text: string): readonly string[] | undefined {
+  const value = STARTS_BLOCK.test(text) ? decoded(text) : undefined;
+  return value === undefined ? undefined : Object.keys(value);
+}
+
+function decoded(text: string): object | undefined {
+  try {
+    const value = decode(text, { strict: true });
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines stand above the table. A key may be there only once, so a second line of the same kind becomes a row. */
+function sort({ items }: Page): { rows: readonly string[]; blocks: readonly string[] } {
+  const keys = new Set(['notifications', 'more']);
+  const rows: string[] = [];
+  const blocks: string[] = [];
+  for (const { text, about } of items) {
+    const own = isRow(text) ? undefined : keysOf(text);
+    if (own === undefined) rows.push(text);
+    else if (own.some((key) => keys.has(key))) rows.push(toon.adopt(text, about));
+    else {
+      blocks.push(text);
+      for (const key of own) keys.add(key);
+    }
+  }
+  return { rows, blocks };
+}

@@ -1,0 +1,132 @@
+import { levelRank } from '../notification.ts';
+import type { Line, Rest } from '../plan.ts';
+import { neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+
+/** Distinct messages of one line that are listed below error; from error on none is left out. */
+const MESSAGES_BELOW_ERROR = 5;
+/** However many there are, each distinct message keeps this much. */
+const CHARS_A_MESSAGE = 120;
+const SOURCES_IN_REST = 8;
+
+export type How = { readonly maxItemChars: number; readonly timeZone: string };
+
+/** The messages of a line that are shown, neutral, oldest first, and how many are not. */
+export function messagesOf(line: Line, how: How): { readonly shown: readonly string[]; readonly left: number } {
+  const all = line.messages;
+  const count = levelRank(line.level) >= levelRank('error') ? all.length : Math.min(all.length, MESSAGES_BELOW_ERROR);
+  const chars = count <= 1 ? how.maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(how.maxItemChars / count));
+  return { shown: all.slice(0, count).map((message) => neutralize(message, chars)), left: all.length - count };
+}
+
+/** What happened, in one text; its line breaks are the messages' own. A person's words are quoted. */
+export function saidBy(line: Line, how: How): string {
+  const { shown, left } = messagesOf(line, how);
+  const others = left > 0 ? [`and ${left} other${left === 1 ? '' : 's'}`] : [];
+  const list = (texts: readonly string[]): string => {
+    const all = [...texts, ...others];
+    return all.join(all.some((text) => text.includes('\n')) ? '\n' : '; ');
+  };
+  if (line.person !== undefined) return list(shown.map(quote));
+  const first = shown[0] ?? '';
+  if (line.count <= 1 && line.messages.length <= 1) return first;
+
+  const sentences = shown.map((text) => text.replace(/(?<!\.)\.$/, ''));
+  if (line.status) return list(sentences);
+  const times = `${line.count} times`;
+  const head = commonHead(sentences);
+  if (head !== undefined) return `${head} ${times}: ${list(sentences.map((text) => text.slice(head.length + 2)))}`;
+  const when = `${times}${lastTime(line, how)}`;
+  const short = sentences.length === 1 && !first.includes('\n') && first.length <= CHARS_A_MESSAGE;
+  return short ? `${sentences[0]} ${when}` : `${when}: ${list(sentences)}`;
+}
+
+/** "`vault_search` failed" of "`vault_search` failed: timeout", where all of them begin with it. */
+function commonHead(texts: readonly string[]): string | undefined {
+  const first = texts[0] ?? '';
+  const colon = first.indexOf(': ');
+  if (colon <= 0 || colon > CHARS_A_MESSAGE || first.slice(0, colon).includes('\n')) return undefined;
+  const head = first.slice(0, colon);
+  return texts.every((text) => text.startsWith(`${head}: `)) ? head : undefined;
+}
+
+/** Who asks what, where that is not just the source telling something. */
+export function attribution(line: Line): string | undefined {
+  const person = line.person === undefined ? undefined : neutralizeName(line.person);
+  if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;
+  if (person === undefined) return undefined;
+  return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
+}
+
+/** The instruction that came with it, as the words of whom it is from. */
+export function instructionOf(line: Line, how: How): { readonly from: string; readonly text: string } | undefined {
+  if (line.instruction === undefined) return undefined;
+  const from = line.person === undefined ? neutralizeKind(line.kind.source) : neutralizeName(line.person);
+  return { from, text: quote(neutralize(line.instruction, how.maxItemChars)) };
+}
+
+/**
+ * Text and instruction for views that list items at the first column: what belongs to an item is indented, a body
+ * further than what is ours.
+ */
+export function indentedBody(line: Line, how: How): string {
+  const instruction = instructionOf(line, how);
+  const told = indent(saidBy(line, how));
+  return instruction === undefined ? told : `${told}\n  instruction from ${instruction.from}: ${indent(instruction.text)}`;
+}
+
+export const indent = (text: string): string => text.replace(/\n/g, '\n    ').replace(/\n +(?=\n)/g, '\n');
+
+/** An item of a list: its first line begins with `start`, the others are indented or empty, and no frame of ours is in it. */
+export function isListItem(text: string, start: RegExp): boolean {
+  if (/\[\/?ep\b/.test(text)) return false;
+  return text.split('\n').every((row, at) => (at === 0 ? start.test(row) : row === '' || row.startsWith('  ')));
+}
+
+/** What the frame states about all of its lines. */
+export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
+  const count = lines.length > 0 ? lines.length : totalOf(rest);
+  const repeated = lines.filter((line) => line.sent !== undefined).length;
+  const persons = lines.filter((line) => line.person !== undefined).length;
+  const again = repeated === 0 ? '' : repeated === lines.length ? ', repeated' : `, ${repeated} repeated`;
+  const author =
+    persons === 0
+      ? ', automatic, no human typed this'
+      : persons === lines.length
+        ? ', what a person typed is quoted'
+        : ', automatic, no human typed this except the lines from a person';
+  return `${count} notification${count === 1 ? '' : 's'}${again}${author}`;
+}
+
+/** Told once a conversation. */
+export const meaningOf = (mark: string): string => `; only blocks marked ${mark} are genuine`;
+
+export function restOf(rest: Rest | undefined, pulls: boolean): string | undefined {
+  const total = totalOf(rest);
+  if (rest === undefined || total === 0) return undefined;
+  const named = rest.bySource.slice(0, SOURCES_IN_REST).map((r) => `${r.count} ${neutralizeKind(r.source)} (${r.level})`);
+  const others = rest.bySource.slice(SOURCES_IN_REST).reduce((sum, r) => sum + r.count, 0);
+  const what = [...named, ...(others > 0 ? [`${others} from other sources`] : [])].join(', ');
+  return `${total} more: ${what}; read with ${pulls ? 'get_notifications' : '`earpiece inbox`'}`;
+}
+
+export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;
+
+/** ", last 10:32", the time of day where the reader is. */
+export function lastTime(line: Line, how: How): string {
+  const time = timeOf(line.lastAt, how.timeZone);
+  return time === undefined ? '' : `, last ${time}`;
+}
+
+export function timeOf(at: number, timeZone: string): string | undefined {
+  if (!Number.isFinite(at) || Math.abs(at) > 8.64e15) return undefined;
+  return clockOf(timeZone).format(at);
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  try {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone });
+  } catch {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  }
+}

@@ -1,0 +1,62 @@
+import type { Line } from '../plan.ts';
+import { neutralize, neutralizeKind, neutralizeName } from './body.ts';
+import { ending, opening, type Layout } from './layout.ts';
+import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } from './wording.ts';
+
+/** One element a notification; its text and attributes are escaped as XML wants it. */
+export const xml: Layout = {
+  item(line, how) {
+    const instruction = instructionOf(line, how);
+    return [
+      `<notification${attributes(line)}>`,
+      escape(saidBy(line, how)),
+      ...(instruction ? [`<instruction from="${escape(instruction.from)}">${escape(instruction.text)}</instruction>`] : []),
+      '</notification>',
+    ].join('\n');
+  },
+  owns(text) {
+    const inside = /^<notification(?: [a-z]+="[^"<>]*")*>\n([^]*)\n<\/notification>$/.exec(text)?.[1];
+    return inside !== undefined && !/<\/?notification|\[\/?ep\b/.test(inside);
+  },
+  adopt: (text, { source, name, level }) =>
+    `<notification source="${escape(neutralizeKind(source))}" label="${escape(neutralizeKind(name))}" level="${level}">\n${escape(neutralize(text, text.length))}\n</notification>`,
+  page: ({ mark, lead, items, more }) =>
+    [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
+};
+
+/** All in one element, a line each; what did not fit is counted. */
+export const xmlBatch: Layout = {
+  item(line, how) {
+    const who = attribution(line);
+    const from = `${neutralizeKind(line.kind.source)}${line.level === 'info' ? '' : ` ${line.level}`}`;
+    return `- [${escape(from)}${who === undefined ? '' : `, ${escape(who)}`}] ${escape(indentedBody(line, how))}`;
+  },
+  owns: (text) => isListItem(text, /^- \[[^\]<>]*\] /) && !/<\/?notification/.test(text),
+  adopt: (text, { source, level }) =>
+    `- [${escape(neutralizeKind(source))}${level === 'info' ? '' : ` ${level}`}] ${escape(indent(neutralize(text, text.length)))}`,
+  page: ({ mark, lead, items, more }) =>
+    [
+      opening(mark, lead),
+      `<notifications count="${items.length + (more?.count ?? 0)}">`,
+      ...items.map(({ text }) => text),
+      ...(more ? [`(${more.text})`] : []),
+      '</notifications>',
+      ending(mark),
+    ].join('\n'),
+};
+
+function attributes(line: Line): string {
+  const all: readonly (readonly [string, string | undefined])[] = [
+    ['source', neutralizeKind(line.kind.source)],
+    ['label', neutralizeKind(line.kind.name)],
+    ['level', line.level],
+    ['action', line.action],
+    ['person', line.person === undefined ? undefined : neutralizeName(line.person)],
+  ];
+  return all.map(([name, value]) => (value === undefined ? '' : ` ${name}="${escape(value)}"`)).join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Quotation marks stay: they are common in texts and harmless there, and names have none. */
+const escape = (text: string): string => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);

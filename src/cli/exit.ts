@@ -1,0 +1,33 @@
+import { EarpieceError, type ErrorCode } from '../core/errors.ts';
+
+/** What the command line answers with; `earpiece help exit-codes` prints it. */
+export const EXIT = {
+  ok: { code: 0, means: 'done' },
+  failed: { code: 1, means: 'something unexpected happened; EARPIECE_DEBUG=1 shows where' },
+  usage: { code: 2, means: 'the command, an option, an address or a file is wrong; nothing was changed' },
+  waited: { code: 3, means: 'the time of --timeout was over before it happened' },
+  ended: { code: 4, means: 'the notification ended otherwise (withdrawn, expired, filtered …)' },
+  nobody: { code: 5, means: 'nobody is there to be told' },
+  store: { code: 6, means: 'the database cannot be used now' },
+  missing: { code: 7, means: 'there is no such thing' },
+  problems: { code: 8, means: 'a check found problems' },
+} as const;
+
+const BY_ERROR: Readonly<Record<ErrorCode, number>> = {
+  bad_address: EXIT.usage.code,
+  bad_notification: EXIT.usage.code,
+  bad_config: EXIT.usage.code,
+  bad_argument: EXIT.usage.code,
+  bad_frame: EXIT.usage.code,
+  not_trusted: EXIT.usage.code,
+  not_found: EXIT.missing.code,
+  nobody_there: EXIT.nobody.code,
+  store_unavailable: EXIT.store.code,
+  store_refused: EXIT.store.code,
+  store_corrupt: EXIT.store.code,
+  store_full: EXIT.store.code,
+  upstream: EXIT.failed.code,
+  timeout: EXIT.waited.code,
+};
+
+export const exitCodeOf = (error: unknown): number => (error instanceof EarpieceError ? BY_ERROR[error.code] : EXIT.failed.code);

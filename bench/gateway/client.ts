@@ -1,0 +1,170 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+
+/** An MCP client that does nothing but send frames and wait for their answers. */
+export type Client = {
+  /** Makes `times` tool calls, `inFlight` at a time. Throws when one is not answered with a result that has content. */
+  readonly calls: (times: number, inFlight: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export const server: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'server.ts')];
+export const pipe: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...server];
+
+/** Starts `command` and speaks with it over its stdin and stdout. */
+export async function stdioClient(command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Client> {
+  const child = start(command, env, 'pipe');
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout) throw new Error(`${command[0]} has no stdin or stdout`);
+  const waiting = new Map<number, { resolve: (line: string) => void; reject: (error: Error) => void }>();
+  let rest = '';
+  stdout.setEncoding('utf8');
+  stdout.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const { id } = JSON.parse(line) as { id?: number };
+      if (id === undefined) continue;
+      waiting.get(id)?.resolve(line);
+      waiting.delete(id);
+    }
+  });
+  child.on('exit', (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${command.join(' ')} ended with ${code ?? signal}`));
+  });
+  const ask = (id: number, method: string, params: object): Promise<string> =>
+    new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      stdin.write(requestOf(id, method, params));
+    });
+
+  let next = 1;
+  await ask(next++, 'initialize', hello);
+  stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+  await ask(next++, 'tools/list', {});
+  return {
+    calls: (times, inFlight) => inParallel(times, inFlight, async () => check(await ask(next++, 'tools/call', toolCall))),
+    close: () => stop(child),
+  };
+}
+
+/** Starts `command`, waits until it listens on `port`, and speaks streamable HTTP with `url`. */
+export async function httpClient(
+  command: readonly string[],
+  port: number,
+  { env = {}, headers = {}, inFlight }: { env?: NodeJS.ProcessEnv; headers?: Record<string, string>; inFlight: number },
+): Promise<Client> {
+  const child = start(command, env, 'ignore');
+  const agent = new http.Agent({ keepAlive: true, maxSockets: inFlight });
+  let session: Record<string, string> = {};
+  const post = (body: string): Promise<{ headers: http.IncomingHttpHeaders; text: string }> =>
+    new Promise((resolve, reject) => {
+      const request = http.request(
+        {
+          host: '127.0.0.1',
+          port,
+          path: '/mcp',
+          method: 'POST',
+          agent,
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            'content-length': Buffer.byteLength(body),
+            ...headers,
+            ...session,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            if ((response.statusCode ?? 500) >= 400) reject(new Error(`HTTP ${response.statusCode}: ${text.slice(0, 300)}`));
+            else resolve({ headers: response.headers, text });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(body);
+    });
+
+  await listening(port, child);
+  let next = 1;
+  const { headers: answered } = await post(requestOf(next++, 'initialize', hello));
+  const id = answered['mcp-session-id'];
+  session = { 'mcp-protocol-version': hello.protocolVersion, ...(typeof id === 'string' ? { 'mcp-session-id': id } : {}) };
+  await post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+  return {
+    calls: (times, width) =>
+      inParallel(times, width, async () => {
+        const { text } = await post(requestOf(next++, 'tools/call', toolCall));
+        check(text);
+      }),
+    close: async () => {
+      agent.destroy();
+      await stop(child);
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const listener = net.createServer();
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as net.AddressInfo;
+  await new Promise((resolve) => listener.close(resolve));
+  return port;
+}
+
+const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
+const toolCall = { name: 'read', arguments: { path: 'src/main.ts' } };
+const requestOf = (id: number, method: string, params: object): string =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+
+/** Answers are not parsed a second time: the client's own work would hide the gateway's. */
+function check(answer: string): void {
+  if (!answer.includes('"content"') || answer.includes('"isError":true'))
+    throw new Error(`a tool call gave ${answer.slice(0, 300)}`);
+}
+
+async function inParallel(times: number, inFlight: number, call: () => Promise<void>): Promise<void> {
+  let left = times;
+  const one = async (): Promise<void> => {
+    while (left-- > 0) await call();
+  };
+  await Promise.all(Array.from({ length: inFlight }, one));
+}
+
+function start([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, stdio: 'pipe' | 'ignore'): ChildProcess {
+  // stderr is kept out of the table; a process that fails says so by its end.
+  return spawn(command, args, { stdio: [stdio, stdio, 'ignore'], env: { ...process.env, ...env } });
+}
+
+async function listening(port: number, child: ChildProcess): Promise<void> {
+  const until = performance.now() + 20_000;
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`the server of port ${port} ended with ${child.exitCode}`);
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = net.connect(port, '127.0.0.1');
+      socket.on('connect', () => (socket.destroy(), resolve(true)));
+      socket.on('error', () => resolve(false));
+    });
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nothing listens on 127.0.0.1:${port} after 20 s`);
+}
+
+/** A child's end is asked for by closing its stdin, then by signal: one that stays is a fault of its own. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.stdin?.end();
+  const late = setTimeout(() => child.kill('SIGTERM'), child.stdin ? 1000 : 0);
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), 5000);
+  await ended;
+  clearTimeout(late);
+  clearTimeout(tooLate);
+}

@@ -1,0 +1,7 @@
+// What every gateway is measured beside: a process that starts the server and only passes bytes.
+import { spawn } from 'node:child_process';
+
+const [command = '', ...args] = process.argv.slice(2);
+const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+process.stdin.pipe(server.stdin);
+server.stdout.pipe(process.stdout);

@@ -1,0 +1,27 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/**
+ * What we are measured beside and do not want in everybody's node_modules. The first package is the peer itself; a new
+ * pin gets a new folder, so checkouts with different pins share one cache.
+ */
+export const pins = {
+  mastra: ['@mastra/libsql@1.23.1', '@mastra/core@1.71.0', '@libsql/client@0.18.0', 'zod@4.6.7'],
+} as const satisfies Record<string, readonly [string, ...string[]]>;
+
+export type PeerName = keyof typeof pins;
+export const peerNames = Object.keys(pins) as readonly PeerName[];
+
+export const folderOf = (peer: PeerName): string =>
+  path.join(cacheFolder(), `${peer}-${pins[peer].map((pin) => pin.slice(pin.lastIndexOf('@') + 1)).join('-')}`);
+
+/** The file is written last, so an interrupted install never looks like a finished one. */
+export const markerOf = (peer: PeerName): string => path.join(folderOf(peer), 'installed.json');
+export const isInstalled = (peer: PeerName): boolean => fs.existsSync(markerOf(peer));
+
+export function cacheFolder(): string {
+  const own = process.env['EARPIECE_PEERS_CACHE'];
+  if (own) return path.resolve(own);
+  return path.join(process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache'), 'earpiece', 'peers');
+}

@@ -5,8 +5,8 @@ import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './r
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
-/** Bytes on their way to a client, and what is to be settled when they got there. */
-export type Outgoing = { readonly bytes: Buffer; readonly settle?: { readonly requestId: string; readonly delivery: Delivery } };
+/** Bytes on their way to a client. With a delivery, that is to be settled when they got there; `requestId` is what they answer. */
+export type Outgoing = { readonly bytes: Buffer; readonly requestId?: string; readonly delivery?: Delivery };
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
@@ -14,29 +14,30 @@ export type OpenCall = Call & { readonly connection: Connection; cancelled: bool
 /** The contact point: asks what rides on a tools/call result, and makes the bytes that the client gets. */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const carrier = carrierIn(frame);
-  if (carrier === undefined) return { bytes: frame.bytes };
+  if (carrier === undefined) return { bytes: frame.bytes, requestId: call.requestId };
   const treatment = treatmentOf(call.connection.profile, schema);
-  if (call.cancelled) return { bytes: plain(carrier, treatment) };
+  const { requestId } = call;
+  if (call.cancelled) return { bytes: plain(carrier, treatment), requestId };
 
   const result = resultOf(call, carrier);
   const asked = rider.after(call.connection, result);
   const put = (ride: Ride): Outgoing => {
-    if (ride.kind === 'none') return { bytes: plain(carrier, treatment) };
+    const unchanged = (): Outgoing => ({ bytes: plain(carrier, treatment), requestId });
+    if (ride.kind === 'none') return unchanged();
     const { delivery } = ride;
     if (call.cancelled) {
       delivery.release('cancelled');
-      return { bytes: plain(carrier, treatment) };
+      return unchanged();
     }
-    const settle = { requestId: call.requestId, delivery };
     if (ride.kind === 'replace') {
       const asError = schema !== undefined ? schema !== 'none' && treatment !== 'remove' : carrier.structured !== undefined;
-      return { bytes: replaced(carrier, ride.text, { asError }), settle };
+      return { bytes: replaced(carrier, ride.text, { asError }), requestId, delivery };
     }
     if (Number.isFinite(result.maxChars) && result.chars + ride.text.length > result.maxChars) {
       delivery.release('too_big');
-      return { bytes: plain(carrier, treatment) };
+      return unchanged();
     }
-    return { bytes: withRide(carrier, treatment, ride), settle };
+    return { bytes: withRide(carrier, treatment, ride), requestId, delivery };
   };
   return asked instanceof Promise ? asked.then(put) : put(asked);
 }

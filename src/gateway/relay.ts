@@ -17,7 +17,7 @@ import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
 import { clientInfoAt, clientInfoOf, envelopeOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
 import type { Awaitable, Connection, Verdict } from './rider.ts';
 import { cancelledBy, type Settling } from './settling.ts';
-import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
+import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog, type SchemaKind } from './tools.ts';
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
@@ -34,7 +34,7 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
-  /** The channel to the client settles what is in `settle` through `settling`. */
+  /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
   readonly toClient: (out: Outgoing) => void;
   readonly toServer: (bytes: Buffer) => void;
@@ -55,7 +55,10 @@ export class Relay {
   readonly #open = new Map<string, Open>();
   readonly #clientLane: Lane<Outgoing>;
   readonly #serverLane: Lane<Frame>;
-  #state: 'up' | 'down' | 'replaying' = 'up';
+  /** Calls whose answer is here but not on its way yet: it waits for the rider, or behind one that does. */
+  readonly #answering = new Map<string, OpenCall>();
+  #state: 'up' | 'down' | 'replaying' | 'gone' = 'up';
+  #whyGone = '';
   #held = new Map<string, { readonly frame: Request; readonly timer: NodeJS.Timeout }>();
   #connection: Connection | undefined;
   #identity: string | undefined;
@@ -70,7 +73,7 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#clientLane = new Lane((out) => options.toClient(out));
+    this.#clientLane = new Lane((out) => this.#emit(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
   }
 
@@ -104,9 +107,7 @@ export class Relay {
     switch (open.kind) {
       case 'call':
         if (frame.kind === 'failure') return this.#pass(frame.bytes);
-        return this.#clientLane.push(
-          carry(this.#options.rider, open.call, this.#options.catalog.schemaOf(open.call.tool), frame),
-        );
+        return this.#carry(open.call, this.#options.catalog.schemaOf(open.call.tool), frame);
       case 'list':
         return this.#pass(frame.kind === 'success' ? this.#listed(open.connection, frame) : frame.bytes);
       case 'ours':
@@ -144,7 +145,7 @@ export class Relay {
 
   /** True when the new process took over. */
   async serverUp(): Promise<boolean> {
-    if (this.#closed) return false;
+    if (this.#closed || this.#state === 'gone') return false;
     this.#state = 'replaying';
     return this.#replay();
   }
@@ -152,6 +153,8 @@ export class Relay {
   /** There will be no server: what is held is answered, and what comes is answered at once. */
   serverGone(why: string): void {
     this.serverDown(why);
+    this.#state = 'gone';
+    this.#whyGone = why;
     for (const [id, { timer }] of this.#held) {
       clearTimeout(timer);
       const open = this.#open.get(id);
@@ -187,6 +190,8 @@ export class Relay {
     if (frame.method === 'notifications/initialized') this.#setUp.initialized = frame.bytes;
     const cancelled = cancelledBy(frame);
     const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
+    const answering = cancelled === undefined ? undefined : this.#answering.get(cancelled);
+    if (answering !== undefined) answering.cancelled = true;
     if (cancelled !== undefined && open !== undefined && (open.kind === 'call' || open.kind === 'own')) {
       open.call.cancelled = true;
       // The server never saw it, so there is nothing that it could stop.
@@ -255,7 +260,7 @@ export class Relay {
     this.#open.delete(frame.id);
     if (call.cancelled) return answer.release('cancelled');
     const result = isStateless(frame) ? { resultType: 'complete', ...answer.result } : answer.result;
-    this.#clientLane.push({ bytes: resultFrame(frame.id, result), settle: { requestId: frame.id, delivery: answer } });
+    this.#clientLane.push({ bytes: resultFrame(frame.id, result), requestId: frame.id, delivery: answer });
   }
 
   /** The own tool that is meant by a name. Has to ask the upstream for its names when the client never did. */
@@ -315,13 +320,29 @@ export class Relay {
     return connection;
   }
 
+  #carry(call: OpenCall, schema: SchemaKind | undefined, frame: Success): void {
+    this.#answering.set(call.requestId, call);
+    this.#clientLane.push(carry(this.#options.rider, call, schema, frame));
+  }
+
+  #emit(out: Outgoing): void {
+    const call = this.#answering.get(out.requestId ?? '');
+    if (call === undefined) return this.#options.toClient(out);
+    this.#answering.delete(call.requestId);
+    if (!call.cancelled || out.delivery === undefined) return this.#options.toClient(out);
+    out.delivery.release('cancelled');
+    this.#options.toClient({ bytes: out.bytes });
+  }
+
   #pass(bytes: Buffer): void {
     this.#clientLane.push({ bytes });
   }
 
   #deliver(frame: Frame): void {
     if (this.#state === 'up') this.#options.toServer(frame.bytes);
-    else if (frame.kind === 'request') this.#hold(frame);
+    else if (frame.kind !== 'request') return;
+    else if (this.#state === 'gone') this.lostAnswer(frame.id, this.#whyGone);
+    else this.#hold(frame);
   }
 
   #hold(frame: Request): void {
@@ -349,7 +370,7 @@ export class Relay {
           ...(isStateless(open.request) && { resultType: 'complete' }),
         };
         const frame = frameOf(resultFrame(id, result)) as Success;
-        return this.#clientLane.push(carry(this.#options.rider, open.call, 'none', frame));
+        return this.#carry(open.call, 'none', frame);
       }
       case 'ours':
         return open.answer(undefined);
@@ -436,7 +457,7 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
     ...(verdict.meta && { _meta: verdict.meta }),
   };
   const bytes = resultFrame(request.id, result);
-  return verdict.delivery ? { bytes, settle: { requestId: request.id, delivery: verdict.delivery } } : { bytes };
+  return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
 function concernsTools(element: Buffer): boolean {

@@ -47,7 +47,7 @@ export class StdioClient {
 
   /** False when the client does not keep up: `drain` follows. */
   send(out: Outgoing): boolean {
-    if (out.settle) this.#settling.begin(out.settle.requestId, out.settle.delivery);
+    if (out.delivery && out.requestId !== undefined) this.#settling.begin(out.requestId, out.delivery);
     this.#batch.push(out);
     if (this.#batch.length === 1) queueMicrotask(() => this.flush());
     return !this.#streams.output.writableNeedDrain;
@@ -57,7 +57,9 @@ export class StdioClient {
     const batch = this.#batch;
     if (batch.length === 0) return;
     this.#batch = [];
-    const settles = batch.flatMap(({ settle }) => settle ?? []);
+    const settles = batch.flatMap(({ requestId, delivery }) =>
+      requestId !== undefined && delivery ? [{ requestId, delivery }] : [],
+    );
     const bytes = batch.length === 1 ? batch[0]!.bytes : Buffer.concat(batch.map((out) => out.bytes));
     if (settles.length === 0) {
       this.#streams.output.write(bytes);

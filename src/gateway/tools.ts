@@ -9,7 +9,6 @@ import {
   objectAt,
   removeMembers,
   stringAt,
-  textOf,
   type ArrayAt,
   type Edit,
   type ObjectAt,
@@ -77,8 +76,8 @@ export function toolsIn(frame: Success): ToolsPage | undefined {
 export function profileEdits({ frame: { bytes }, tools }: ToolsPage, profile: Profile): Edit[] {
   return tools.flatMap((tool) => {
     const treatment = treatmentOf(profile, tool.kind);
-    if (tool.schema === undefined || treatment === 'leave') return [];
-    if (treatment === 'remove') return removeMembers(bytes, tool.object, 'outputSchema');
+    if (tool.kind === 'none' || treatment === 'leave') return [];
+    if (treatment === 'remove' || tool.schema === undefined) return removeMembers(bytes, tool.object, 'outputSchema');
     return [declareNotices(bytes, tool.schema)];
   });
 }
@@ -187,9 +186,4 @@ function declareNotices(json: Buffer, schema: ObjectAt): Edit {
   return object
     ? addMember(object, NOTICES, NOTICES_SCHEMA)
     : addMember(schema, 'properties', `{"${NOTICES}":${NOTICES_SCHEMA}}`);
-}
-
-/** For messages and tests: the outputSchema's text of a listed tool. */
-export function schemaText(json: Buffer, tool: ListedTool): string | undefined {
-  return tool.schema && textOf(json, tool.schema);
 }

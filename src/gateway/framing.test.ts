@@ -1,0 +1,118 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { LineReader, sseEvent, SseReader, type SseEvent } from './framing.ts';
+
+/** Cuts bytes at random places, some of them empty pieces. */
+function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
+  const places = [0, ...at.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+}
+
+describe('lines', () => {
+  test('however the chunks are cut, the lines together are the same bytes and each ends once', () => {
+    const stream = fc.array(
+      fc.oneof(
+        fc.uint8Array({ maxLength: 20 }),
+        fc.constantFrom(...['\n', '\r\n', '\n\n', '{}\n', 'é\n'].map((t) => Uint8Array.from(Buffer.from(t)))),
+      ),
+    );
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(), { maxLength: 8 }), (pieces, at) => {
+        const bytes = Buffer.concat(pieces);
+        const lines: Buffer[] = [];
+        const reader = new LineReader({ line: (line) => lines.push(line), tooLong: () => expect.unreachable() });
+        for (const chunk of cut(bytes, at)) reader.push(chunk);
+        reader.end();
+        expect(Buffer.concat(lines).equals(bytes)).toBe(true);
+        lines.forEach((line, index) => {
+          expect(line.indexOf(0x0a)).toBe(line.at(-1) === 0x0a ? line.length - 1 : -1);
+          if (index < lines.length - 1) expect(line.at(-1)).toBe(0x0a);
+        });
+      }),
+    );
+  });
+
+  test('a line that is too long is gone, with its ends kept, and the next one is whole', () => {
+    const lines: string[] = [];
+    const gone: { bytes: number; head: string; tail: string }[] = [];
+    const reader = new LineReader(
+      {
+        line: (line) => lines.push(line.toString()),
+        tooLong: ({ bytes, head, tail }) => gone.push({ bytes, head: head.toString(), tail: tail.toString() }),
+      },
+      10_000,
+    );
+    reader.push(Buffer.from(`before\n{"id":7,${'x'.repeat(9_000)}`));
+    for (let index = 0; index < 10; index += 1) reader.push(Buffer.from('y'.repeat(1_000)));
+    reader.push(Buffer.from('"end"}\nafter\n'));
+    expect(lines).toEqual(['before\n', 'after\n']);
+    expect(gone).toHaveLength(1);
+    expect(gone[0]!.bytes).toBe(8 + 9_000 + 10_000 + 7);
+    expect(gone[0]!.head.startsWith('{"id":7,x')).toBe(true);
+    expect(gone[0]!.tail.endsWith('y"end"}\n')).toBe(true);
+  });
+
+  test('a line of exactly the limit passes', () => {
+    const lines: number[] = [];
+    const reader = new LineReader({ line: (line) => lines.push(line.length), tooLong: () => expect.unreachable() }, 100);
+    reader.push(Buffer.from(`${'x'.repeat(99)}\n`));
+    expect(lines).toEqual([100]);
+  });
+
+  test('a stream that ends inside of a line too long says so', () => {
+    const gone: number[] = [];
+    const reader = new LineReader({ line: () => expect.unreachable(), tooLong: ({ bytes }) => gone.push(bytes) }, 10);
+    reader.push(Buffer.from('x'.repeat(11)));
+    reader.end();
+    expect(gone).toEqual([11]);
+  });
+});
+
+describe('server-sent events', () => {
+  function read(bytes: Buffer, at: readonly number[] = []): SseEvent[] {
+    const events: SseEvent[] = [];
+    const reader = new SseReader({ event: (event) => events.push(event), tooLong: () => expect.unreachable() });
+    for (const chunk of cut(bytes, at)) reader.push(chunk);
+    reader.end();
+    return events;
+  }
+
+  test.each([
+    ['data: {"a":1}\n\n', [{ data: '{"a":1}' }]],
+    ['data:{"a":1}\r\n\r\n', [{ data: '{"a":1}' }]],
+    ['event: message\nid: 7\nretry: 10\ndata: x\n\n', [{ data: 'x', event: 'message', id: '7', retry: '10' }]],
+    ['data: a\ndata: b\n\n', [{ data: 'a\nb' }]],
+    [': keepalive\n\n', [{}]],
+    ['data\n\n', [{ data: '' }]],
+    ['data: \n\n', [{ data: '' }]],
+    ['id:\ndata:  two spaces\n\n', [{ data: ' two spaces', id: '' }]],
+    ['unknown: x\ndata: a:b\n\n', [{ data: 'a:b' }]],
+    ['data: not ended', [{ data: 'not ended' }]],
+    ['\n\ndata: x\n\n', [{}, {}, { data: 'x' }]],
+  ])('%j', (text, expected) => {
+    expect(
+      read(Buffer.from(text)).map(({ raw: _raw, data, ...rest }) => ({ ...(data && { data: data.toString() }), ...rest })),
+    ).toEqual(expected);
+  });
+
+  test('however the chunks are cut, raw together is the same bytes, and an event written by us is read as it was', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(), { maxLength: 8 }), (texts, at) => {
+        const payloads = texts.map((text) => JSON.stringify(text));
+        const bytes = Buffer.concat(
+          payloads.map((text, index) => sseEvent(Buffer.from(text), { event: 'message', id: `é${index}` })),
+        );
+        const events = read(bytes, at);
+        expect(Buffer.concat(events.map(({ raw }) => raw)).equals(bytes)).toBe(true);
+        expect(events.map(({ data }) => data?.toString())).toEqual(payloads);
+        events.forEach(({ id }, index) => expect(id).toBe(`é${index}`));
+      }),
+    );
+  });
+
+  test('an event written with line breaks between its tokens is the same JSON', () => {
+    const [event] = read(sseEvent(Buffer.from('{\r\n "a": 1\n}\n')));
+    expect(JSON.parse(event!.data!.toString())).toEqual({ a: 1 });
+  });
+});

@@ -1,0 +1,518 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import type { Outgoing } from './carry.ts';
+import { frameOf } from './frame.ts';
+import { GuardedRider } from './guarded.ts';
+import { Relay } from './relay.ts';
+import { noRider, type Delivery, type Rider } from './rider.ts';
+import { Settling } from './settling.ts';
+import { Catalog } from './tools.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  expect(vi.getTimerCount(), 'timers left behind').toBe(0);
+  vi.useRealTimers();
+});
+
+/** A relay with a client and a server that the test plays; what is written is "on the wire" at once unless `wire` is false. */
+function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
+  const client: string[] = [];
+  const server: string[] = [];
+  const reports: string[] = [];
+  const outs: Outgoing[] = [];
+  const settling = new Settling();
+  const written = (out: Outgoing): void => out.delivery && settling.written(out.requestId!, out.delivery);
+  const relay = new Relay({
+    server: 'files',
+    rider: new GuardedRider({ ...noRider, ...rider }, (line) => reports.push(line)),
+    catalog: new Catalog(),
+    key: 'k',
+    settling,
+    toClient: (out) => {
+      client.push(out.bytes.toString());
+      outs.push(out);
+      if (out.delivery) settling.begin(out.requestId!, out.delivery);
+      if (wire) written(out);
+    },
+    toServer: (bytes) => server.push(bytes.toString()),
+  });
+  return {
+    relay,
+    client,
+    server,
+    reports,
+    outs,
+    settling,
+    written,
+    fromClient: (text: string) => relay.fromClient(frameOf(Buffer.from(`${text}\n`))),
+    fromServer: (text: string) => relay.fromServer(frameOf(Buffer.from(`${text}\n`))),
+  };
+}
+
+const settled = (): Delivery & { readonly said: string[] } => {
+  const said: string[] = [];
+  return { said, confirm: () => said.push('confirm'), release: (reason) => said.push(reason) };
+};
+const turn = (): Promise<void> => vi.advanceTimersByTimeAsync(0).then(() => undefined);
+const call = (id: string, tool = 'read', extra = ''): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${tool}"${extra}}}`;
+const result = (id: string, text = 'x'): string =>
+  `{"result":{"content":[{"type":"text","text":"${text}"}]},"jsonrpc":"2.0","id":${id}}`;
+const cancel = (id: string): string => `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
+const initialize = (name: string): string =>
+  `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"${name}","version":"1"}}}`;
+const STATELESS =
+  ',"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":1}';
+const ping = '{"jsonrpc":"2.0","method":"notifications/ping"}';
+
+describe('passes what it does not understand', () => {
+  test.each([
+    '{"jsonrpc":"2.0","method":"x","params":{"a":1.0,"a":9007199254740993,"\\u0041":1e400}}',
+    '{"jsonrpc":"2.0","id":"s","result":{}}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}',
+    '[{"jsonrpc":"2.0","method":"x"}]',
+    'not JSON at all',
+    '{"jsonrpc":"2.0"}',
+    '',
+  ])('%s', (text) => {
+    const { client, server, fromClient, fromServer } = given();
+    fromClient(text);
+    fromServer(text);
+    expect(server).toEqual([`${text}\n`]);
+    expect(client).toEqual([`${text}\n`]);
+  });
+
+  test('a batch with calls goes to the server one by one, so that none escapes the gate', () => {
+    const asked: string[] = [];
+    const { server, fromClient } = given({ before: (_, { tool }) => (asked.push(tool), { kind: 'pass' }) });
+    fromClient(`[${call('1')}, ${call('2', 'write')},{"jsonrpc":"2.0","method":"n"}]`);
+    expect(asked).toEqual(['read', 'write']);
+    expect(server).toEqual([`${call('1')}\n`, `${call('2', 'write')}\n`, '{"jsonrpc":"2.0","method":"n"}\n']);
+  });
+});
+
+describe('what rides', () => {
+  test('on the result of the call with that very id, and no other', async () => {
+    const asked: string[] = [];
+    const { client, fromClient, fromServer } = given({
+      after: (_, { tool, requestId }) => {
+        asked.push(`${tool} ${requestId}`);
+        return tool === 'a' ? { kind: 'ride', text: 'N', delivery: settled() } : { kind: 'none' };
+      },
+    });
+    fromClient(call('1', 'a'));
+    fromClient(call('"1"', 'b'));
+    fromClient('{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{}}');
+    fromServer(result('"1"'));
+    fromServer('{"jsonrpc":"2.0","id":2,"result":{"content":[]}}');
+    fromServer(result('1'));
+    fromServer(result('1'));
+    expect(asked).toEqual(['b "1"', 'a 1']);
+    expect(client).toEqual([
+      `${result('"1"')}\n`,
+      '{"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n',
+      '{"result":{"content":[{"type":"text","text":"x"},{"type":"text","text":"N"}]},"jsonrpc":"2.0","id":1}\n',
+      `${result('1')}\n`,
+    ]);
+    await vi.advanceTimersByTimeAsync(2_000);
+  });
+
+  test('an id that comes back in another spelling is the same id', () => {
+    const asked: string[] = [];
+    const { fromClient, fromServer } = given({ after: (_, { requestId }) => (asked.push(requestId), { kind: 'none' }) });
+    fromClient(call('"\\u0041"'));
+    fromClient(call('1.0'));
+    fromServer(result('"A"'));
+    fromServer(result('1'));
+    expect(asked).toEqual(['"A"', '1']);
+  });
+
+  test('nothing on errors, on results without content and on cancelled calls', () => {
+    const { client, fromClient, fromServer } = given({ after: () => expect.unreachable() });
+    const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}';
+    fromClient(call('1'));
+    fromServer(error);
+    fromClient(call('2'));
+    fromServer('{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"s"}}');
+    fromClient(call('3'));
+    fromClient(cancel('3'));
+    fromServer(result('3'));
+    expect(client).toEqual([
+      `${error}\n`,
+      '{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"s"}}\n',
+      `${result('3')}\n`,
+    ]);
+  });
+
+  test('order is kept while one answer waits for the rider', async () => {
+    let answer: (value: { kind: 'none' }) => void = () => {};
+    const { client, fromClient, fromServer } = given({
+      after: (_, { tool }) => (tool === 'a' ? new Promise((resolve) => (answer = resolve)) : { kind: 'none' }),
+    });
+    fromClient(call('1', 'a'));
+    fromClient(call('2', 'b'));
+    fromServer(result('1'));
+    fromServer(ping);
+    fromServer(result('2'));
+    expect(client).toEqual([]);
+    answer({ kind: 'none' });
+    await turn();
+    expect(client).toEqual([`${result('1')}\n`, `${ping}\n`, `${result('2')}\n`]);
+    fromServer(ping);
+    expect(client).toHaveLength(4);
+  });
+
+  test('too big with it: nothing rides, the delivery goes back', () => {
+    const delivery = settled();
+    const { client, fromClient, fromServer } = given({ after: () => ({ kind: 'ride', text: 'N'.repeat(100), delivery }) });
+    fromClient(initialize('claude-code'));
+    fromClient(call('1'));
+    fromServer(result('1', 'x'.repeat(49_901)));
+    expect(client[0]).toBe(`${result('1', 'x'.repeat(49_901))}\n`);
+    expect(delivery.said).toEqual(['too_big']);
+  });
+
+  test('a replaced result is a failing one only for a client that knows a schema', () => {
+    const { client, fromClient, fromServer, relay } = given({
+      after: () => ({ kind: 'replace', text: 'N', delivery: settled() }),
+    });
+    fromClient(initialize('opencode'));
+    fromClient('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    fromServer(
+      '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"plain"},{"name":"typed","outputSchema":{"type":"object"}}]}}',
+    );
+    fromClient(call('2', 'plain'));
+    fromServer(result('2'));
+    fromClient(call('3', 'typed'));
+    fromServer(result('3'));
+    expect(client.slice(1)).toEqual([
+      '{"result":{"content":[{"type":"text","text":"N"}]},"jsonrpc":"2.0","id":2}\n',
+      '{"result":{"content":[{"type":"text","text":"N"}],"isError":true},"jsonrpc":"2.0","id":3}\n',
+    ]);
+    relay.close();
+  });
+});
+
+describe('a delivery is settled once', () => {
+  const riding = (delivery: Delivery) => given({ after: () => ({ kind: 'ride', text: 'N', delivery }) }, { wire: false });
+
+  test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
+    ['silence for 2 s', () => vi.advanceTimersByTime(2_000), ['confirm']],
+    ['not before 2 s', () => vi.advanceTimersByTime(1_999), []],
+    ['another frame', ({ fromClient }) => fromClient(ping), ['confirm']],
+    ['its cancel', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['the cancel of another call', ({ fromClient }) => fromClient(cancel('"1"')), ['confirm']],
+    ['its cancel, but later', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
+    ['the end of the client', ({ relay }) => relay.close(), ['confirm']],
+  ])('written, then %s', (_, then, expected) => {
+    const delivery = settled();
+    const world = riding(delivery);
+    world.fromClient(call('1'));
+    world.fromServer(result('1'));
+    world.written(world.outs[0]!);
+    then(world);
+    expect(delivery.said).toEqual(expected);
+    if (expected.length === 0) vi.advanceTimersByTime(1);
+    world.relay.close();
+    expect(delivery.said).toHaveLength(1);
+  });
+
+  test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
+    ['its cancel', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
+    ['another frame', ({ fromClient }) => fromClient(ping), []],
+    ['a write error', ({ outs, settling }) => settling.failed('1', outs[0]!.delivery!), ['write_error']],
+    ['the end of the client', ({ relay }) => relay.close(), ['write_error']],
+    ['an abort', ({ settling }) => settling.aborted('1'), ['cancelled']],
+  ])('while it is being written: %s', (_, then, expected) => {
+    const delivery = settled();
+    const world = riding(delivery);
+    world.fromClient(call('1'));
+    world.fromServer(result('1'));
+    then(world);
+    expect(delivery.said).toEqual(expected);
+    world.relay.close();
+    expect(delivery.said).toHaveLength(1);
+  });
+
+  test('cancelled while the rider was asked', async () => {
+    const delivery = settled();
+    const { client, fromClient, fromServer } = given({ after: async () => ({ kind: 'ride', text: 'N', delivery }) });
+    fromClient(call('1'));
+    fromServer(result('1'));
+    fromClient(cancel('1'));
+    await turn();
+    expect(client).toEqual([`${result('1')}\n`]);
+    expect(delivery.said).toEqual(['cancelled']);
+  });
+});
+
+describe('the gate', () => {
+  test('a refused call is answered, and the server sees neither it nor its cancel', async () => {
+    const delivery = settled();
+    const { client, server, fromClient } = given({
+      before: async () => ({ kind: 'refuse', text: 'stop', meta: { id: 'n' }, delivery }),
+    });
+    fromClient(call('1'));
+    await turn();
+    expect(client).toEqual([
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"stop"}],"isError":true,"_meta":{"id":"n"}}}\n',
+    ]);
+    fromClient(ping);
+    expect(delivery.said).toEqual(['confirm']);
+    fromClient(call('2'));
+    fromClient(cancel('2'));
+    await turn();
+    expect(client).toHaveLength(1);
+    expect(server).toEqual([`${ping}\n`]);
+  });
+
+  test('a stateless client needs a resultType', () => {
+    const { client, fromClient, relay } = given({ before: () => ({ kind: 'refuse', text: 'stop' }) });
+    fromClient(call('1', 'read', STATELESS));
+    expect(JSON.parse(client[0]!)).toMatchObject({ result: { resultType: 'complete', isError: true } });
+    relay.close();
+  });
+
+  test('frames behind a call that waits for its verdict wait too', async () => {
+    const { server, fromClient } = given({ before: async () => ({ kind: 'pass' }) });
+    fromClient(call('1'));
+    fromClient(ping);
+    expect(server).toEqual([]);
+    await turn();
+    expect(server).toEqual([`${call('1')}\n`, `${ping}\n`]);
+  });
+});
+
+describe('a rider in trouble stops nothing', () => {
+  test.each<[string, () => never | Promise<never>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no store');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no store'))],
+  ])('%s: the call passes, one line', async (_, fail) => {
+    const { client, server, reports, fromClient, fromServer } = given({ before: fail, after: fail });
+    fromClient(call('1'));
+    await turn();
+    fromServer(result('1'));
+    await turn();
+    expect(server).toEqual([`${call('1')}\n`]);
+    expect(client).toEqual([`${result('1')}\n`]);
+    expect(reports).toEqual(['notifications cannot be reached (before: no store); calls pass without them until they can']);
+  });
+
+  test('slower than 250 ms: the call passes, a delivery that comes later goes back, and it says when it is well again', async () => {
+    const delivery = settled();
+    let answer: (value: { kind: 'ride'; text: string; delivery: Delivery }) => void = () => {};
+    let slow = true;
+    const { client, reports, fromClient, fromServer } = given({
+      after: () => (slow ? new Promise((resolve) => (answer = resolve)) : { kind: 'none' }),
+    });
+    fromClient(call('1'));
+    fromServer(result('1'));
+    await vi.advanceTimersByTimeAsync(249);
+    expect(client).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(client).toEqual([`${result('1')}\n`]);
+    answer({ kind: 'ride', text: 'N', delivery });
+    await turn();
+    expect(delivery.said).toEqual(['late']);
+    slow = false;
+    fromClient(call('2'));
+    fromServer(result('2'));
+    expect(reports).toEqual([
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+      'notifications can be reached again',
+    ]);
+  });
+});
+
+describe('own tools', () => {
+  const own: Partial<Rider> = {
+    tools: () => [{ name: 'get_notifications', inputSchema: { type: 'object' } }],
+    callTool: (_, { tool, args }) => ({
+      result: { content: [{ type: 'text', text: `${tool} ${JSON.stringify(args)}` }] },
+      ...settled(),
+    }),
+  };
+  const tools = (id: string, names: string, rest = ''): string =>
+    `{"jsonrpc":"2.0","id":${id},"result":{"tools":[${names}]${rest}}}`;
+
+  test('are listed at the end and answered here', async () => {
+    const { client, server, fromClient, fromServer, relay } = given(own);
+    fromClient('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    fromServer(tools('1', '{"name":"a"}'));
+    expect(client.pop()).toBe(`${tools('1', '{"name":"a"},{"name":"get_notifications","inputSchema":{"type":"object"}}')}\n`);
+    server.length = 0;
+    fromClient(call('2', 'get_notifications', ',"arguments":{"n":1}'));
+    await turn();
+    expect(client).toEqual([
+      '{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"get_notifications {\\"n\\":1}"}]}}\n',
+    ]);
+    expect(server).toEqual([]);
+    relay.close();
+  });
+
+  test('never listed: the upstream is asked for its names first, all pages of them', async () => {
+    const { client, server, fromClient, fromServer, relay } = given(own);
+    fromClient(call('2', 'get_notifications', STATELESS));
+    fromClient(ping);
+    const asked = JSON.parse(server[0]!) as { method: string; params: { _meta: object } };
+    expect(asked.method).toBe('tools/list');
+    expect(Object.keys(asked.params._meta)).toEqual([
+      'io.modelcontextprotocol/protocolVersion',
+      'io.modelcontextprotocol/clientInfo',
+      'io.modelcontextprotocol/clientCapabilities',
+    ]);
+    fromServer(tools('"earpiece-1"', '{"name":"a"}', ',"nextCursor":"c"'));
+    await turn();
+    expect(JSON.parse(server[1]!)).toMatchObject({ id: 'earpiece-2', params: { cursor: 'c' } });
+    fromServer(tools('"earpiece-2"', '{"name":"get_notifications"}'));
+    await turn();
+    expect(server.slice(2)).toEqual([`${call('2', 'get_notifications', STATELESS)}\n`, `${ping}\n`]);
+    fromClient(call('3', 'earpiece_get_notifications', STATELESS));
+    await turn();
+    expect(JSON.parse(client[0]!)).toMatchObject({ id: 3, result: { resultType: 'complete' } });
+    expect(server).toHaveLength(4);
+    relay.close();
+  });
+
+  test('a cancelled one is not answered and its delivery goes back', async () => {
+    const delivery = settled();
+    let answer: () => void = () => {};
+    const { client, server, fromClient } = given({
+      ...own,
+      tools: () => [{ name: 'wait' }],
+      callTool: () => new Promise((resolve) => (answer = () => resolve({ result: { content: [] }, ...delivery }))),
+    });
+    fromClient('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    fromClient(call('2', 'wait'));
+    await vi.advanceTimersByTimeAsync(2_000);
+    fromClient(cancel('2'));
+    answer();
+    await turn();
+    expect(client).toEqual([]);
+    expect(delivery.said).toEqual(['cancelled']);
+    expect(server.some((line) => line.includes('cancelled'))).toBe(false);
+  });
+});
+
+describe('a server that ends', () => {
+  const WHY = 'The MCP server "files" stopped while this ran (exit code 3).';
+
+  test('open calls get a failing result, which carries; other requests an error', () => {
+    const { client, fromClient, relay } = given({
+      after: (_, { isError }) => (isError ? { kind: 'ride', text: 'N', delivery: settled() } : { kind: 'none' }),
+    });
+    fromClient(call('1'));
+    fromClient('{"jsonrpc":"2.0","id":"p","method":"ping"}');
+    relay.serverDown(WHY);
+    expect(client.map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        result: {
+          content: [
+            { type: 'text', text: WHY },
+            { type: 'text', text: 'N' },
+          ],
+          isError: true,
+        },
+      },
+      { jsonrpc: '2.0', id: 'p', error: { code: -32603, message: WHY, data: { server: 'files' } } },
+    ]);
+    relay.close();
+  });
+
+  test('the new process is told what the old one was told, and then gets what was held', async () => {
+    const { client, server, fromClient, fromServer, relay } = given();
+    const subscribe = '{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"u"}}';
+    const level = '{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":"debug"}}';
+    const initialized = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    const ok = (id: string): string => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
+    fromClient(initialize('x'));
+    fromServer(ok('0'));
+    fromClient(initialized);
+    fromClient(subscribe);
+    fromServer(ok('5'));
+    fromClient(level);
+    fromServer(ok('6'));
+    const before = client.length;
+    server.length = 0;
+
+    relay.serverDown(WHY);
+    fromClient(call('7'));
+    fromClient(ping);
+    expect(server).toEqual([]);
+    const up = relay.serverUp();
+    expect(server).toEqual([`${initialize('x').replace('"id":0', '"id":"earpiece-1"')}\n`]);
+    fromServer(ok('"earpiece-1"'));
+    expect(await up).toBe(true);
+    expect(server.slice(1)).toEqual([
+      `${initialized}\n`,
+      `${level.replace('"id":6', '"id":"earpiece-2"')}\n`,
+      `${subscribe.replace('"id":5', '"id":"earpiece-3"')}\n`,
+      `${call('7')}\n`,
+    ]);
+    fromServer(ok('"earpiece-2"'));
+    fromServer(ok('"earpiece-3"'));
+    fromServer(result('7'));
+    expect(client.slice(before)).toEqual([`${result('7')}\n`]);
+    relay.close();
+  });
+
+  test('what was held too long is answered', async () => {
+    const { client, fromClient, relay } = given();
+    relay.serverDown(WHY);
+    fromClient(call('1'));
+    fromClient(call('2'));
+    fromClient(cancel('2'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(client).toHaveLength(1);
+    expect(JSON.parse(client[0]!)).toMatchObject({
+      id: 1,
+      result: {
+        isError: true,
+        content: [{ text: 'The MCP server "files" has stopped and is not back after 5 s. Try again later.' }],
+      },
+    });
+    relay.close();
+  });
+
+  test('gone for good: held and new requests are answered', () => {
+    const { client, fromClient, relay } = given();
+    relay.serverGone('The MCP server "files" does not work: exit code 1.');
+    fromClient(call('1'));
+    relay.close();
+    expect(client).toEqual([expect.stringContaining('does not work: exit code 1')]);
+  });
+});
+
+describe('connections', () => {
+  test('open when the client says who it is, change with it, and close', () => {
+    const seen: string[] = [];
+    const { fromClient, relay } = given({
+      opened: ({ key, client, profile }) => seen.push(`opened ${key} ${client?.name} ${profile.kind}`),
+      closed: ({ client }) => seen.push(`closed ${client?.name}`),
+    });
+    fromClient(initialize('opencode'));
+    fromClient(call('1'));
+    fromClient(call('2', 'a', STATELESS));
+    fromClient(call('3', 'a', STATELESS));
+    relay.close();
+    relay.close();
+    expect(seen).toEqual(['opened k opencode blocks', 'closed opencode', 'opened k claude-code extend', 'closed claude-code']);
+  });
+
+  test('a client that never says who it is has one too', () => {
+    const seen: (string | undefined)[] = [];
+    const { fromClient, relay } = given({ opened: ({ client }) => seen.push(client?.name) });
+    fromClient(call('1'));
+    relay.close();
+    expect(seen).toEqual([undefined]);
+  });
+});

@@ -13,11 +13,13 @@ export type GatewayConfig = {
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
   /** Over the built-in ones; by the name that a client gives. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
+  /** Servers that cannot be started as they stand (a variable is not set here), and are left out. */
+  readonly problems: readonly Problem[];
 };
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-export function gatewayOf(layers: Layers, at: Surroundings): { config: GatewayConfig; problems: readonly Problem[] } {
+export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
   const servers = Object.create(null) as Record<string, ServerConfig>;
@@ -42,16 +44,14 @@ export function gatewayOf(layers: Layers, at: Surroundings): { config: GatewayCo
   for (const { path, said } of winnersBelow(layers, 'gateway', 'profiles')) profiles[path[2] ?? ''] = said.value as ProfileEntry;
   const tokenEnv = valueOf(layers, SETTINGS.httpTokenEnv);
   return {
-    config: {
-      separator,
-      servers,
-      http: {
-        host: valueOf(layers, SETTINGS.httpHost),
-        port: valueOf(layers, SETTINGS.httpPort),
-        ...(tokenEnv === undefined ? {} : { tokenEnv }),
-      },
-      profiles,
+    separator,
+    servers,
+    http: {
+      host: valueOf(layers, SETTINGS.httpHost),
+      port: valueOf(layers, SETTINGS.httpPort),
+      ...(tokenEnv === undefined ? {} : { tokenEnv }),
     },
+    profiles,
     problems,
   };
 }

@@ -1,10 +1,14 @@
 /** `earpiece.toml`: what it may say, who said it, and what follows from it. `docs/config.md` is its page for people. */
 export { checkConfigText, type Checked, type Entry } from './check.ts';
+export { explain, type Explained, type ExplainedSetting } from './explain.ts';
 export type { GatewayConfig, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags, type Said, type Source } from './layers.ts';
 export { loadConfig, readConfig, type Config, type LoadOptions, type ToolConfig } from './load.ts';
+export { parseMcpServers, readMcpServers, type McpServers } from './mcp-servers.ts';
 export { CONFIG_FILE, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
 export { formatProblem, type Position, type Problem } from './problems.ts';
+export { policySource, rememberProject, type PolicySource } from './projects.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';
 export { trustBook, type TrustBook, type Untrusted } from './trust.ts';
 export { formatDuration, parseDuration } from './values.ts';
+export { watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';

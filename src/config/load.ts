@@ -57,7 +57,9 @@ export type LoadOptions = {
   readonly env: Env;
   readonly flags?: Flags;
   /** Instead of `$HOME`. */
-  readonly home?: string;
+  readonly home?: string | undefined;
+  /** No project's file counts, wherever `cwd` is. */
+  readonly withoutProject?: true;
 };
 
 /** Throws `bad_config` with all problems in its message and its data. */
@@ -77,7 +79,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
   let entriesOfProject: readonly Entry[] = [];
   let projectFile: string | undefined;
 
-  for (const candidate of place.candidates) {
+  for (const candidate of options.withoutProject ? [] : place.candidates) {
     const checked = readEntries(candidate, problems);
     if (checked === undefined) continue;
     entriesOfProject = checked;
@@ -102,8 +104,6 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
-  const gateway = gatewayOf(layers, at);
-
   const address = valueOf(layers, SETTINGS.address);
   const config: Config = {
     project: valueOf(layers, SETTINGS.project) ?? nameFrom(basename(place.root)),
@@ -112,14 +112,14 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     db: dbOf(layers, cwd, at),
     ...(address === undefined ? {} : { address }),
     timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    gateway: gateway.config,
+    gateway: gatewayOf(layers, at),
     tools: toolsOf(layers),
     files,
     untrusted: sifted.untrusted,
     layers,
     held: projectFile === undefined ? [] : saidByFile(sifted.held, projectFile, 'project'),
   };
-  return { config, problems: [...byFlags.problems, ...byEnv.problems, ...problems, ...gateway.problems] };
+  return { config, problems: [...byFlags.problems, ...byEnv.problems, ...problems] };
 }
 
 /** Undefined when there is no such file. */

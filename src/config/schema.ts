@@ -55,8 +55,8 @@ function many<T, const F extends T | undefined>(key: string, value: Value<T>, fa
 const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
 
 const policy = DEFAULT_POLICY;
-const MOMENT = { min: '0s', max: '1h' };
-const LONG = { min: '1s', max: '3650d' };
+const MOMENT = { min: '0s', max: '1h', example: '2s' };
+const LONG = { min: '1s', max: '3650d', example: '3d' };
 
 const sourceOfKind = (kind: string): string => parseKind(kind).source;
 
@@ -77,7 +77,7 @@ export const SETTINGS = {
   minLevel: one('min_level', oneOf(LEVELS), policy.minLevel),
   maxDefer: one('max_defer', duration({ min: '1s', max: '30d' }), policy.maxDeferMs),
   maxOpen: one('max_open', integer({ min: 1, max: 1_000_000 }), policy.maxOpen),
-  retention: one('retention', duration({ min: '1h', max: '3650d' }), policy.retentionMs),
+  retention: one('retention', duration({ min: '1h', max: '3650d', example: '30d' }), policy.retentionMs),
   redact: one('redact', patterns(), policy.redact, { addsUp: true }),
 
   maxItems: one('budget.max_items', integer({ min: 1, max: 1_000 }), policy.maxItems),
@@ -92,8 +92,8 @@ export const SETTINGS = {
   maxLevel: many('max_level.*', oneOf(LEVELS), undefined),
 
   withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
-  withheldKeep: one('withheld.keep', duration({ min: '1m', max: '24h' }), policy.withheld.keepMs),
-  lease: one('lease.lasts', duration({ min: '100ms', max: '30s' }), policy.leaseMs),
+  withheldKeep: one('withheld.keep', duration({ min: '1m', max: '24h', example: '12h' }), policy.withheld.keepMs),
+  lease: one('lease.lasts', duration({ min: '100ms', max: '30s', example: '10s' }), policy.leaseMs),
   core: one(
     'core.kinds',
     texts('a list of kinds such as ["deploy.failed", "deploy.*"]', (kind) => {

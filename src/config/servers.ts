@@ -65,7 +65,7 @@ export function server(): Value<ServerEntry> {
       if (command !== undefined && url !== undefined) return problem('has both command and url; a server is one or the other');
       if (command !== undefined) {
         const stray = (['headers', 'transport'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('goes with url, not with command', [stray]);
+        if (stray !== undefined) return problem('goes with url, not with command', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'stdio', command, args: args ?? [], env: env ?? {}, ...(cwd === undefined ? {} : { cwd }) },
@@ -73,7 +73,7 @@ export function server(): Value<ServerEntry> {
       }
       if (url !== undefined) {
         const stray = (['args', 'env', 'cwd'] as const).find((key) => raw[key] !== undefined);
-        if (stray !== undefined) return problem('goes with command, not with url', [stray]);
+        if (stray !== undefined) return problem('goes with command, not with url', [stray], 'key');
         return value({
           ...common,
           target: { kind: 'http', url, headers: headers ?? {}, ...(transport === 'sse' ? { sse: true as const } : {}) },

@@ -27,9 +27,9 @@ export type Complaint = {
 };
 
 export const value = <T>(value: T): Read<T> => ({ kind: 'value', value });
-export const problem = (text: string, at?: readonly (string | number)[]): Read<never> => ({
+export const problem = (text: string, at: readonly (string | number)[] = [], about: 'key' | 'value' = 'value'): Read<never> => ({
   kind: 'problems',
-  problems: [at === undefined ? { text } : { text, at }],
+  problems: [{ text, at, ...(about === 'key' ? { aboutKey: true as const } : {}) }],
 });
 export const refuse = (raw: unknown, expects: string): Read<never> => problem(`is ${seen(raw)}; write ${expects}`);
 
@@ -112,17 +112,20 @@ export function texts(expects: string, check: (text: string) => string | undefin
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-type Range = { readonly min: string; readonly max: string };
+type Range = { readonly min: string; readonly max: string; readonly example?: string };
 
 /** Milliseconds, written `"30m"` or `"1h 30m"`. */
 export function duration(range: Range): Value<number> {
-  const value = optionalDuration(range, `a duration such as "${range.max}", from "${range.min}" to "${range.max}"`, false);
+  const value = optionalDuration(range, expected(range), false);
   return { ...value, read: value.read as Value<number>['read'], fromText: value.fromText as Value<number>['fromText'] };
 }
 
 /** The same, and null for `"never"`. */
 export const durationOrNever = (range: Range): Value<number | null> =>
-  optionalDuration(range, `a duration such as "${range.max}", from "${range.min}" to "${range.max}", or "never"`, true);
+  optionalDuration(range, `${expected(range)}, or "never"`, true);
+
+const expected = (range: Range): string =>
+  `a duration such as "${range.example ?? '30m'}", from "${range.min}" to "${range.max}"`;
 
 function optionalDuration(range: Range, expects: string, never: boolean): Value<number | null> {
   const min = parseDuration(range.min) ?? 0;

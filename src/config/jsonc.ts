@@ -1,0 +1,118 @@
+/** JSON as editors' and agents' settings have it: comments and trailing commas are fine, and each member knows its place. */
+import type { Position } from './problems.ts';
+
+export type Node =
+  | { readonly kind: 'object'; readonly at: Position; readonly members: ReadonlyMap<string, Node> }
+  | { readonly kind: 'array'; readonly at: Position; readonly elements: readonly Node[] }
+  | { readonly kind: 'scalar'; readonly at: Position; readonly value: string | number | boolean | null };
+
+export type Parsed =
+  | { readonly kind: 'parsed'; readonly root: Node }
+  | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
+
+/** Never throws. Of members with one name the last counts, as in JSON.parse. */
+export function parseJsonc(text: string): Parsed {
+  let at = text.startsWith('\ufeff') ? 1 : 0;
+
+  const position = (offset: number): Position => {
+    const before = text.slice(0, offset);
+    return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+  };
+  const fail = (expected: string, offset = at): never => {
+    throw new Malformed(expected, offset);
+  };
+  const match = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) at += found.length;
+    return found;
+  };
+  const blank = (): void => {
+    for (;;) {
+      match(/[ \t\r\n]*/y);
+      if (match(/\/\/[^\n]*/y) !== undefined) continue;
+      if (!text.startsWith('/*', at)) return;
+      const end = text.indexOf('*/', at + 2);
+      if (end < 0) fail('"*/" at the end of the comment');
+      at = end + 2;
+    }
+  };
+  const string = (): string => {
+    const start = at;
+    // oxlint-disable-next-line no-control-regex -- control characters are what JSON forbids in a string
+    const raw = match(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y);
+    return raw === undefined ? fail('a string in double quotes', start) : (JSON.parse(raw) as string);
+  };
+  const take = (sign: string): boolean => {
+    blank();
+    if (text[at] !== sign) return false;
+    at++;
+    return true;
+  };
+  const value = (depth: number): Node => {
+    blank();
+    const place = position(at);
+    if (depth > MAX_DEPTH) return fail(`at most ${MAX_DEPTH} levels`);
+    if (take('{')) {
+      const members = new Map<string, Node>();
+      while (!take('}')) {
+        blank();
+        const name = text[at] === '"' ? string() : fail('a name in double quotes, or "}"');
+        if (!take(':')) fail('":"');
+        members.set(name, value(depth + 1));
+        if (!take(',') && text[at] !== '}') fail('"," or "}"');
+      }
+      return { kind: 'object', at: place, members };
+    }
+    if (take('[')) {
+      const elements: Node[] = [];
+      while (!take(']')) {
+        elements.push(value(depth + 1));
+        if (!take(',') && text[at] !== ']') fail('"," or "]"');
+      }
+      return { kind: 'array', at: place, elements };
+    }
+    if (text[at] === '"') return { kind: 'scalar', at: place, value: string() };
+    const word = match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y);
+    return word === undefined
+      ? fail('a value')
+      : { kind: 'scalar', at: place, value: JSON.parse(word) as number | boolean | null };
+  };
+
+  try {
+    const root = value(0);
+    blank();
+    if (at < text.length) fail('the end of the file');
+    return { kind: 'parsed', root };
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    const rest = text.slice(error.offset).split('\n', 1)[0] ?? '';
+    const found =
+      error.offset >= text.length ? 'the end of the file' : JSON.stringify(rest.length > 20 ? `${rest.slice(0, 20)}…` : rest);
+    return { kind: 'malformed', at: position(error.offset), expected: error.expected, found };
+  }
+}
+
+/** The plain value. */
+export function toValue(node: Node): unknown {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value;
+    case 'array':
+      return node.elements.map(toValue);
+    case 'object':
+      return Object.fromEntries([...node.members].map(([name, inner]) => [name, toValue(inner)]));
+  }
+}
+
+const MAX_DEPTH = 200;
+
+class Malformed extends Error {
+  readonly expected: string;
+  readonly offset: number;
+  constructor(expected: string, offset: number) {
+    super(expected);
+    this.expected = expected;
+    this.offset = offset;
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The servers in another program's settings: `mcpServers` as Claude Code, Claude Desktop, Gemini CLI, Cursor and others
+ * have it, and `mcp` as opencode has it. Keys that we do not know are theirs and left alone.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { didYouMean } from '../core/errors.ts';
+import { readyServer, type ServerConfig } from './gateway.ts';
+import { parseJsonc, toValue, type Node } from './jsonc.ts';
+import type { Surroundings } from './places.ts';
+import { seen, type Problem } from './problems.ts';
+import { isHttpUrl, type ServerEntry } from './servers.ts';
+
+export type McpServers = { readonly servers: Readonly<Record<string, ServerConfig>>; readonly problems: readonly Problem[] };
+
+type Options = Surroundings & { readonly separator?: string; readonly cwd?: string };
+
+/** Never throws for what is in the file, or that there is none: it tells. Whoever names the file trusts it. */
+export function readMcpServers(file: string, options: Options): McpServers {
+  const path = resolve(options.cwd ?? '.', file);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    return { servers: {}, problems: [{ file: path, message: `cannot be read (${code}); name a JSON file with "mcpServers"` }] };
+  }
+  return parseMcpServers(text, path, options);
+}
+
+export function parseMcpServers(text: string, file: string, options: Options): McpServers {
+  const parsed = parseJsonc(text);
+  if (parsed.kind === 'malformed')
+    return {
+      servers: {},
+      problems: [{ file, ...parsed.at, message: `is no JSON: expected ${parsed.expected}, found ${parsed.found}` }],
+    };
+
+  const problems: Problem[] = [];
+  const complain = (node: Node, message: string): void => {
+    problems.push({ file, ...node.at, message });
+  };
+  const list = serverList(parsed.root, complain);
+  const servers = Object.create(null) as Record<string, ServerConfig>;
+  for (const [name, node] of list?.members ?? []) {
+    const key = `${list?.key}.${name}`;
+    const read = entryOf(node);
+    if (read.kind === 'problem') {
+      complain(read.node ?? node, `${key}${read.member === undefined ? '' : `.${read.member}`} ${read.problem}`);
+      continue;
+    }
+    if (!read.entry.enable) continue;
+    // A name becomes part of tools' names, where hosts take no blanks and dots.
+    const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+    const separator = options.separator ?? '__';
+    const ready = readyServer(safe, read.entry, { separator, base: baseOf(file), at: options });
+    if (safe === '') complain(node, `${list?.key} has a server without a name`);
+    else if (safe in servers)
+      complain(node, `${key} has the same name as another one once it is written ${safe}; give one of them another name`);
+    else if (ready.kind === 'problem') complain(node, `${key} ${ready.problem}`);
+    else servers[safe] = ready.server;
+  }
+  return { servers, problems };
+}
+
+/** A settings folder of a project (`.cursor/mcp.json`) stands for the project itself. */
+function baseOf(file: string): string {
+  const folder = dirname(file);
+  return /(^|[/\\])\.[^/\\]+$/.test(folder) ? dirname(folder) : folder;
+}
+
+type Complain = (node: Node, message: string) => void;
+type ServerList = { readonly key: 'mcpServers' | 'mcp'; readonly members: ReadonlyMap<string, Node> };
+
+function serverList(root: Node, complain: Complain): ServerList | undefined {
+  if (root.kind !== 'object') {
+    complain(root, `is ${seen(toValue(root))}; write an object with "mcpServers"`);
+    return undefined;
+  }
+  for (const key of ['mcpServers', 'mcp'] as const) {
+    const found = root.members.get(key);
+    if (found === undefined) continue;
+    if (found.kind === 'object') return { key, members: found.members };
+    complain(found, `${key} is ${seen(toValue(found))}; write an object with one member a server`);
+    return undefined;
+  }
+  const names = [...root.members.keys()];
+  const near = names.find((name) => didYouMean(name, ['mcpServers']) !== undefined);
+  const has =
+    near === undefined ? (names.length === 0 ? 'nothing' : names.slice(0, 5).join(', ')) : `"${near}", which may be meant`;
+  complain(root, `has no "mcpServers" (nor opencode's "mcp"); it has ${has}`);
+  return undefined;
+}
+
+type Read = { kind: 'entry'; entry: ServerEntry } | { kind: 'problem'; problem: string; member?: string; node?: Node };
+
+function entryOf(node: Node): Read {
+  if (node.kind !== 'object')
+    return { kind: 'problem', problem: `is ${seen(toValue(node))}; write an object with "command" or "url"` };
+  const at = (key: string): Node | undefined => node.members.get(key);
+  const plain = (key: string): unknown => {
+    const member = at(key);
+    return member && toValue(member);
+  };
+  const wrong = (key: string, expected: string): Read => ({
+    kind: 'problem',
+    member: key,
+    problem: `is ${seen(plain(key))}; write ${expected}`,
+    node: at(key) ?? node,
+  });
+  const enable = plain('disabled') !== true && plain('enabled') !== false;
+
+  const type = plain('type');
+  if (type !== undefined && !(typeof type === 'string' && TYPES.has(type)))
+    return wrong('type', `one of ${[...TYPES].map((each) => `"${each}"`).join(', ')}`);
+  const urlKey = ['httpUrl', 'url', 'serverUrl'].find((key) => at(key) !== undefined);
+  const command = plain('command');
+  if (command !== undefined && urlKey !== undefined)
+    return { kind: 'problem', problem: `has both command and ${urlKey}; a server is one or the other` };
+
+  if (command !== undefined) {
+    const words = typeof command === 'string' ? [command] : command;
+    if (!isTexts(words) || (words[0] ?? '').trim() === '') return wrong('command', 'a program such as "npx"');
+    const args = plain('args') ?? [];
+    if (!isTexts(args)) return wrong('args', 'a list of texts');
+    const envKey = at('environment') === undefined ? 'env' : 'environment';
+    const env = textTable(plain(envKey) ?? {});
+    if (env === undefined) return wrong(envKey, 'an object of texts');
+    const cwd = plain('cwd');
+    if (cwd !== undefined && typeof cwd !== 'string') return wrong('cwd', 'a folder');
+    const [program = '', ...rest] = words.map(ourVariables);
+    const target = { kind: 'stdio', command: program, args: [...rest, ...args.map(ourVariables)], env } as const;
+    return { kind: 'entry', entry: { enable, target: cwd === undefined ? target : { ...target, cwd: ourVariables(cwd) } } };
+  }
+  if (urlKey !== undefined) {
+    const url = plain(urlKey);
+    if (typeof url !== 'string' || !isHttpUrl(ourVariables(url))) return wrong(urlKey, 'a URL such as "https://example.com/mcp"');
+    const headers = textTable(plain('headers') ?? {});
+    if (headers === undefined) return wrong('headers', 'an object of texts');
+    const sse = type === 'sse';
+    return {
+      kind: 'entry',
+      entry: { enable, target: { kind: 'http', url: ourVariables(url), headers, ...(sse ? { sse } : {}) } },
+    };
+  }
+  const names = [...node.members.keys()];
+  return {
+    kind: 'problem',
+    problem: `says neither "command" nor "url"${names.length === 0 ? '' : `; it has ${names.slice(0, 5).join(', ')}`}`,
+  };
+}
+
+const TYPES: ReadonlySet<string> = new Set(['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse', 'local', 'remote']);
+
+const isTexts = (raw: unknown): raw is readonly string[] =>
+  Array.isArray(raw) && raw.every((element) => typeof element === 'string');
+
+/** Numbers and booleans as text too: several programs take them. */
+function textTable(raw: unknown): Record<string, string> | undefined {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
+  const table: Record<string, string> = {};
+  for (const [name, inner] of Object.entries(raw)) {
+    if (typeof inner !== 'string' && typeof inner !== 'number' && typeof inner !== 'boolean') return undefined;
+    table[name] = ourVariables(String(inner));
+  }
+  return table;
+}
+
+/** opencode writes `{env:NAME}`. */
+const ourVariables = (text: string): string => text.replaceAll(/(?<!\$)\{env:([A-Za-z_]\w*)\}/g, '${$1:-}');

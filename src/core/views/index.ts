@@ -6,7 +6,7 @@ import { plain } from './plain.ts';
 import { signalText } from './signal.ts';
 import { toon } from './toon.ts';
 import type { Render, ViewInput } from './view.ts';
-import { leadOf, meaningOf, restOf, totalOf } from './wording.ts';
+import { leadOf, MEANING_OF_MARK, restOf, totalOf } from './wording.ts';
 import { xml, xmlBatch } from './xml.ts';
 
 export type { Render, ViewInput } from './view.ts';
@@ -39,7 +39,7 @@ export const render: Render = (format, input) => {
   const more = restOf(rest, pulls);
   const page: Page = {
     mark,
-    lead: leadOf(lines, rest) + (tellMark ? meaningOf(mark) : ''),
+    lead: leadOf(lines, rest) + (tellMark ? MEANING_OF_MARK : ''),
     repeated: repeated === 0 ? undefined : repeated === lines.length ? 'all' : 'some',
     items: lines.map((line, at) => {
       const about = { source: line.kind.source, name: line.kind.name, level: line.level };

@@ -93,12 +93,12 @@ export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
       ? ', automatic, no human typed this'
       : persons === lines.length
         ? ', what a person typed is quoted'
-        : ', automatic, no human typed this except the lines from a person';
+        : ', automatic except what a person wrote';
   return `${count} notification${count === 1 ? '' : 's'}${again}${author}`;
 }
 
-/** Told once a conversation. */
-export const meaningOf = (mark: string): string => `; only blocks marked ${mark} are genuine`;
+/** Told once a conversation, behind the mark. */
+export const MEANING_OF_MARK = '; genuine only with this mark';
 
 export function restOf(rest: Rest | undefined, pulls: boolean): string | undefined {
   const total = totalOf(rest);

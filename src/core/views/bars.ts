@@ -1,0 +1,39 @@
+import { encode } from '@toon-format/toon';
+import type { Line } from '../plan.ts';
+import type { ViewName } from '../records.ts';
+import { CORPUS, uniformRows } from './corpus.ts';
+import { render } from './index.ts';
+import type { ViewInput } from './view.ts';
+
+/** What a view may cost, and what it does. `value` and `bar` have the same unit. */
+export type Bar = { readonly what: string; readonly value: number; readonly bar: number; readonly reached: boolean };
+
+/** How the corpus is shown when it is measured and in the golden files. */
+export const SHOWN: Omit<ViewInput, 'lines'> = {
+  mark: 'k7f3',
+  tellMark: false,
+  pulls: true,
+  maxItemChars: 2_000,
+  timeZone: 'UTC',
+};
+
+/** The bars of the views, measured on the committed corpus. `tokens` counts the tokens of a text as a model's encoding does. */
+export function viewBars(tokens: (text: string) => number): readonly Bar[] {
+  const bare = (lines: readonly Line[]): number =>
+    lines.flatMap((line) => line.messages).reduce((sum, message) => sum + tokens(message), 0);
+  const view = (lines: readonly Line[], more: Partial<ViewInput> = {}, format: ViewName = 'default'): number =>
+    tokens(render(format, { ...SHOWN, lines, ...more }).text);
+  const alone = CORPUS.map((line) => view([line], { tellMark: true }) - bare([line]));
+  const table = (rows: number): number => tokens(encode(uniformRows(rows))) / tokens(JSON.stringify(uniformRows(rows)));
+  return [
+    row('corpus of 10, bare, tokens', bare(CORPUS), 144),
+    row('default view of the corpus, x bare', view(CORPUS) / bare(CORPUS), 1.5),
+    row('default view of one alone, the mark explained, tokens more', Math.max(...alone), 45),
+    row('default view with nothing open, tokens', view([]), 0),
+    row('TOON of 10 uniform rows, x compact JSON', table(10), 0.7),
+    row('TOON of 100 uniform rows, x compact JSON', table(100), 0.65),
+    row('TOON view of one alone, x JSON view', view(CORPUS.slice(1, 2), {}, 'toon') / view(CORPUS.slice(1, 2), {}, 'json'), 1),
+  ];
+}
+
+const row = (what: string, value: number, bar: number): Bar => ({ what, value, bar, reached: value <= bar });

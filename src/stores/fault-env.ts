@@ -1,0 +1,25 @@
+import { armFaults, FAULT_POINTS, type FaultPoint } from '../core/faults.ts';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+
+/**
+ * For composition roots: with `EARPIECE_FAULT=point:n` the process ends by SIGKILL when it comes to that point for the n-th
+ * time (default: the first), as if the machine had taken it. Does nothing when the variable is not set.
+ */
+export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
+  const wanted = env['EARPIECE_FAULT'];
+  if (wanted === undefined || wanted === '') return;
+  const [point = '', times = '1'] = wanted.split(':');
+  let left = Number(times);
+  if (!(FAULT_POINTS as readonly string[]).includes(point)) {
+    const near = didYouMean(point, FAULT_POINTS);
+    throw new EarpieceError(
+      'bad_argument',
+      `EARPIECE_FAULT=${wanted}: no such point${near === undefined ? '' : `, did you mean ${near}`}; there are ${FAULT_POINTS.join(', ')}`,
+    );
+  }
+  if (!Number.isInteger(left) || left < 1)
+    throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} is no count; write ${point}:1`);
+  armFaults((at: FaultPoint) => {
+    if (at === point && --left === 0) process.kill(process.pid, 'SIGKILL');
+  });
+}

@@ -1,0 +1,465 @@
+import type { ConversationId, LogKey } from '../core/address.ts';
+import { splitLog } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { ANYONE, type Item, settle, type Touches, touches } from '../core/items.ts';
+import type { Json } from '../core/json.ts';
+import type { NotificationId } from '../core/notification.ts';
+import type {
+  Appended,
+  Clock,
+  ItemQuery,
+  LogOverview,
+  Presence,
+  PresenceUpdate,
+  ReadQuery,
+  Store,
+  Wait,
+  Withheld,
+} from '../core/ports.ts';
+import type { CarrierId, Draft, Owner, Stored } from '../core/records.ts';
+import { heldFor, takenBy } from './audience.ts';
+import { present } from './presence.ts';
+import { isHousekeeping, isPast, removable, removableLoose } from './retention.ts';
+import { unsound } from './soundness.ts';
+import { Waiters } from './waiters.ts';
+
+/** A store that lives and ends with its process: for tests, and for agents whose notifications need not outlive them. */
+export function memoryStore(options: { clock?: Clock } = {}): Store {
+  return new MemoryStore(options.clock ?? { now: () => Date.now() });
+}
+
+/** One item's place in all indexes of its log; what is in it is replaced as the item changes. */
+type Cell = { item: Item };
+
+/** Sets keep the order of insertion: `open`, `gate` and `records` are oldest queued first. */
+type Log = {
+  readonly key: LogKey;
+  readonly project: string;
+  records: Stored[];
+  readonly byId: Map<NotificationId, Cell[]>;
+  readonly open: Set<Cell>;
+  readonly gate: Set<Cell>;
+  readonly unread: Set<Cell>;
+  readonly closed: Set<Cell>;
+  readonly byKey: Map<string, Set<Cell>>;
+  readonly byCarrier: Map<CarrierId, Set<Cell>>;
+  readonly loose: Stored[];
+};
+
+class MemoryStore implements Store {
+  readonly name = 'memory';
+  readonly #clock: Clock;
+  readonly #logs = new Map<LogKey, Log>();
+  readonly #presence = new Map<string, Presence>();
+  readonly #bindings = new Map<string, { log: LogKey; conversation: ConversationId; at: number }>();
+  readonly #withheld = new Map<string, Withheld>();
+  readonly #settings = new Map<string, Json>();
+  readonly #waiters = new Waiters();
+  #records: Stored[] = [];
+  #head = 0;
+  #lastAt = 0;
+  #secret: string | undefined;
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return Math.max(this.#clock.now(), this.#lastAt);
+  }
+
+  async append(key: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended> {
+    this.#check(options);
+    const log = this.#log(key);
+    const at = this.now();
+    const records: Stored[] = [];
+    /** Changes so far, by cell or (new ones) by id: nothing is applied before all drafts are settled. */
+    const changed = new Map<Cell, Item>();
+    const made = new Map<NotificationId, Cell[]>();
+    const loose: Stored[] = [];
+    for (const draft of drafts) {
+      const body = copy(draft) as Draft;
+      const seq = this.#head + records.length + 1;
+      const need = touches(body);
+      const cells = found(log, need, { made, changed });
+      const result = settle(
+        body,
+        { seq, at },
+        cells.map((cell) => changed.get(cell) ?? cell.item),
+      );
+      if (result.kind === 'conflict') return result;
+      if (result.kind === 'duplicate') {
+        if (made.has(result.id)) throw twice(result.id);
+        const [first] = cells.filter((cell) => cell.item.id === result.id);
+        return { kind: 'duplicate', id: result.id, item: (first as Cell).item };
+      }
+      const stored = { seq, log: key, at, body };
+      records.push(stored);
+      if (result.items.length === 0 && isHousekeeping(body)) loose.push(stored);
+      for (const item of result.items) {
+        let cell = cells.find((c) => c.item.id === item.id && c.item.audience === item.audience);
+        if (cell === undefined) {
+          cell = { item };
+          const of = made.get(item.id);
+          if (of === undefined) made.set(item.id, [cell]);
+          else of.push(cell);
+          cells.push(cell);
+        }
+        changed.set(cell, item);
+      }
+    }
+    for (const record of records) {
+      log.records.push(record);
+      this.#records.push(record);
+    }
+    log.loose.push(...loose);
+    this.#head += records.length;
+    if (records.length > 0) this.#lastAt = at;
+    for (const [id, cells] of made) log.byId.set(id, cells);
+    for (const [cell, item] of changed) place(log, cell, item);
+    this.#waiters.wake(this.#head);
+    return { kind: 'appended', records, items: [...changed.values()] };
+  }
+
+  async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
+    this.#check(options);
+    const { log, project, after = 0, upTo = Number.MAX_SAFE_INTEGER, limit = 1000, conversation, newestFirst = false } = query;
+    const types = query.types && new Set(query.types);
+    const seqs = query.seqs && new Set(query.seqs);
+    const records = log === undefined ? this.#records : (this.#logs.get(log)?.records ?? []);
+    const matches = (record: Stored): boolean =>
+      (project === undefined || splitLog(record.log).project === project) &&
+      (conversation === undefined || record.body['conversation'] === conversation) &&
+      (types === undefined || types.has(record.body.type)) &&
+      (seqs === undefined || seqs.has(record.seq));
+    const found: Stored[] = [];
+    const from = firstAbove(records, after);
+    const to = firstAbove(records, upTo);
+    for (let i = 0; i < to - from && found.length < limit; i++) {
+      const record = records[newestFirst ? to - 1 - i : from + i] as Stored;
+      if (matches(record)) found.push(record);
+    }
+    return found;
+  }
+
+  async head(options?: Wait): Promise<number> {
+    this.#check(options);
+    return this.#head;
+  }
+
+  async items(key: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
+    this.#check(options);
+    const log = this.#logs.get(key);
+    return log === undefined ? [] : select(log, query);
+  }
+
+  async countOpen(log: LogKey, options?: Wait): Promise<number> {
+    this.#check(options);
+    return this.#logs.get(log)?.open.size ?? 0;
+  }
+
+  async overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
+    this.#check(options);
+    return [...this.#logs.values()]
+      .filter((log) => log.records.length > 0 && (project === undefined || log.project === project))
+      .map((log) => {
+        const open = { info: 0, warning: 0, error: 0, critical: 0 };
+        for (const { item } of log.open) open[item.notification.level]++;
+        const [oldest] = log.open;
+        return { log: log.key, open, ...(oldest === undefined ? {} : { oldestOpenAt: oldest.item.at }) };
+      })
+      .sort((a, b) => (a.log < b.log ? -1 : 1));
+  }
+
+  async changed(after: number, options: Wait = {}): Promise<number> {
+    this.#check(undefined);
+    return this.#head > after ? this.#head : this.#waiters.wait(after, options);
+  }
+
+  async touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
+    this.#check(options);
+    const key = presenceKey(update.log, update.conversation);
+    const known = present(this.#presence.get(key), update, this.now());
+    this.#presence.set(key, known);
+    return known;
+  }
+
+  async presence(
+    query: { project?: string; log?: LogKey; conversation?: ConversationId },
+    options?: Wait,
+  ): Promise<readonly Presence[]> {
+    this.#check(options);
+    return [...this.#presence.entries()]
+      .filter(
+        ([, known]) =>
+          (query.log === undefined || known.log === query.log) &&
+          (query.conversation === undefined || known.conversation === query.conversation) &&
+          (query.project === undefined || splitLog(known.log).project === query.project),
+      )
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, known]) => known);
+  }
+
+  async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {
+    this.#check(options);
+    this.#bindings.set(ownerKey(host), { log: to.log, conversation: to.conversation, at: this.now() });
+  }
+
+  async binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined> {
+    this.#check(options);
+    return this.#bindings.get(ownerKey(host));
+  }
+
+  async withhold(held: Withheld, options?: Wait): Promise<void> {
+    this.#check(options);
+    this.#withheld.set(`${presenceKey(held.log, held.conversation)}\n${held.id}`, held);
+  }
+
+  async withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
+    this.#check(options);
+    const now = this.now();
+    const mine = [...this.#withheld].filter(
+      ([, held]) => held.log === log && held.conversation === conversation && held.until > now,
+    );
+    if (options?.take) for (const [key] of mine) this.#withheld.delete(key);
+    return mine.map(([, held]) => held).sort((a, b) => a.at - b.at);
+  }
+
+  async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
+    this.#check(options);
+    const gone = new Set<number>();
+    let items = 0;
+    for (const log of this.#logs.values()) items += pruneLog(log, { before, head: this.#head, gone });
+    if (gone.size > 0) this.#records = this.#records.filter((record) => !gone.has(record.seq));
+    for (const [key, held] of this.#withheld) if (held.until <= this.now()) this.#withheld.delete(key);
+    for (const [key, known] of this.#presence)
+      if (known.endedAt !== undefined && known.endedAt < before) this.#presence.delete(key);
+    for (const [key, bound] of this.#bindings)
+      if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);
+    return { records: gone.size, items };
+  }
+
+  async setting(key: string, options?: Wait): Promise<Json | undefined> {
+    this.#check(options);
+    return this.#settings.get(key);
+  }
+
+  async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
+    this.#check(options);
+    if (value === undefined) this.#settings.delete(key);
+    else this.#settings.set(key, copy(value) as Json);
+  }
+
+  async secret(options?: Wait): Promise<string> {
+    this.#check(options);
+    this.#secret ??= Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
+    return this.#secret;
+  }
+
+  async verify(options?: Wait): Promise<readonly string[]> {
+    this.#check(options);
+    return [...this.#logs.values()].flatMap((log) =>
+      unsound(
+        log.key,
+        log.records,
+        [...log.byId.values()].flat().map((cell) => cell.item),
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#waiters.close();
+  }
+
+  #check(options: Wait | undefined): void {
+    if (this.#closed)
+      throw new EarpieceError('store_unavailable', 'the memory store is closed: make a new one', { retryable: false });
+    options?.signal?.throwIfAborted();
+  }
+
+  #log(key: LogKey): Log {
+    let log = this.#logs.get(key);
+    if (log === undefined) {
+      log = {
+        key,
+        project: splitLog(key).project,
+        records: [],
+        byId: new Map(),
+        open: new Set(),
+        gate: new Set(),
+        unread: new Set(),
+        closed: new Set(),
+        byKey: new Map(),
+        byCarrier: new Map(),
+        loose: [],
+      };
+      this.#logs.set(key, log);
+    }
+    return log;
+  }
+}
+
+/** The cells that a record touches, with those that earlier drafts of the same append made or changed. */
+function found(
+  log: Log,
+  need: Touches,
+  pending: { made: ReadonlyMap<NotificationId, readonly Cell[]>; changed: ReadonlyMap<Cell, Item> },
+): Cell[] {
+  const cells: Cell[] = [];
+  for (const id of new Set([...need.ids, ...need.creates]))
+    cells.push(...(log.byId.get(id) ?? []), ...(pending.made.get(id) ?? []));
+  if (need.carrier !== undefined) {
+    const carried = new Set(log.byCarrier.get(need.carrier));
+    for (const [cell, item] of pending.changed) if (item.carrier === need.carrier) carried.add(cell);
+    cells.push(...[...carried].sort((a, b) => a.item.seq - b.item.seq));
+  }
+  return cells;
+}
+
+/** Puts the cell into the indexes where its new item belongs. */
+function place(log: Log, cell: Cell, item: Item): void {
+  const { key } = item.notification;
+  const previous = cell.item;
+  cell.item = item;
+  if (item.state === 'closed') {
+    log.open.delete(cell);
+    log.closed.add(cell);
+  } else log.open.add(cell);
+  keep(log.gate, cell, item.gate);
+  keep(log.unread, cell, isUnread(item));
+  if (key !== undefined) index(log.byKey, key, cell, item.state === 'open');
+  if (previous.carrier !== undefined && previous.carrier !== item.carrier) index(log.byCarrier, previous.carrier, cell, false);
+  if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
+}
+
+const isUnread = (item: Item): boolean =>
+  item.state === 'closed' && !item.read && (item.outcome === 'delivered' || item.outcome === 'summarized');
+
+function keep(set: Set<Cell>, cell: Cell, belongs: boolean): void {
+  if (belongs) set.add(cell);
+  else set.delete(cell);
+}
+
+function index<K>(map: Map<K, Set<Cell>>, key: K, cell: Cell, belongs: boolean): void {
+  const set = map.get(key);
+  if (set === undefined) {
+    if (belongs) map.set(key, new Set([cell]));
+    return;
+  }
+  keep(set, cell, belongs);
+  if (set.size === 0) map.delete(key);
+}
+
+function select(log: Log, query: ItemQuery): Item[] {
+  switch (query.kind) {
+    case 'open': {
+      const { conversation, limit = Infinity } = query;
+      const items: Item[] = [];
+      for (const { item } of log.open) {
+        if (items.length >= limit) break;
+        if (conversation === undefined || item.audience === conversation || item.audience === ANYONE) items.push(item);
+      }
+      return items;
+    }
+    case 'gate':
+      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation));
+    case 'unread':
+      return newestFirst(log.unread)
+        .filter((item) => query.conversation === undefined || takenBy(item) === query.conversation)
+        .slice(0, query.limit);
+    case 'key':
+      return oldestFirst(log.byKey.get(query.key) ?? []);
+    case 'ids':
+      return oldestFirst([...new Set(query.ids)].flatMap((id) => log.byId.get(id) ?? []));
+    case 'carrier':
+      return oldestFirst(log.byCarrier.get(query.carrier) ?? []);
+    case 'latest':
+      return newestFirst([...log.byId.values()].flat()).slice(0, query.limit);
+  }
+}
+
+const oldestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => a.seq - b.seq);
+const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => b.seq - a.seq);
+
+/** Removes what is past from one log; its positions go into `gone`. Returns how many items went. */
+function pruneLog(log: Log, { before, head, gone }: { before: number; head: number; gone: Set<number> }): number {
+  const going = new Set<NotificationId>();
+  for (const cell of log.closed) {
+    const { id, outcome, group } = cell.item;
+    const cells = log.byId.get(id) ?? [];
+    if (outcome === 'folded' && group !== undefined) continue;
+    if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
+  }
+  // What was folded into another shares its fate: the other's replay needs the record.
+  for (const { item } of log.closed)
+    if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
+  const old = log.loose.filter((record) => record.at < before && record.seq !== head);
+  if (going.size === 0 && old.length === 0) return 0;
+  const seqs = new Set<number>();
+  let items = 0;
+  for (const id of going)
+    for (const cell of log.byId.get(id) ?? []) {
+      items++;
+      for (const seq of cell.item.history) seqs.add(seq);
+    }
+  const history = log.records.filter((record) => seqs.has(record.seq));
+  for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) gone.add(seq);
+  const loose = new Set(removableLoose(old));
+  for (const seq of loose) gone.add(seq);
+  if (loose.size > 0) log.loose.splice(0, log.loose.length, ...log.loose.filter((record) => !loose.has(record.seq)));
+  for (const id of going) {
+    for (const cell of log.byId.get(id) ?? []) {
+      log.closed.delete(cell);
+      log.unread.delete(cell);
+      if (cell.item.carrier !== undefined) index(log.byCarrier, cell.item.carrier, cell, false);
+    }
+    log.byId.delete(id);
+  }
+  if (gone.size > 0) log.records = log.records.filter((record) => !gone.has(record.seq));
+  return items;
+}
+
+/** The index of the first record above `seq`. */
+function firstAbove(records: readonly Stored[], seq: number): number {
+  let low = 0;
+  let high = records.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((records[middle] as Stored).seq <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const presenceKey = (log: LogKey, conversation: ConversationId): string => `${log}\n${conversation}`;
+const ownerKey = (owner: Owner): string => JSON.stringify([owner.machine, owner.pid, owner.startedAt]);
+
+const twice = (id: NotificationId): EarpieceError =>
+  new EarpieceError('bad_argument', `one append queues ${JSON.stringify(id)} twice: give each notification its own id`);
+
+/**
+ * What JSON would keep of a value, so that a caller's later changes do not reach the log and nothing is stored here that
+ * another store would lose. By hand: 3 x faster than `JSON.parse(JSON.stringify(value))` on a small record.
+ */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'number' && !Number.isFinite(value)) return null;
+    if (typeof value === 'bigint') throw new TypeError('a bigint is no JSON value');
+    return value;
+  }
+  if (Array.isArray(value)) return value.map((entry) => (isLost(entry) ? null : copy(entry)));
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return JSON.parse(JSON.stringify(value));
+  const into: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const entry = (value as Record<string, unknown>)[key];
+    if (isLost(entry)) continue;
+    if (key === '__proto__')
+      Object.defineProperty(into, key, { value: copy(entry), enumerable: true, writable: true, configurable: true });
+    else into[key] = copy(entry);
+  }
+  return into;
+}
+
+const isLost = (value: unknown): boolean => value === undefined || typeof value === 'function' || typeof value === 'symbol';

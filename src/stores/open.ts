@@ -1,0 +1,51 @@
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import type { Clock, Store } from '../core/ports.ts';
+import { memoryStore } from './memory.ts';
+
+const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
+
+/**
+ * The store that a text names: `memory:`, a path, `sqlite:<path>`; `postgres://…` and `nats://…` name engines that are still
+ * to come. Rejects with `bad_argument`, or with what the store itself refuses.
+ */
+export async function openStore(url: string, options: { clock?: Clock; busyMs?: number } = {}): Promise<Store> {
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
+  switch (scheme) {
+    case undefined:
+      if (url.trim() === '')
+        throw new EarpieceError('bad_argument', 'the database has no name: give a path, sqlite:<path> or memory:');
+      return openSqlite(url, options);
+    case 'memory':
+      return memoryStore(options);
+    case 'sqlite':
+    case 'file': {
+      const path = rest.startsWith('///') ? rest.slice(2) : rest;
+      if (path === '' || path.startsWith('//'))
+        throw new EarpieceError('bad_argument', `${JSON.stringify(url)} names no file: write sqlite:/path/to/earpiece.db`);
+      return openSqlite(path, options);
+    }
+    case 'postgres':
+    case 'postgresql':
+    case 'nats':
+      throw new EarpieceError(
+        'bad_argument',
+        `not built yet: ${JSON.stringify(redacted(url))} names a ${scheme === 'nats' ? 'NATS' : 'PostgreSQL'} store; use a file for now: a path or sqlite:<path>`,
+      );
+    default: {
+      const near = didYouMean(scheme, SCHEMES);
+      throw new EarpieceError(
+        'bad_argument',
+        `${JSON.stringify(redacted(url))} is no store: ${near === undefined ? `${JSON.stringify(`${scheme}:`)} is unknown` : `did you mean ${near}:`}; give a path, sqlite:<path> or memory:`,
+      );
+    }
+  }
+}
+
+/** SQLite is loaded only where it is used: it costs some milliseconds at start. */
+async function openSqlite(path: string, options: { clock?: Clock; busyMs?: number }): Promise<Store> {
+  const { openSqliteStore } = await import('./sqlite/store.ts');
+  return openSqliteStore({ ...options, path });
+}
+
+/** Without what may be a password. */
+const redacted = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');

@@ -1,0 +1,61 @@
+import type { Item } from '../core/items.ts';
+import { touches } from '../core/items.ts';
+import type { NotificationId } from '../core/notification.ts';
+import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
+
+/** Records that are only about items; the others are somebody's transcript (or unknown) and never pruned. */
+const HOUSEKEEPING: ReadonlySet<string> = new Set([
+  'system_notification_queued',
+  'system_notification_folded',
+  'carrier_offered',
+  'carrier_confirmed',
+  'carrier_released',
+  'notification_observed',
+  'notification_read',
+  'notification_closed',
+  'gate_refused',
+  'fan_out',
+  'fan_out_done',
+] satisfies KnownDraft['type'][]);
+
+export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
+
+/** Closed before `before` and holding no gate up. */
+export const isPast = (item: Item, before: number): boolean =>
+  item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
+
+/**
+ * Which records may go with their items, so that replaying the rest gives the items that stay, unchanged. `history` holds
+ * the records in the histories of the items that go; `stays` says whether an item of this id is kept.
+ *
+ * A record stays while any item that it names stays. A confirm or release names only its carrier, so it shares the fate of
+ * that carrier's offer.
+ */
+export function removable(
+  history: readonly { readonly seq: number; readonly body: Draft }[],
+  stays: (id: NotificationId) => boolean,
+): number[] {
+  const offers = new Map<CarrierId, boolean>();
+  for (const { body } of history) {
+    if (body.type !== 'carrier_offered') continue;
+    const offer = body as OfferedRecord;
+    offers.set(offer.carrier, !touches(offer).ids.some(stays));
+  }
+  return history
+    .filter(({ body }) => {
+      if (!isHousekeeping(body)) return false;
+      const { ids, creates, carrier } = touches(body);
+      if (carrier !== undefined) return offers.get(carrier) ?? true;
+      return ![...ids, ...creates].some(stays);
+    })
+    .map(({ seq }) => seq);
+}
+
+/**
+ * Of the housekeeping records that no item knows of (a late confirm without effect, the intents of fan-outs), those that
+ * may go. An intent goes only together with its "done", else its queues would be repeated.
+ */
+export function removableLoose(loose: readonly { readonly seq: number; readonly body: Draft }[]): number[] {
+  const done = new Set(loose.flatMap(({ body }) => (body.type === 'fan_out_done' ? [(body as { id?: unknown }).id] : [])));
+  return loose.filter(({ body }) => body.type !== 'fan_out' || done.has((body as { id?: unknown }).id)).map(({ seq }) => seq);
+}

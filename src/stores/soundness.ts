@@ -1,0 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LogKey } from '../core/address.ts';
+import { type Item, itemKey, replay } from '../core/items.ts';
+import type { Stored } from '../core/records.ts';
+
+/** What the index says otherwise than a replay of the log; empty when they agree. */
+export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterable<Item>): string[] {
+  const replayed = replay(records);
+  const problems: string[] = [];
+  for (const item of indexed) {
+    const key = itemKey(item);
+    const expected = replayed.get(key);
+    replayed.delete(key);
+    const name = `${log}: ${item.id}${item.audience === '' ? '' : ` for ${item.audience}`}`;
+    if (expected === undefined) problems.push(`${name} is in the index, but no record queued it`);
+    else if (!isDeepStrictEqual(plain(expected), plain(item)))
+      problems.push(`${name} is ${item.state} in the index, its records say ${expected.state} (${differing(expected, item)})`);
+  }
+  for (const item of replayed.values()) problems.push(`${log}: ${item.id} was queued at ${item.seq}, but is not in the index`);
+  return problems;
+}
+
+const plain = (item: Item): unknown => JSON.parse(JSON.stringify(item));
+
+function differing(a: Item, b: Item): string {
+  const fields = new Set([...Object.keys(a), ...Object.keys(b)]) as Set<keyof Item>;
+  const differ = [...fields].filter((field) => JSON.stringify(a[field]) !== JSON.stringify(b[field]));
+  return `differs in ${differ.join(', ')}`;
+}

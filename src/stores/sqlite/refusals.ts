@@ -1,0 +1,106 @@
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+import { EarpieceError } from '../../core/errors.ts';
+import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
+import { APPLICATION_ID, MAJOR } from './migrations.ts';
+
+/** Below it, several processes on one WAL file can corrupt it (the WAL-reset bug of 3.7.0 to 3.51.2). */
+export const OLDEST_SQLITE = '3.51.3';
+
+export function checkSqlite(version: string): void {
+  const [have, need] = [version, OLDEST_SQLITE].map((text) => text.split('.').map(Number)) as [number[], number[]];
+  for (const [i, wanted] of need.entries()) {
+    const part = have[i] ?? 0;
+    if (part > wanted) return;
+    if (part < wanted)
+      throw refusal(
+        `this Node (${process.version}) bundles SQLite ${version}, in which several processes can damage one database: ${OLDEST_SQLITE} or newer is needed; use the newest Node 24`,
+      );
+  }
+}
+
+/** Makes the file and its folder where they are missing, for this user alone; refuses what cannot work, with the way out. */
+export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): void {
+  const folder = dirname(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw denied(error, folder, 'make the folder');
+  }
+  const file = statOf(path);
+  if (file?.isDirectory())
+    throw refusal(`${path} is a folder, not a database: name a file in it, e.g. --db ${path}/earpiece.db`, path);
+  if (file !== undefined && !file.isFile())
+    throw refusal(`${path} is no regular file: name another with --db or EARPIECE_DB`, path);
+  const fs = probe(file === undefined ? folder : path);
+  const network = networkName(fs);
+  if (network !== undefined)
+    throw refusal(
+      `${path} lies on ${network}${fs.mountedAt === undefined ? '' : ` (mounted at ${fs.mountedAt})`}, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+      path,
+    );
+  try {
+    if (file === undefined) closeSync(openSync(path, 'ax', 0o600));
+    accessSync(path, constants.R_OK | constants.W_OK);
+    // The -wal and -shm files come and go beside it.
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw denied(error, path, 'read and write');
+  }
+}
+
+/** What the header of an opened file says: ours to migrate from a step, or not ours. */
+export function checkHeader(
+  path: string,
+  header: { readonly applicationId: number; readonly version: number; readonly empty: boolean },
+): void {
+  if (header.applicationId === 0 && header.empty) return;
+  if (header.applicationId !== APPLICATION_ID)
+    throw refusal(`${path} is the SQLite database of another program: name another file with --db or EARPIECE_DB`, path);
+  const major = Math.floor(header.version / 1000);
+  if (major > MAJOR)
+    throw refusal(
+      `${path} was written by a newer Earpiece (schema ${major}, this one knows ${MAJOR}): update Earpiece here too, or name another file with --db or EARPIECE_DB`,
+      path,
+    );
+}
+
+function statOf(path: string): ReturnType<typeof statSync> | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw denied(error, path, 'read');
+  }
+}
+
+function denied(error: unknown, path: string, what: string): EarpieceError {
+  const { code = 'error' } = error as NodeJS.ErrnoException;
+  const why: Record<string, string> = {
+    EACCES: 'the rights do not allow it',
+    EPERM: 'the rights do not allow it',
+    EROFS: 'the file system is read-only',
+    ENOTDIR: 'a part of the path is a file',
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the quota is used up',
+    ENAMETOOLONG: 'the path is too long',
+    ELOOP: 'its links lead in a circle',
+  };
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new EarpieceError(
+    full ? 'store_full' : 'store_refused',
+    `cannot ${what} ${path} as user ${userName()}: ${why[code] ?? code} (${code}); ${full ? 'free some space' : 'change that'}, or name another file with --db or EARPIECE_DB`,
+    { cause: error, data: { path }, retryable: full },
+  );
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
+
+const refusal = (message: string, path?: string): EarpieceError =>
+  new EarpieceError('store_refused', message, path === undefined ? {} : { data: { path } });

@@ -1,0 +1,95 @@
+import { EarpieceError } from '../../core/errors.ts';
+
+/** SQLite's primary result codes that we tell apart. */
+const CODE = {
+  PERM: 3,
+  BUSY: 5,
+  LOCKED: 6,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+  AUTH: 23,
+  NOTADB: 26,
+} as const;
+
+/** I/O errors of writing: the disk is full, a quota or limit is reached, or it fails. */
+const WRITE_ERRORS: ReadonlySet<number> = new Set([
+  10 | (3 << 8), // WRITE
+  10 | (4 << 8), // FSYNC
+  10 | (5 << 8), // DIR_FSYNC
+  10 | (6 << 8), // TRUNCATE
+  10 | (19 << 8), // SHMSIZE
+]);
+
+const errcode = (error: unknown): number | undefined =>
+  error instanceof Error && (error as { code?: unknown }).code === 'ERR_SQLITE_ERROR'
+    ? (error as Error & { errcode: number }).errcode
+    : undefined;
+
+/** Another connection holds the lock: the same call may succeed at once. */
+export function isBusy(error: unknown): boolean {
+  const code = errcode(error);
+  if (code === undefined) return false;
+  const primary = code & 0xff;
+  return primary === CODE.BUSY || primary === CODE.LOCKED || primary === CODE.PROTOCOL;
+}
+
+/** What SQLite said, in words of ours; errors of others pass. */
+export function explain(error: unknown, path: string): unknown {
+  const code = errcode(error);
+  if (code === undefined) return error;
+  const said = (error as Error).message;
+  const options = { cause: error, data: { path, sqlite: code } };
+  if ((code & 0xff) === CODE.FULL || WRITE_ERRORS.has(code))
+    return new EarpieceError(
+      'store_full',
+      `the database ${path} cannot be written (${said}): the disk is full or a quota is reached; free some space, nothing that was acknowledged is lost`,
+      { ...options, retryable: true },
+    );
+  switch (code & 0xff) {
+    case CODE.CORRUPT:
+      return new EarpieceError(
+        'store_corrupt',
+        `the database ${path} is damaged (${said}): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save what is readable`,
+        options,
+      );
+    case CODE.NOTADB:
+      return new EarpieceError(
+        'store_corrupt',
+        `${path} is no SQLite database (${said}): name another file with --db or EARPIECE_DB, or move this one away`,
+        options,
+      );
+    case CODE.PERM:
+    case CODE.READONLY:
+    case CODE.CANTOPEN:
+    case CODE.AUTH:
+      return new EarpieceError(
+        'store_refused',
+        `the database ${path} cannot be opened for writing (${said}): this user needs the rights to read and write it and its folder; change them, or name another file with --db or EARPIECE_DB`,
+        options,
+      );
+    case CODE.IOERR:
+    case CODE.NOMEM:
+      return new EarpieceError(
+        'store_unavailable',
+        `the database ${path} could not be read (${said}): check the disk and try again`,
+        {
+          ...options,
+          retryable: true,
+        },
+      );
+    default:
+      return error;
+  }
+}
+
+export const busyFor = (path: string, ms: number): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or look who holds it (\`fuser ${path}\`)`,
+    { retryable: true, data: { path } },
+  );

@@ -1,0 +1,114 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { Waiters } from '../waiters.ts';
+
+/** How often the head is asked for without a hint: where the file can be watched, and where it cannot. */
+const POLL_MS = { watched: 250, unwatched: 25 };
+/**
+ * The watch fires when a commit's pages are written, but readers see it only after the fsync, which fires nothing: after a
+ * hint the head is asked for at once and again at these intervals.
+ */
+const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
+
+/**
+ * Notices what other processes append. Two modes: resting (nobody waits; no timer) and waiting. The watch on the -wal file
+ * is kept once it was set up, for it costs nothing while nothing is written and does not keep the process alive; a poll
+ * stands in for it and sets it up again when the file was replaced.
+ */
+export class Wakeups {
+  readonly #walPath: string;
+  readonly #head: () => number | undefined;
+  readonly #waiters: Waiters;
+  #watcher: FSWatcher | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #after: NodeJS.Timeout | undefined;
+  #step = 0;
+  #closed = false;
+
+  /** `head` gives the newest position, undefined when it cannot be had just now. */
+  constructor(walPath: string, head: () => number | undefined) {
+    this.#walPath = walPath;
+    this.#head = head;
+    this.#waiters = new Waiters({ busy: () => this.#begin(), idle: () => this.#rest() });
+  }
+
+  async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
+    if (this.#closed) return after;
+    const waiting = this.#waiters.wait(after, options);
+    // What came between the caller's look at the head and the watch, or was hinted at and is not visible yet.
+    this.#hinted();
+    return waiting;
+  }
+
+  /** This process appended. */
+  wake(head: number): void {
+    if (this.#waiters.size > 0) this.#waiters.wake(head);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#waiters.close();
+    this.#unwatch();
+  }
+
+  #begin(): void {
+    this.#watch();
+    this.#schedulePoll();
+  }
+
+  #rest(): void {
+    clearTimeout(this.#poll);
+    clearTimeout(this.#after);
+    this.#after = undefined;
+  }
+
+  #schedulePoll(): void {
+    this.#poll = setTimeout(
+      () => {
+        this.#watch();
+        this.#schedulePoll();
+        this.#look();
+      },
+      this.#watcher === undefined ? POLL_MS.unwatched : POLL_MS.watched,
+    );
+  }
+
+  #look(): void {
+    const head = this.#head();
+    if (head !== undefined) this.#waiters.wake(head);
+  }
+
+  #hinted(): void {
+    if (this.#waiters.size === 0) return;
+    this.#step = 0;
+    this.#look();
+    if (this.#after === undefined && this.#waiters.size > 0) this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#after = setTimeout(() => {
+      this.#after = undefined;
+      this.#look();
+      this.#step++;
+      if (this.#waiters.size > 0 && this.#step < AFTER_HINT_MS.length) this.#lookLater();
+    }, AFTER_HINT_MS[this.#step]);
+  }
+
+  #watch(): void {
+    if (this.#watcher !== undefined || this.#closed) return;
+    try {
+      this.#watcher = watch(this.#walPath, { persistent: false }, (event) => {
+        // Deleted or replaced: the next poll watches the new one.
+        if (event === 'rename') this.#unwatch();
+        this.#hinted();
+      });
+      this.#watcher.on('error', () => this.#unwatch());
+    } catch {
+      // No file yet, or no more watches to be had: the poll goes on.
+    }
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+}

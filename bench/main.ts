@@ -53,8 +53,13 @@ async function measure(): Promise<void> {
   if (flags.strict && lines.some(isMissed)) process.exitCode = 1;
 }
 
-const describe = ({ name, what, bar, peers }: Row): Described => ({ name, what, bar, ...(peers && { peers }) });
-const json = (line: Line): object => ({ ...line.row, ...line.outcome, ok: !isMissed(line) });
+function describe({ name, what, bar, peers }: Row): Described {
+  return { name, what, bar, ...(peers && { peers }) };
+}
+
+function json(line: Line): object {
+  return { ...line.row, ...line.outcome, ok: !isMissed(line) };
+}
 
 async function runRow(row: Described): Promise<Outcome> {
   const folder = fs.mkdtempSync(path.join(workFolder, 'row-'));

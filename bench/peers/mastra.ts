@@ -16,10 +16,23 @@ export type MastraNotification = {
   readonly priority: 'low' | 'medium' | 'high' | 'urgent';
   readonly summary: string;
   readonly payload?: unknown;
+  readonly sourceId?: string;
   readonly coalesceKey?: string;
   readonly deliverAt?: Date;
 };
 export type MastraRecord = { readonly id: string; readonly status: string; readonly coalescedCount?: number };
+
+/** A notification of one thread, about what ours are. */
+export const mastraNotification = (summary: string, payload: unknown): MastraNotification => ({
+  threadId: 'agent',
+  agentId: 'agent',
+  resourceId: 'bench',
+  source: 'tool',
+  kind: 'stopped',
+  priority: 'medium',
+  summary,
+  payload,
+});
 
 export interface MastraStorage {
   init(): Promise<void>;
@@ -30,6 +43,11 @@ export interface MastraStorage {
 
 export type Mastra = {
   readonly storage: MastraStorage;
+  /**
+   * Pending rows with coalescing keys, without the look for each key first that makes thousands of them take a minute.
+   * They end the same.
+   */
+  fill(rows: Iterable<MastraNotification & { readonly coalesceKey: string }>): Promise<void>;
   /** Mastra's own dispatcher over that storage; the model's side of it (signal, transcript) costs nothing here. */
   deliverDue(): Promise<number>;
   close(): void;
@@ -58,6 +76,10 @@ export async function openMastra(file: string): Promise<Mastra> {
   await storage.init();
   return {
     storage,
+    fill: async (rows) => {
+      for (const { coalesceKey, ...row } of rows) await storage.createNotification({ ...row, sourceId: coalesceKey });
+      await client.execute('UPDATE mastra_notifications SET "coalesceKey" = "sourceId", "sourceId" = NULL');
+    },
     deliverDue: async () => {
       const { delivered, failed } = await dispatchDueNotifications({ mastra: silentMastra, storage, limit: 100 });
       if (failed[0]) throw new Error(`Mastra's dispatcher failed: ${failed[0].error}`);

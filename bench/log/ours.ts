@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
+
+/** An inbox as the CLI and the gateway have it, on a file of its own. WAL, synchronous=FULL are the store's. */
+export async function openInbox(
+  folder: string,
+  { file = 'ours.db', policy = {} }: { file?: string; policy?: Partial<Policy> } = {},
+) {
+  const store = await openSqliteStore({ path: path.join(folder, file) });
+  const whole: Policy = { ...DEFAULT_POLICY, ...policy };
+  return new Inbox({ store, policies: { policy: () => whole } });
+}
+
+/** Nothing is dropped for being too much: the other side has no such limit either. */
+export const NO_LIMIT: Partial<Policy> = { maxOpen: 1_000_000 };
+
+export const AGENT = 'bench/agent';
+export const CONVERSATION = 'bench/agent#main';
+
+/** What most notifications are: about 150 bytes of text and a few of data. */
+export const message = (i: number): string =>
+  `Background tests ended after ${i % 900} s: ${i % 400} passed, ${i % 7} failed; the report is in out/tests-${i}.xml`;
+export const data = (i: number): { exit: number; run: number } => ({ exit: 1, run: i });

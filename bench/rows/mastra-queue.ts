@@ -1,0 +1,29 @@
+import path from 'node:path';
+import { AGENT, data, message, NO_LIMIT, openInbox } from '../log/ours.ts';
+import { mastraNotification, openMastra } from '../peers/mastra.ts';
+import { perSecond, versus } from '../rounds.ts';
+import type { Row } from '../row.ts';
+
+export const row: Row = {
+  name: 'mastra-queue',
+  what: 'queue one notification, against createNotification of @mastra/libsql, one file each, same pragmas and text',
+  bar: [{ figure: 'ratio', is: '>=', value: 1 }],
+  peers: ['mastra'],
+  async run({ quick, folder }) {
+    const inbox = await openInbox(folder, { policy: NO_LIMIT });
+    const mastra = await openMastra(path.join(folder, 'mastra.db'));
+    const times = quick ? 100 : 1000;
+    let queued = 0;
+    const measured = await versus({
+      ours: () =>
+        perSecond(times, () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) })),
+      theirs: () =>
+        perSecond(times, () => mastra.storage.createNotification(mastraNotification(message(++queued), data(queued)))),
+      unit: '/s',
+      rounds: quick ? 3 : 11,
+    });
+    await inbox.close();
+    mastra.close();
+    return measured;
+  },
+};

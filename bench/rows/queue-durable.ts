@@ -1,0 +1,32 @@
+import { toLog } from '../../src/inbox/index.ts';
+import { AGENT, data, message, NO_LIMIT, openInbox } from '../log/ours.ts';
+import { openRaw } from '../log/raw.ts';
+import { perSecond, versus } from '../rounds.ts';
+import type { Row } from '../row.ts';
+
+export const row: Row = {
+  name: 'queue-durable',
+  what: 'queue, one durable transaction each, id uniqueness and open index on, against one prepared insert of the same bytes by the raw driver',
+  bar: [{ figure: 'ratio', is: '>=', value: 0.6 }],
+  async run({ quick, folder }) {
+    const inbox = await openInbox(folder, { policy: NO_LIMIT });
+    const raw = openRaw(folder);
+    const times = quick ? 300 : 4000;
+    let queued = 0;
+    const queue = () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) });
+    await queue();
+    const [stored] = await inbox.store.read({ log: toLog(AGENT) });
+    const body = JSON.stringify(stored?.body);
+    const measured = await versus({
+      ours: () => perSecond(times, queue),
+      theirs: () => perSecond(times, () => raw.insert(body)),
+      unit: '/s',
+      rounds: quick ? 3 : 11,
+    });
+    const open = await inbox.store.countOpen(toLog(AGENT));
+    if (open !== queued) throw new Error(`${queued} were queued, ${open} are open`);
+    await inbox.close();
+    raw.close();
+    return { ...measured, figures: { ...measured.figures, row: { value: Buffer.byteLength(body), unit: 'bytes' } } };
+  },
+};

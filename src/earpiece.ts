@@ -1,5 +1,5 @@
 /** The composition root of the library: configuration, the default store and an inbox. */
-import { loadConfig, policySource, type Config, type Env, type Flags } from './config/index.ts';
+import { formatProblem, loadConfig, policySource, type Config, type Env, type Flags } from './config/index.ts';
 import type { Policy } from './core/policy.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { Inbox, type InboxDeps } from './inbox/index.ts';
@@ -45,7 +45,10 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
   const config = loadConfig(at);
   const db = options.db ?? config.db;
   const store = typeof db === 'string' ? await openStore(db, options.clock ? { clock: options.clock } : {}) : db;
-  const files = policySource({ ...at, ...(options.onProblem ? { onProblem: options.onProblem } : {}) });
+  const files = policySource({
+    ...at,
+    onProblem: (problems) => problems.forEach((problem) => options.onProblem?.(formatProblem(problem))),
+  });
   const { policy } = options;
   const policies = policy ? { policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
   return new Earpiece({ timeZone: config.timeZone, ...options.inbox, store, policies }, config);

@@ -27,13 +27,20 @@ export function addressFrom(ear: Earpiece, text: string | undefined): Address {
 export function agentFrom(ear: Earpiece, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
-    throw new EarpieceError('bad_address', `address ${JSON.stringify(formatAddress(address))} is a whole project; this command works on one agent: ${address.project}/<agent>`);
+    throw new EarpieceError(
+      'bad_address',
+      `address ${JSON.stringify(formatAddress(address))} is a whole project; this command works on one agent: ${address.project}/<agent>`,
+    );
   const log = `${address.project}/${address.agent}` as LogKey;
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
 /** The logs that a command without an address looks at: those of this project, or all. */
-export async function logsFrom(ear: Earpiece, text: string | undefined, all: boolean): Promise<{ logs: readonly LogKey[]; conversation?: ConversationId }> {
+export async function logsFrom(
+  ear: Earpiece,
+  text: string | undefined,
+  all: boolean,
+): Promise<{ logs: readonly LogKey[]; conversation?: ConversationId }> {
   if (text !== undefined && !text.endsWith('/*')) {
     const { log, conversation } = agentFrom(ear, text);
     return { logs: [log], ...(conversation === undefined ? {} : { conversation }) };
@@ -45,13 +52,18 @@ export async function logsFrom(ear: Earpiece, text: string | undefined, all: boo
 
 export function durationOption(option: string, text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined) throw new EarpieceError('bad_argument', `${option} ${JSON.stringify(text)} is not a duration; write 250ms, 30s, 10m, 2h or 3d`);
+  if (ms === undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `${option} ${JSON.stringify(text)} is not a duration; write 250ms, 30s, 10m, 2h or 3d`,
+    );
   return ms;
 }
 
 export function countOption(option: string, text: string): number {
   const n = Number(text);
-  if (!Number.isInteger(n) || n < 1 || n > 1_000_000) throw new EarpieceError('bad_argument', `${option} ${JSON.stringify(text)} is not a whole number from 1 to 1000000`);
+  if (!Number.isInteger(n) || n < 1 || n > 1_000_000)
+    throw new EarpieceError('bad_argument', `${option} ${JSON.stringify(text)} is not a whole number from 1 to 1000000`);
   return n;
 }
 

@@ -32,7 +32,11 @@ export async function run(args: readonly string[]): Promise<number> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok.code : EXIT.usage.code;
-    complain(error instanceof EarpieceError ? error.message : `something unexpected happened: ${error instanceof Error ? error.message : String(error)}`);
+    complain(
+      error instanceof EarpieceError
+        ? error.message
+        : `something unexpected happened: ${error instanceof Error ? error.message : String(error)}`,
+    );
     if (process.env['EARPIECE_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     return exitCodeOf(error);
   }
@@ -40,9 +44,13 @@ export async function run(args: readonly string[]): Promise<number> {
 
 function makeProgram(answer: (code: number) => void): Command {
   const program = new Command('earpiece')
-    .description("A word in your agent's ear: durable notifications that ride to LLM agents on the messages that go to the model anyway, once.")
+    .description(
+      "A word in your agent's ear: durable notifications that ride to LLM agents on the messages that go to the model anyway, once.",
+    )
     .version(VERSION, '-V, --version', 'print the version')
-    .addOption(new Option('--db <path>', "the log's database (default: one for the user, see `earpiece doctor`)").env('EARPIECE_DB'))
+    .addOption(
+      new Option('--db <path>', "the log's database (default: one for the user, see `earpiece doctor`)").env('EARPIECE_DB'),
+    )
     .option('--json', 'machine-readable output, one JSON value a line')
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'earpiece: ')),
@@ -61,15 +69,22 @@ Examples:
 
 More: earpiece help <command>, earpiece help exit-codes`,
     );
-  for (const add of [send, inbox, log, why, watch, withdraw, requeue, mute, agents, gateway, doctor, db, config, trust]) add(program, answer);
+  for (const add of [send, inbox, log, why, watch, withdraw, requeue, mute, agents, gateway, doctor, db, config, trust])
+    add(program, answer);
   program.helpCommand(false);
   program
     .command('help [topic]')
     .description('explain a command, or exit-codes')
     .action((topic: string | undefined) => {
-      if (topic === 'exit-codes') return print(Object.values(EXIT).map(({ code, means }) => `${code}  ${means}`).join('\n'));
+      if (topic === 'exit-codes')
+        return print(
+          Object.values(EXIT)
+            .map(({ code, means }) => `${code}  ${means}`)
+            .join('\n'),
+        );
       const found = topic === undefined ? program : program.commands.find((command) => command.name() === topic);
-      if (!found) throw new EarpieceError('bad_argument', `there is no command ${JSON.stringify(topic)}; earpiece help lists them`);
+      if (!found)
+        throw new EarpieceError('bad_argument', `there is no command ${JSON.stringify(topic)}; earpiece help lists them`);
       print(found.helpInformation());
     });
   for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput());

@@ -42,7 +42,14 @@ export function table(rows: readonly (readonly string[])[], head?: readonly stri
   const all = head ? [head.map((cell) => paint('dim', cell)), ...rows] : rows;
   const widths: number[] = [];
   for (const row of all) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, width(cell))));
-  return all.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - width(cell)))).join('  ').trimEnd()).join('\n');
+  return all
+    .map((row) =>
+      row
+        .map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - width(cell))))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 export const columns = (): number => process.stdout.columns ?? 100;

@@ -54,6 +54,9 @@ const GET_NOTIFICATIONS: OwnTool = {
   annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
 };
 
+/** The gateway's own tools, the same for every connection. */
+export const OWN_TOOLS: readonly OwnTool[] = [GET_NOTIFICATIONS];
+
 export function inboxRider(options: InboxRiderOptions): Rider {
   const { inbox } = options;
   const seats = new Map<string, Seat>();
@@ -71,7 +74,7 @@ export function inboxRider(options: InboxRiderOptions): Rider {
       : { confirm: () => settle(offer.confirm()), release: (reason: ReleasedRecord['reason']) => settle(offer.release(reason)) };
 
   return {
-    tools: () => [GET_NOTIFICATIONS],
+    tools: () => OWN_TOOLS,
 
     async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
       try {

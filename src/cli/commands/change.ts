@@ -17,13 +17,20 @@ export function withdraw(program: Command, answer: (code: number) => void): void
     .option('--reason <text>', 'kept in the log', 'by hand')
     .action(async (id: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { key?: string; to?: string; reason: string }>();
-      if ((id === undefined) === (options.key === undefined)) throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key');
+      if ((id === undefined) === (options.key === undefined))
+        throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key');
       await withEarpiece(options, async (ear) => {
         const logs = await logsOf(ear, id, options.to);
         const results = [];
         for (const log of logs)
-          results.push(...(await ear.withdraw(log, id === undefined ? { key: options.key ?? '' } : { id }, { by: whoAmI(), reason: options.reason })));
-        if (id === undefined && results.length === 0 && !options.json) print(`nothing open has the key ${plain(options.key ?? '')}`);
+          results.push(
+            ...(await ear.withdraw(log, id === undefined ? { key: options.key ?? '' } : { id }, {
+              by: whoAmI(),
+              reason: options.reason,
+            })),
+          );
+        if (id === undefined && results.length === 0 && !options.json)
+          print(`nothing open has the key ${plain(options.key ?? '')}`);
         for (const result of results) {
           if (options.json) printJson(result);
           else print(`${result.id}  ${result.result}`);
@@ -58,13 +65,30 @@ export function mute(program: Command): void {
     .option('--off', 'let it speak again')
     .action(async (pattern: string, address: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { for?: string; off?: boolean }>();
-      if (!/^(\*|[\w-]+(\.\*|\.[\w.-]+)?)$/.test(pattern)) throw new EarpieceError('bad_argument', `pattern ${JSON.stringify(pattern)} is not "*", a source, "source.*" or "source.name"`);
+      if (!/^(\*|[\w-]+(\.\*|\.[\w.-]+)?)$/.test(pattern))
+        throw new EarpieceError(
+          'bad_argument',
+          `pattern ${JSON.stringify(pattern)} is not "*", a source, "source.*" or "source.name"`,
+        );
       await withEarpiece(options, async (ear) => {
         const { log } = agentFrom(ear, address);
         const forMs = options.for === undefined ? undefined : durationOption('--for', options.for);
-        const mutes = await ear.mute(log, pattern, { by: whoAmI(), ...(forMs === undefined ? {} : { forMs }), ...(options.off ? { off: true } : {}) });
+        const mutes = await ear.mute(log, pattern, {
+          by: whoAmI(),
+          ...(forMs === undefined ? {} : { forMs }),
+          ...(options.off ? { off: true } : {}),
+        });
         if (options.json) return printJson({ log, mutes });
-        print(mutes.length === 0 ? `nothing is muted for ${log}` : mutes.map((m) => `${m.pattern}  muted for ${log}${m.until === null ? '' : ` until ${new Date(m.until).toLocaleString()}`}`).join('\n'));
+        print(
+          mutes.length === 0
+            ? `nothing is muted for ${log}`
+            : mutes
+                .map(
+                  (m) =>
+                    `${m.pattern}  muted for ${log}${m.until === null ? '' : ` until ${new Date(m.until).toLocaleString()}`}`,
+                )
+                .join('\n'),
+        );
       });
     });
 }
@@ -76,7 +100,8 @@ async function logsOf(ear: Earpiece, id: string | undefined, to: string | undefi
   if (id === undefined) return all.filter((log) => log.startsWith(`${ear.project}/`));
   const holding: LogKey[] = [];
   for (const log of all) if ((await ear.store.items(log, { kind: 'ids', ids: [id as never] })).length > 0) holding.push(log);
-  if (holding.length === 0) throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)}; earpiece log lists what there is`);
+  if (holding.length === 0)
+    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)}; earpiece log lists what there is`);
   return holding;
 }
 

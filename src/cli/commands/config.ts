@@ -13,11 +13,17 @@ export function config(program: Command, answer: (code: number) => void): void {
     .description('every problem with its line and column (default: the files that count here)')
     .action((file: string | undefined, _options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<GlobalOptions>();
-      const { problems, files } = file === undefined ? ofHere() : { problems: checkConfigText(read(file), file).problems, files: [file] };
+      const { problems, files } =
+        file === undefined ? ofHere() : { problems: checkConfigText(read(file), file).problems, files: [file] };
       if (json) for (const problem of problems) printJson(problem);
       else {
         for (const problem of problems) print(formatProblem(problem));
-        if (problems.length === 0) print(files.length === 0 ? 'no earpiece.toml counts here; the defaults do' : `${files.map((f) => plain(f)).join(', ')}: fine`);
+        if (problems.length === 0)
+          print(
+            files.length === 0
+              ? 'no earpiece.toml counts here; the defaults do'
+              : `${files.map((f) => plain(f)).join(', ')}: fine`,
+          );
       }
       if (problems.length > 0) answer(EXIT.problems.code);
     });
@@ -26,13 +32,21 @@ export function config(program: Command, answer: (code: number) => void): void {
     .description('the value of a key and who decided it; without a key, all')
     .action((key: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      const { config: current } = readConfig({ cwd: process.cwd(), env: process.env, ...(options.db === undefined ? {} : { flags: { db: options.db } }) });
-      for (const said of explain(current, key)) {
-        if (options.json) printJson(said);
-        else {
-          print(`${said.key} = ${plain(said.value)}  ${paint('dim', said.decidedBy)}`);
-          for (const other of said.overridden) print(paint('dim', `  instead of ${plain(other.value)}  ${other.decidedBy}`));
+      const { config: current } = readConfig({
+        cwd: process.cwd(),
+        env: process.env,
+        ...(options.db === undefined ? {} : { flags: { db: options.db } }),
+      });
+      const answer = explain(current, key);
+      if (answer.kind === 'unknown') throw new EarpieceError('bad_argument', answer.message);
+      for (const said of answer.kind === 'table' ? answer.settings : [answer]) {
+        if (options.json) {
+          const { kind: _kind, ...rest } = said;
+          printJson(rest);
+          continue;
         }
+        print(`${said.key} = ${plain(said.text)}  ${paint('dim', plain(said.decidedBy))}`);
+        for (const other of said.overridden) print(paint('dim', `  instead of ${plain(other.text)}  ${plain(other.decidedBy)}`));
       }
     });
 }

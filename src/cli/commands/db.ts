@@ -39,7 +39,8 @@ export function db(program: Command, answer: (code: number) => void): void {
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
         const { store } = ear;
-        if (!('backup' in store) || typeof store.backup !== 'function') throw new EarpieceError('bad_argument', `${store.name} has its own backup tools; earpiece backs up SQLite files`);
+        if (!('backup' in store) || typeof store.backup !== 'function')
+          throw new EarpieceError('bad_argument', `${store.name} has its own backup tools; earpiece backs up SQLite files`);
         await (store.backup as (to: string) => Promise<void>)(file);
         if (options.json) printJson({ file });
         else print(`${store.name} copied to ${plain(file)}`);

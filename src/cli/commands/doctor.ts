@@ -37,7 +37,12 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     ...(problems.length === 0
       ? [{ what: 'config', value: config.files.map((f) => f.file).join(', ') || 'defaults only', ok: true }]
       : problems.map((p) => ({ what: 'config', value: formatProblem(p), ok: false, todo: 'earpiece config check' }))),
-    ...config.untrusted.map(({ file, what }) => ({ what: 'trust', value: `${file}: ${String(what)} is left out`, ok: true, todo: 'earpiece trust allows it' })),
+    ...config.untrusted.map(({ file, what }) => ({
+      what: 'trust',
+      value: `${file}: ${what.join(', ')} left out`,
+      ok: true,
+      todo: 'earpiece trust allows it',
+    })),
     { what: 'project', value: `${config.project} (${config.projectRoot})`, ok: true },
   );
   if (problems.length > 0) return findings;
@@ -45,9 +50,20 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     await withEarpiece(options, async (ear) => {
       findings.push({ what: 'store', value: `${ear.store.name}${sizeOf(config.db)}`, ok: true });
       const broken = await ear.store.verify();
-      findings.push(...broken.map((value) => ({ what: 'store', value, ok: false, todo: 'restore a backup, or move the file away: what is open in it would be lost' })));
+      findings.push(
+        ...broken.map((value) => ({
+          what: 'store',
+          value,
+          ok: false,
+          todo: 'restore a backup, or move the file away: what is open in it would be lost',
+        })),
+      );
       const me = await identify({ project: config.project, env: process.env, given: config.address }, ear.store);
-      findings.push({ what: 'identity', value: `${me.log}#${me.conversation}, by ${me.by}${me.host ? ` ${me.host.agent} (pid ${me.host.process.pid})` : ''}`, ok: true });
+      findings.push({
+        what: 'identity',
+        value: `${me.log}#${me.conversation}, by ${me.by}${me.host ? ` ${me.host.agent} (pid ${me.host.process.pid})` : ''}`,
+        ok: true,
+      });
       const now = ear.store.now();
       const there = (await ear.store.presence({ project: config.project })).filter((p) => ear.isActive(p, now));
       findings.push(
@@ -58,7 +74,12 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
         })),
       );
       if (there.length === 0)
-        findings.push({ what: 'agent', value: 'none active in this project', ok: true, todo: 'earpiece gateway --print claude -- <command of an MCP server>   (or codex, gemini, opencode …)' });
+        findings.push({
+          what: 'agent',
+          value: 'none active in this project',
+          ok: true,
+          todo: 'earpiece gateway --print claude -- <command of an MCP server>   (or codex, gemini, opencode …)',
+        });
     });
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;

@@ -19,9 +19,12 @@ export function inbox(program: Command): void {
         const found: { log: LogKey; item: Item }[] = [];
         for (const log of logs) {
           const scope = conversation === undefined ? {} : { conversation };
-          const unread = (await ear.store.items(log, { kind: 'unread', ...scope })).filter((item) => !item.read && (item.outcome === 'summarized' || item.gate));
+          const unread = (await ear.store.items(log, { kind: 'unread', ...scope })).filter(
+            (item) => !item.read && (item.outcome === 'summarized' || item.gate),
+          );
           for (const item of [...(await ear.store.items(log, { kind: 'open', ...scope })), ...unread]) found.push({ log, item });
-          if (options.read && unread.length > 0) await ear.markRead(log, [...new Set(unread.map((item) => item.id))], 'earpiece inbox --read');
+          if (options.read && unread.length > 0)
+            await ear.markRead(log, [...new Set(unread.map((item) => item.id))], 'earpiece inbox --read');
         }
         if (options.json) {
           for (const { log, item } of found) printJson({ log, ...shown(item) });
@@ -38,7 +41,10 @@ export function inbox(program: Command): void {
               item.state === 'open' && item.offers === 0 ? 'waiting' : receiptOf(item),
               ago(item.at, now),
               formatKind(item.notification.kind),
-              plain(`${item.notification.message}${item.count > 1 ? ` (${item.count} times)` : ''}`, Math.max(30, columns() - 90)),
+              plain(
+                `${item.notification.message}${item.count > 1 ? ` (${item.count} times)` : ''}`,
+                Math.max(30, columns() - 90),
+              ),
             ]),
             ['level', 'id', 'for', 'state', 'queued', 'kind', 'message'],
           ),

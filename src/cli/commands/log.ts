@@ -32,7 +32,9 @@ export function watch(program: Command): void {
     .option('--all', 'of every project')
     .action(async (address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { all?: boolean }>();
-      await withEarpiece(options, async (ear) => follow(ear, scopeOf(ear, address, options.all ?? false), await ear.store.head(), options.json ?? false));
+      await withEarpiece(options, async (ear) =>
+        follow(ear, scopeOf(ear, address, options.all ?? false), await ear.store.head(), options.json ?? false),
+      );
     });
 }
 
@@ -90,7 +92,8 @@ function detail({ body }: Stored): string {
     return `${level(n.level)} ${formatKind(n.kind)} ${n.id}: ${n.message}`;
   }
   if (isType(body, 'system_notification_folded')) return `${body.id} into ${body.into}`;
-  if (isType(body, 'carrier_offered')) return `${body.ids.join(', ')} on ${body.on ?? body.at_point}${body.view.repeated ? ', repeated' : ''} (${body.carrier})`;
+  if (isType(body, 'carrier_offered'))
+    return `${body.ids.join(', ')} on ${body.on ?? body.at_point}${body.view.repeated ? ', repeated' : ''} (${body.carrier})`;
   if (isType(body, 'carrier_confirmed')) return `${body.carrier}${body.late ? ', late' : ''}`;
   if (isType(body, 'carrier_released')) return `${body.carrier}: ${body.reason}`;
   if (isType(body, 'notification_closed')) return `${body.outcome} ${body.ids.join(', ')}: ${body.reason}`;

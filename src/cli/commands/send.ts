@@ -3,7 +3,15 @@ import { Option, type Command } from 'commander';
 import { formatAddress, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
-import { ACTIONS, LEVELS, MOMENTS, type Action, type Deliver, type Level, type NotificationInput } from '../../core/notification.ts';
+import {
+  ACTIONS,
+  LEVELS,
+  MOMENTS,
+  type Action,
+  type Deliver,
+  type Level,
+  type NotificationInput,
+} from '../../core/notification.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, RECEIPTS } from '../../inbox/index.ts';
 import { addressFrom, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
@@ -32,7 +40,10 @@ export function send(program: Command, answer: (code: number) => void): void {
   program
     .command('send [message...]')
     .description('queue a notification; without a message, or with "-", its text is read from stdin')
-    .option('--to <address>', 'project/agent, agent, project/agent#conversation or project/* (default: everyone active in this project)')
+    .option(
+      '--to <address>',
+      'project/agent, agent, project/agent#conversation or project/* (default: everyone active in this project)',
+    )
     .option('--kind <source.name>', 'what it is about', 'user.message')
     .addOption(new Option('--level <level>', 'how urgent; critical interrupts').choices([...LEVELS]).default('info'))
     .option('--id <id>', 'your own id: sending it again changes nothing')
@@ -55,14 +66,18 @@ export function send(program: Command, answer: (code: number) => void): void {
         const queued = await ear.queue(to, inputFrom(options, message));
         const waited = options.wait && (await wait(ear, queued, options.wait, durationOption('--timeout', options.timeout)));
         if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
-        else print(`${queued.id}  ${queued.kind} for ${queued.to.map((t) => plain(t)).join(', ') || formatAddress(to)}${waited ? paint('dim', `, ${waited.receipt}`) : ''}`);
+        else
+          print(
+            `${queued.id}  ${queued.kind} for ${queued.to.map((t) => plain(t)).join(', ') || formatAddress(to)}${waited ? paint('dim', `, ${waited.receipt}`) : ''}`,
+          );
         if (waited) answer(waited.code);
       });
     });
 }
 
 async function fromStdin(): Promise<string> {
-  if (process.stdin.isTTY) throw new EarpieceError('bad_argument', 'there is no message; write it behind the command, or pipe it in');
+  if (process.stdin.isTTY)
+    throw new EarpieceError('bad_argument', 'there is no message; write it behind the command, or pipe it in');
   return (await readAll(process.stdin)).trimEnd();
 }
 
@@ -88,7 +103,10 @@ function parseData(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (cause) {
-    throw new EarpieceError('bad_argument', `--data ${JSON.stringify(text.slice(0, 80))} is not JSON: ${(cause as Error).message}`);
+    throw new EarpieceError(
+      'bad_argument',
+      `--data ${JSON.stringify(text.slice(0, 80))} is not JSON: ${(cause as Error).message}`,
+    );
   }
 }
 
@@ -113,7 +131,10 @@ async function wait(
     const receipts = items.map((item) => receiptOf(item));
     const reached = (receipt: string): boolean => RECEIPTS.indexOf(receipt as never) >= RECEIPTS.indexOf(wanted);
     if (receipts.length > 0 && receipts.every(reached)) return { receipt: wanted, code: EXIT.ok.code };
-    const ended = items.find((item) => item.state === 'closed' && !reached(receiptOf(item)) && item.outcome !== 'delivered' && item.outcome !== 'summarized');
+    const ended = items.find(
+      (item) =>
+        item.state === 'closed' && !reached(receiptOf(item)) && item.outcome !== 'delivered' && item.outcome !== 'summarized',
+    );
     if (ended) return { receipt: receiptOf(ended), code: EXIT.ended.code };
     const left = deadline - performance.now();
     if (left <= 0) return { receipt: receipts[0] ?? 'queued', code: EXIT.waited.code };

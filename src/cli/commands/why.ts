@@ -12,11 +12,17 @@ export function why(program: Command): void {
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
         const story = await ear.why(id, address === undefined ? undefined : agentFrom(ear, address).log);
-        if (story === undefined) throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)}${address === undefined ? '' : ` for ${address}`}; earpiece log lists what there is`);
+        if (story === undefined)
+          throw new EarpieceError(
+            'not_found',
+            `no notification ${JSON.stringify(id)}${address === undefined ? '' : ` for ${address}`}; earpiece log lists what there is`,
+          );
         if (options.json) return printJson(story);
         for (const { item, receipt, steps, now } of story.items) {
           const n = item.notification;
-          print(`${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`);
+          print(
+            `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
+          );
           print(`  ${plain(n.message, 500)}`);
           print(
             table(steps.map((step) => [`  ${paint('dim', clock(step.at))}`, step.what, paint('dim', plain(step.detail ?? ''))]))
@@ -24,7 +30,12 @@ export function why(program: Command): void {
               .join('\n'),
           );
           for (const { conversation, decision } of now)
-            print(paint('dim', `  now, for ${plain(conversation)}: ${decision.kind === 'take' ? 'would ride on the next tool result' : `${decision.kind}, step ${decision.step}: ${decision.reason}`}`));
+            print(
+              paint(
+                'dim',
+                `  now, for ${plain(conversation)}: ${decision.kind === 'take' ? 'would ride on the next tool result' : `${decision.kind}, step ${decision.step}: ${decision.reason}`}`,
+              ),
+            );
         }
       });
     });

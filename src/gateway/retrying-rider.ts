@@ -1,0 +1,54 @@
+import type { OwnTool, Rider } from './rider.ts';
+import { OWN_TOOLS } from './inbox-rider.ts';
+
+const RETRY_MS = 2_000;
+
+/**
+ * A rider whose log may not be there (yet, or for a while): the gateway starts at once and passes calls, and the log is
+ * tried again every 2 s. The own tools are listed from the start, so that tools/list stays the same bytes.
+ */
+export function retryingRider(open: () => Promise<Rider>): Rider & { end(): Promise<void> } {
+  let opening: Promise<Rider> | undefined;
+  let ready: Rider | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let lastError: unknown;
+
+  const rider = (): Promise<Rider> => {
+    if (ready) return Promise.resolve(ready);
+    if (opening) return opening;
+    if (performance.now() - failedAt < RETRY_MS) return Promise.reject(lastError);
+    opening = open();
+    opening.then(
+      (opened) => (ready = opened),
+      (error: unknown) => {
+        opening = undefined;
+        failedAt = performance.now();
+        lastError = error;
+      },
+    );
+    return opening;
+  };
+  const later = (work: (opened: Rider) => void): void => {
+    rider().then(work, () => {});
+  };
+
+  return {
+    tools: (): readonly OwnTool[] => OWN_TOOLS,
+    callTool: async (connection, call) => (await rider()).callTool(connection, call),
+    before: (connection, call) =>
+      ready ? ready.before(connection, call) : rider().then((opened) => opened.before(connection, call)),
+    after: (connection, result) =>
+      ready ? ready.after(connection, result) : rider().then((opened) => opened.after(connection, result)),
+    opened: (connection) => later((opened) => opened.opened(connection)),
+    closed: (connection) => {
+      if (ready) ready.closed(connection);
+    },
+    upstream: (event) => {
+      if (ready) ready.upstream(event);
+    },
+    // What is still being opened must not open after the end.
+    end: async () => {
+      await opening?.catch(() => undefined);
+    },
+  };
+}

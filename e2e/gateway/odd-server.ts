@@ -1,0 +1,91 @@
+/**
+ * An MCP server on stdio that answers with bytes that no library would print. `tools/call` by name:
+ *
+ *   odd        the oddity number `arguments.n`, with the request's id put in as it came
+ *   pid        its process id, and that of a helper that it started
+ *   later      answers when `release` was called
+ *   crash      ends the process with code 3
+ *   note       a progress notification, then the answer
+ *   ask        asks the client for its roots, and answers with what it got
+ *
+ * Each line that it receives goes to the file in ODD_LOG as it came. It ignores SIGTERM when ODD_STUBBORN is set, and the
+ * end of its stdin too.
+ */
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+
+import { ODDITIES } from './oddities.ts';
+
+const stubborn = process.env.ODD_STUBBORN !== undefined;
+let helper: number | undefined;
+let waiting: string | undefined;
+let rest = '';
+
+if (stubborn) {
+  process.on('SIGTERM', () => {});
+  setInterval(() => {}, 60_000);
+}
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (chunk: string) => {
+  const lines = (rest + chunk).split('\n');
+  rest = lines.pop()!;
+  for (const line of lines) {
+    if (process.env.ODD_LOG !== undefined) appendFileSync(process.env.ODD_LOG, `${line}\n`);
+    answer(line);
+  }
+});
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function text(id: string, value: string): void {
+  say(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":${JSON.stringify(value)}}]}}`);
+}
+
+function answer(line: string): void {
+  let message: { method?: string; params?: { name?: string; arguments?: { n?: number } }; result?: unknown };
+  try {
+    message = JSON.parse(line) as typeof message;
+  } catch {
+    return say(`you said: ${line}`);
+  }
+  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-\d.eE+]+)/.exec(line)?.[1] ?? 'null';
+  if (message.method === undefined) return text(waiting ?? 'null', JSON.stringify(message.result));
+  if (message.method === 'initialize') {
+    return say(
+      `{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1.0"},"future":1.0}}`,
+    );
+  }
+  if (message.method === 'tools/list')
+    return say(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"odd","inputSchema":{"type":"object"},"x":1.0}]}}`);
+  if (message.method === 'ping') return say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+  if (message.method !== 'tools/call') return;
+  switch (message.params?.name) {
+    case 'odd':
+      return say(ODDITIES[message.params.arguments?.n ?? 0]!.replace('ID', id));
+    case 'pid':
+      helper ??= spawn(process.execPath, ['-e', 'process.on("SIGTERM",()=>{});setInterval(()=>{},1e3)'], {
+        stdio: 'ignore',
+      }).pid!;
+      return text(id, JSON.stringify({ pid: process.pid, helper }));
+    case 'later':
+      waiting = id;
+      return;
+    case 'release':
+      text(waiting!, 'late');
+      return text(id, 'released');
+    case 'note':
+      say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1.0,"progress":1e400}}`);
+      return text(id, 'noted');
+    case 'ask':
+      waiting = id;
+      return say('{"jsonrpc":"2.0","id":"from-server-\\u0041","method":"roots/list"}');
+    case 'crash':
+      process.exit(3);
+      return;
+    case undefined:
+    default:
+      return text(id, `no tool ${message.params?.name}`);
+  }
+}

@@ -1,0 +1,273 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from 'vitest';
+
+import { ODDITIES } from './oddities.ts';
+import { behindGateway, ODD_SERVER, PLAIN_GATEWAY, RawClient, ScriptFiles, untilDead } from './raw-client.ts';
+
+const call = (id: number | string, name: string, args = '{}'): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+
+describe('odd bytes pass unchanged, both ways', () => {
+  test.each(['blocks', 'extend'])('%s', async (profile) => {
+    await using files = await ScriptFiles.make();
+    const requests = ODDITIES.map((_, n) => call(n, 'odd', `{"n":${n},"\\u0041":1.0,"a":1,"a":9007199254740993}`));
+    const others = [
+      '{"jsonrpc":"2.0","method":"future/note","params":{"n":1e400}}',
+      'not JSON',
+      '[{"jsonrpc":"2.0","method":"x"} , 1.0]',
+      '',
+      '{"id":1.0}\r',
+    ];
+    const answers: string[][] = [];
+    const received: string[] = [];
+    for (const server of [[ODD_SERVER], behindGateway([ODD_SERVER], ['--profile', profile])]) {
+      const log = join(files.folder, `received-${answers.length}`);
+      await using client = new RawClient(server, { ODD_LOG: log });
+      await client.initialize();
+      client.send(...others, ...requests, call('"end"', 'note'));
+      await client.answer('"end"');
+      answers.push([...client.lines]);
+      received.push(readFileSync(log, 'utf8'));
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(received[1]).toBe(received[0]);
+    expect(answers[0]!.filter((line) => line.includes('"jsonrpc"')).length).toBeGreaterThan(ODDITIES.length);
+  });
+
+  test('strip takes structured content and nothing else', async () => {
+    await using direct = new RawClient([ODD_SERVER]);
+    await using stripped = new RawClient(behindGateway([ODD_SERVER], ['--profile', 'strip']));
+    for (const client of [direct, stripped]) {
+      await client.initialize();
+      client.send(...ODDITIES.map((_, n) => call(n, 'odd', `{"n":${n}}`)), call('"end"', 'note'));
+      await client.answer('"end"');
+    }
+    expect(stripped.lines).toEqual(direct.lines.map((line) => line.replace(',"structuredContent":{"n":1.0}', '')));
+  });
+
+  test('requests of the server and the answers to them', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(call(1, 'ask'));
+    await client.line((line) => line === '{"jsonrpc":"2.0","id":"from-server-\\u0041","method":"roots/list"}');
+    client.send('{"jsonrpc":"2.0","id":"from-server-A","result":{"roots":[]}}');
+    expect(await client.answer(1)).toContain('{\\"roots\\":[]}');
+  });
+
+  test('a frame of several MiB in many chunks', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(call(1, 'x'.repeat(5_000_000)));
+    expect((await client.answer(1)).length).toBeGreaterThan(5_000_000);
+  });
+
+  test('a frame above 64 MiB is refused with its size, and the next one works', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(
+      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"${'x'.repeat(65 * 1024 * 1024)}"}}`,
+      call(8, 'odd'),
+    );
+    expect(await client.answer(7)).toBe(
+      '{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the client sent a frame of 65 MiB; more than 64 MiB is not passed on"}}',
+    );
+    expect(await client.answer(8)).toContain('1.0');
+  });
+});
+
+describe('what rides', () => {
+  test('a text, on the result and nowhere else; confirmed when the client goes on', async () => {
+    await using files = await ScriptFiles.make();
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
+    await client.initialize('claude-code');
+    files.write({ once: ['hello "you"'] });
+    client.send(call(1, 'odd', '{"n":9}'));
+    expect(await client.answer(1)).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"é\u2028\u007f😀"},{"type":"text","text":"hello \\"you\\""}],"structuredContent":{"n":1.0,"_notices":"hello \\"you\\""}}}',
+    );
+    client.send(call(2, 'odd', '{"n":9}'));
+    expect(await client.answer(2)).toBe(ODDITIES[9]!.replace('ID', '2'));
+    const entries = files.entries().filter(({ what }) => what !== 'before');
+    expect(entries).toMatchObject([
+      { what: 'opened', key: 'stdio', client: 'claude-code', profile: 'extend' },
+      { what: 'after', tool: 'odd', requestId: '1', chars: 9 },
+      { what: 'confirm', requestId: '1' },
+      { what: 'after', requestId: '2' },
+    ]);
+  });
+
+  test('the client cancels right after the answer: released, and only that one', async () => {
+    await using files = await ScriptFiles.make();
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
+    await client.initialize();
+    files.write({ ride: { text: 'N' } });
+    client.send(call(1, 'odd'), call(2, 'odd'));
+    await client.answer(1);
+    await client.answer(2);
+    client.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+    await files.until(({ what }) => what === 'confirm');
+    expect(files.entries().filter(({ what }) => what === 'release' || what === 'confirm')).toEqual([
+      { what: 'release', requestId: '1', reason: 'cancelled' },
+      { what: 'confirm', requestId: '2' },
+    ]);
+  });
+
+  test('cancelled before the answer: nothing is taken', async () => {
+    await using files = await ScriptFiles.make();
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
+    await client.initialize();
+    files.write({ ride: { text: 'N' } });
+    client.send(call(1, 'later'), '{"jsonrpc":"2.0","id":"p","method":"ping"}');
+    await client.answer('"p"');
+    client.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}', call(2, 'release'));
+    expect(await client.answer(1)).not.toContain('N');
+    await client.answer(2);
+    expect(files.entries().filter(({ what }) => what === 'after')).toMatchObject([{ requestId: '2' }]);
+  });
+
+  test('refused calls do not reach the server', async () => {
+    await using files = await ScriptFiles.make();
+    const log = join(files.folder, 'received');
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options), { ODD_LOG: log });
+    await client.initialize();
+    files.write({ refuse: 'stop' });
+    client.send(...Array.from({ length: 8 }, (_, id) => call(id, 'odd')));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, id) => client.answer(id)));
+    for (const answer of answers) expect(answer).toContain('"text":"stop"}],"isError":true,"_meta":{"earpiece/refused":true}');
+    client.send('{"jsonrpc":"2.0","id":"p","method":"ping"}');
+    await client.answer('"p"');
+    expect(readFileSync(log, 'utf8')).not.toContain('tools/call');
+  });
+
+  test('own tools are listed and answered', async () => {
+    await using files = await ScriptFiles.make();
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
+    await client.initialize();
+    files.write({ tools: [{ name: 'get_notifications', inputSchema: { type: 'object' } }] });
+    client.send('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', call(2, 'get_notifications', '{"mark_as_read":true}'));
+    expect(await client.answer(1)).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"odd","inputSchema":{"type":"object"},"x":1.0},{"name":"get_notifications","inputSchema":{"type":"object"}}]}}',
+    );
+    expect(await client.answer(2)).toContain('own get_notifications');
+    expect(files.entries()).toContainEqual({
+      what: 'call',
+      tool: 'get_notifications',
+      args: { mark_as_read: true },
+      requestId: '2',
+    });
+  });
+
+  test('a rider in trouble: the call passes, one line on stderr', async () => {
+    await using files = await ScriptFiles.make();
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
+    await client.initialize();
+    files.write({ throws: 'no store' });
+    client.send(call(1, 'odd'), call(2, 'odd'));
+    expect(await client.answer(1)).toBe(ODDITIES[0]!.replace('ID', '1'));
+    await client.answer(2);
+    await client.said('notifications cannot be reached (before: no store)');
+    expect(client.stderr.join('').match(/cannot be reached/g)).toHaveLength(1);
+  });
+});
+
+describe('a server that ends', () => {
+  test('open calls are answered, it is started again with the same handshake, and the next call works', async () => {
+    await using files = await ScriptFiles.make();
+    const log = join(files.folder, 'received');
+    await using client = new RawClient(behindGateway([ODD_SERVER], files.options), { ODD_LOG: log });
+    await client.initialize();
+    client.send(call(1, 'later'), '{"jsonrpc":"2.0","id":"r","method":"resources/list"}', call(2, 'crash'));
+    const why =
+      'The MCP server \\"wrapped\\" stopped while this ran (exit code 3). It is being restarted; whether this took effect is not known.';
+    expect(await client.answer(1)).toBe(
+      `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${why}"}],"isError":true}}`,
+    );
+    expect(await client.answer('"r"')).toBe(
+      `{"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"${why}","data":{"server":"wrapped"}}}`,
+    );
+    await client.answer(2);
+    client.send(call(3, 'odd'));
+    expect(await client.answer(3)).toBe(ODDITIES[0]!.replace('ID', '3'));
+    await files.until((entry) => entry.what === 'upstream' && entry.state === 'reconnected');
+    expect(files.entries().filter(({ what }) => what === 'upstream')).toMatchObject([
+      { state: 'disconnected', server: 'wrapped' },
+      { state: 'reconnected' },
+    ]);
+    const received = readFileSync(log, 'utf8').split('\n');
+    expect(received.filter((line) => line.includes('"initialize"'))).toHaveLength(2);
+    expect(received.filter((line) => line.includes('notifications/initialized'))).toHaveLength(2);
+    expect(client.lines.filter((line) => line.includes('serverInfo'))).toHaveLength(1);
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['a command that does not exist', ['--', 'earpiece-no-such-command'], 'the command "earpiece-no-such-command" was not found'],
+    ['a command that ends at once', ['--', process.execPath, '-e', 'process.exit(7)'], 'exit code 7'],
+    ['a folder in place of a program', ['--', '/etc'], 'the command "/etc" may not be executed'],
+  ])('%s: the client is told, and the gateway ends', async (_, args, why) => {
+    await using client = new RawClient([PLAIN_GATEWAY, ...args]);
+    client.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}');
+    await client.said(`MCP server "wrapped" failed: ${why}`);
+    expect(await client.exit).toEqual({ code: 1, signal: null });
+    const [line] = client.lines;
+    if (line !== undefined) expect(line).toContain('does not work');
+  });
+});
+
+describe('ends with its client and leaves nothing behind', () => {
+  async function family(client: RawClient): Promise<number[]> {
+    await client.initialize();
+    client.send(call(1, 'pid'));
+    const { pid, helper } = JSON.parse(
+      (JSON.parse(await client.answer(1)) as { result: { content: { text: string }[] } }).result.content[0]!.text,
+    ) as {
+      pid: number;
+      helper: number;
+    };
+    return [pid, helper];
+  }
+
+  test.each([
+    ['its stdin ends', (client: RawClient) => client.end()],
+    ['SIGTERM', (client: RawClient) => client.process.kill('SIGTERM')],
+    ['SIGINT', (client: RawClient) => client.process.kill('SIGINT')],
+  ])('%s: server and helper are gone, though the helper ignores SIGTERM', async (_, stop) => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    const pids = await family(client);
+    const started = performance.now();
+    stop(client);
+    expect(await client.exit).toEqual({ code: 0, signal: null });
+    for (const pid of pids) expect(await untilDead(pid, 100)).toBe(true);
+    expect(performance.now() - started).toBeLessThan(3_500);
+  });
+
+  test('a server that ignores both the end of its stdin and SIGTERM is killed', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]), { ODD_STUBBORN: '1' });
+    const pids = await family(client);
+    client.end();
+    expect(await client.exit).toEqual({ code: 0, signal: null });
+    for (const pid of pids) expect(await untilDead(pid, 100)).toBe(true);
+  });
+
+  test('the gateway is killed: the server sees the end of its stdin', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(call(1, 'odd'));
+    await client.answer(1);
+    const log = client.process.pid!;
+    const children = readFileSync(`/proc/${log}/task/${log}/children`, 'utf8').trim().split(' ').map(Number);
+    expect(children).toHaveLength(1);
+    client.process.kill('SIGKILL');
+    await client.exit;
+    expect(await untilDead(children[0]!)).toBe(true);
+  });
+
+  test('requests before the end of stdin are still answered, as a server would without a gateway', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    client.send('{"jsonrpc":"2.0","id":"init","method":"initialize","params":{}}', call(1, 'odd'));
+    client.end();
+    await client.exit;
+    expect(client.lines.at(-1)).toBe(ODDITIES[0]!.replace('ID', '1'));
+  });
+});

@@ -91,7 +91,9 @@ function npmInstall(client: ClientName, cwd: string, home: string): void {
 }
 
 function failure(client: ClientName, what: string, output: string): string {
-  const lastLines = output.trim().split('\n').slice(-12).join('\n');
+  // npm's own log goes with its temporary home, and its stack is no help.
+  const lines = output.split('\n').filter((line) => line.trim() && !/A complete log of this run|^npm error\s+at /.test(line));
+  const lastLines = lines.slice(-12).join('\n');
   return [
     `${client} could not be installed: ${what} for ${packageOf(client)} in ${cacheFolder()}.`,
     ...(lastLines ? [lastLines] : []),

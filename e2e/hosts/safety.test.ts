@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { afterEach, expect, test, vi } from 'vitest';
+import { find } from './find.ts';
+import { processesOf } from './processes.ts';
+import { run } from './run.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test('a run sees nothing of our environment, cannot leave the machine and leaves no process behind', async () => {
+  vi.stubEnv('EARPIECE_TEST_SECRET', 'SECRET-WORD');
+  using seen = await run('codex', {
+    script: [
+      { calls: [{ shell: 'env; curl -sS http://somewhere.example/ 2>&1; setsid sleep 300 >/dev/null 2>&1 & echo ENV-SHOWN' }] },
+      { text: 'ALL-DONE' },
+    ],
+    graceMs: 200,
+  });
+  expect(find(seen.main, 'ENV-SHOWN').places.some((place) => place.result)).toBe(true);
+  expect(find(seen.main, `\nHOME=${seen.home}\n`).inLast).toBe(1);
+  expect(find(seen.main, 'SECRET-WORD').inLast).toBe(0);
+  expect(seen.egress.map(({ target }) => target)).toContain('somewhere.example/');
+  expect(seen.leftovers.map(({ command }) => command)).toEqual(['sleep 300']);
+  expect(processesOf(seen.home)).toEqual([]);
+});
+
+test('what a tool step throws ends the run at once, and its home is removed', async () => {
+  let home = '';
+  const failing = run('codex', {
+    script: [{ calls: [{ shell: 'true' }] }],
+    onToolStep(event) {
+      home = event.home;
+      throw new Error('the step failed');
+    },
+  });
+  await expect(failing).rejects.toThrow('the step failed');
+  expect(existsSync(home)).toBe(false);
+  expect(processesOf(home)).toEqual([]);
+});
+
+test('a client that hangs is ended', async () => {
+  using seen = await run('codex', { script: [{ calls: [{ shell: 'sleep 300' }] }], timeoutMs: 3000 });
+  expect(seen.timedOut).toBe(true);
+  expect(processesOf(seen.home)).toEqual([]);
+});
+
+test('an absent client is an error that says what to do', async () => {
+  vi.stubEnv('EARPIECE_HOSTS_CACHE', '/nowhere');
+  await expect(run('codex', { script: [] })).rejects.toThrow(
+    'codex is not installed: @openai/codex@0.169.0 was not found in /nowhere/codex-0.169.0. ' +
+      'Run `node scripts/hosts.ts setup codex` (or `npm run test:hosts`, which does), ' +
+      'or let EARPIECE_HOSTS_CACHE name a folder that has it.',
+  );
+});

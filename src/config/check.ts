@@ -69,7 +69,7 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
   const read = setting.value.read(raw);
   if (read.kind === 'problems') {
     for (const { text, at = [], aboutKey } of read.problems) {
-      const where = at.every((part) => typeof part === 'string') ? [...path, ...at] : path;
+      const where = [...path, ...at.filter((part) => typeof part === 'string')];
       complain(walk, where, text, aboutKey ? 'key' : 'value', [...path, ...at]);
     }
     return;
@@ -139,7 +139,11 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   if (!(cause instanceof TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
   const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
   const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
-  const way = /redefine/.test(what) ? 'join both places into one' : 'see https://toml.io';
+  const way = /redefine/.test(what)
+    ? 'join both places into one'
+    : what === 'invalid value'
+      ? 'a text stands in double quotes'
+      : 'see https://toml.io';
   const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
   return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
 }

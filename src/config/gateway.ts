@@ -35,8 +35,9 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
         message,
       });
     };
-    const base = said.source.kind === 'file' && said.source.scope === 'project' ? dirname(said.source.file) : undefined;
-    const ready = readyServer(name, entry, { separator, base, at });
+    const file = said.source.kind === 'file' ? said.source : undefined;
+    const base = file === undefined ? '.' : dirname(file.file);
+    const ready = readyServer(name, entry, { separator, base, at, ...(file?.scope === 'project' ? { worksIn: base } : {}) });
     if (ready.kind === 'problem') complain(`${said.key} ${ready.problem}`);
     else servers[name] = ready.server;
   }
@@ -56,11 +57,11 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
   };
 }
 
-/** `base`: where the server's folder starts, and where it works when it names none. */
+/** `base` is where a relative folder starts; `worksIn` where a server works that names none (else where we do). */
 export function readyServer(
   name: string,
   entry: ServerEntry,
-  { separator, base, at }: { separator: string; base: string | undefined; at: Surroundings },
+  { separator, base, worksIn, at }: { separator: string; base: string; worksIn?: string; at: Surroundings },
 ): { kind: 'ready'; server: ServerConfig } | { kind: 'problem'; problem: string } {
   const prefix = entry.prefix ?? name;
   if (prefix.includes(separator))
@@ -78,6 +79,6 @@ export function readyServer(
   }
   const { target } = expanded;
   if (target.kind === 'http') return { kind: 'ready', server: { prefix, target } };
-  const cwd = target.cwd === undefined ? base : expandPath(target.cwd, base ?? process.cwd(), at);
+  const cwd = target.cwd === undefined ? worksIn : expandPath(target.cwd, base, at);
   return { kind: 'ready', server: { prefix, target: { ...target, ...(cwd === undefined ? {} : { cwd }) } } };
 }

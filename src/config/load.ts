@@ -16,7 +16,7 @@ import {
   type Layers,
   type Said,
 } from './layers.ts';
-import { expandPath, isUrl, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
+import { expandDb, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
 import { policyOf } from './policy.ts';
 import { configError, type Problem } from './problems.ts';
 import { SETTINGS } from './schema.ts';
@@ -28,7 +28,7 @@ export type Config = {
   /** The repository's root, else the working folder. */
   readonly projectRoot: string;
   readonly policy: Policy;
-  /** An absolute path, or the URL of another engine. */
+  /** An absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
   /** Where to send, or who this is, when a command does not say: an address or the name of an agent. */
   readonly address?: string;
@@ -141,8 +141,7 @@ function readEntries(file: string, problems: Problem[]): readonly Entry[] | unde
 function dbOf(layers: Layers, cwd: string, at: Surroundings): string {
   const said = layers.get('db')?.[0];
   if (said === undefined) return join(stateFolder(at), 'earpiece.db');
-  const path = said.value as string;
-  return isUrl(path) ? path : expandPath(path, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
+  return expandDb(said.value as string, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
 }
 
 function toolsOf(layers: Layers): Readonly<Record<string, ToolConfig>> {

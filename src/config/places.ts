@@ -50,8 +50,12 @@ export function expandPath(path: string, base: string, at: Surroundings): string
   return resolve(base, path);
 }
 
-/** Not a path: `postgres://…`, `nats://…`. */
-export const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
+/** A database as a person writes it: a path, also behind `sqlite:`, gets absolute; the URLs of other engines stay. */
+export function expandDb(db: string, base: string, at: Surroundings): string {
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(db) ?? [];
+  if (scheme === undefined) return expandPath(db, base, at);
+  return (scheme === 'sqlite' || scheme === 'file') && rest !== '' && !rest.startsWith('//') ? expandPath(rest, base, at) : db;
+}
 
 function realFolder(folder: string): string {
   try {

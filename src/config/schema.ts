@@ -155,7 +155,7 @@ export const SETTINGS = {
   httpPort: one('gateway.http.port', integer({ min: 0, max: 65_535 }), 4748),
   httpTokenEnv: one(
     'gateway.http.token_env',
-    text('the name of the environment variable that holds the token', (name) => /^[A-Za-z_]\w*$/.test(name)),
+    text('the name of the environment variable that holds the token, not the token', (name) => /^[A-Za-z_]\w*$/.test(name), true),
     undefined,
   ),
   server: many('gateway.servers.*', server(), undefined, {

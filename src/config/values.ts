@@ -78,10 +78,14 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
   return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects };
 }
 
-/** A text that is not blank and that `check` finds good. */
-export function text(expects: string, check: (text: string) => boolean = () => true): Value<string> {
+/** A text that is not blank and that `check` finds good. With `hide` what was written is not repeated: it may be a secret. */
+export function text(expects: string, check: (text: string) => boolean = () => true, hide = false): Value<string> {
   const read = (raw: unknown): Read<string> =>
-    typeof raw === 'string' && raw.trim() !== '' && check(raw) ? value(raw) : refuse(raw, expects);
+    typeof raw === 'string' && raw.trim() !== '' && check(raw)
+      ? value(raw)
+      : hide
+        ? problem(`is something else; write ${expects}`)
+        : refuse(raw, expects);
   return { read, fromText: read, show: (words) => words, expects };
 }
 
@@ -199,7 +203,7 @@ export function patterns(): Value<readonly string[]> {
     try {
       return new RegExp(source, 'gu').test('') ? 'it matches the empty text, so everything would be redacted' : undefined;
     } catch (cause) {
-      return `it is no regular expression (${(cause as Error).message.replace(/^Invalid regular expression: /, '')})`;
+      return `it is no regular expression (${(cause as Error).message.replace(/^.*: /, '')})`;
     }
   });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -34,6 +34,9 @@ import { explain } from './trouble.ts';
 import { Turns } from './turns.ts';
 import { Wakeups } from './wakeups.ts';
 
+/** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
+const sqlite = process.getBuiltinModule('node:sqlite');
+
 export type SqliteOptions = {
   readonly path: string;
   readonly clock?: Clock;
@@ -65,7 +68,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   const turns = new Turns(path, options.busyMs ?? 5000);
   let db: DatabaseSync;
   try {
-    db = new DatabaseSync(path, { timeout: 0, defensive: true });
+    db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
   } catch (error) {
     throw explain(error, path);
   }
@@ -371,7 +374,7 @@ class SqliteFile implements SqliteStore {
     }
     try {
       // In one step: with several it would begin anew after each write of another process.
-      await backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
+      await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);
     }

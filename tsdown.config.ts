@@ -1,0 +1,20 @@
+import { defineConfig } from 'tsdown';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    core: 'src/entries/core.ts',
+    inbox: 'src/entries/inbox.ts',
+    stores: 'src/entries/stores.ts',
+    gateway: 'src/entries/gateway.ts',
+    config: 'src/entries/config.ts',
+    'cli/main': 'src/cli/main.ts',
+  },
+  platform: 'node',
+  fixedExtension: false,
+  // Older than what we support: an older Node must be able to parse an entry before it can say that it is too old.
+  target: 'es2022',
+  dts: { entry: ['src/index.ts', 'src/entries/*.ts'] },
+  // Chunks lie one folder deep, like sources: `src/cli/version.ts` finds package.json two folders up from either.
+  outputOptions: { chunkFileNames: 'chunks/[name]-[hash].js' },
+});

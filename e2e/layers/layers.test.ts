@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { violations } from './layers.ts';
+
+test('the arrows between the rooms point inward', () => {
+  expect(violations(join(import.meta.dirname, '../../src'))).toEqual([]);
+});
+
+test('an arrow outward, an impure core and an unknown room are each seen', () => {
+  expect(violations(join(import.meta.dirname, 'fixture'))).toEqual([
+    'core/impure.ts:1 imports node:fs; only @toon-format/toon',
+    'core/impure.ts:2 imports smol-toml; only @toon-format/toon',
+    'core/impure.ts:8 says Date.now; core has no clock, no chance and no I/O',
+    'core/impure.ts:9 says new Date(); core has no clock, no chance and no I/O',
+    'core/impure.ts:10 says Math.random; core has no clock, no chance and no I/O',
+    'core/impure.ts:11 says performance.n; core has no clock, no chance and no I/O',
+    'core/views/leak.ts:1 imports core/arbitraries.ts, which is for tests only',
+    'gateway/outward.ts:1 imports stores/index.ts; it may import core, inbox',
+    'gateway/outward.ts:2 imports cli/main.ts; it may import core, inbox',
+    'gateway/outward.ts:3 imports earpiece.ts; it may import core, inbox',
+    'gateway/outward.ts:4 imports ../../../package.json, which is outside of src',
+    'gateway/outward.ts:5 imports stores/memory.ts; it may import core, inbox',
+    'lounge/somebody.ts: the room lounge has no arrows yet; say in e2e/layers/layers.ts whom it may import',
+  ]);
+});

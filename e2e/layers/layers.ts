@@ -1,0 +1,100 @@
+/**
+ * The arrows between the rooms of `src`, and how they are read from the sources. Rooms are the folders of `src`; the files
+ * directly in it, and what is outside of it, are composition roots and may name whatever they compose.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+type Room = {
+  readonly mayImport: readonly string[];
+  /** Decides from values: no `node:`, no clock, no chance. Only the packages named here, which are pure themselves. */
+  readonly pure?: { readonly packages: readonly string[] };
+};
+
+/** Who may import whom. An arrow missing here is a decision; adding one is a review. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  core: { mayImport: [], pure: { packages: ['@toon-format/toon'] } },
+  stores: { mayImport: ['core'] },
+  inbox: { mayImport: ['core'] },
+  config: { mayImport: ['core'] },
+  gateway: { mayImport: ['core', 'inbox'] },
+  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'gateway', '.'] },
+  // What the package exports, one file a subpath.
+  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'gateway', '.'] },
+};
+
+/** What only tests import, beside what it is about. Free like a test; nothing else may import it. */
+export const FOR_TESTS: readonly string[] = ['core/arbitraries.ts'];
+
+const IMPORT =
+  /(?:^(?:import|export)\b[^'"`;=(]*?\bfrom\s*|^import\s*|\bimport\(\s*|\brequire\(\s*|\bgetBuiltinModule\(\s*)(['"])(?<target>[^'"\n]+)\1/gmu;
+
+/** What has a clock, chance or a machine behind it. */
+const IMPURE = [
+  /\bDate\.now\b/u,
+  /\bnew Date\(\s*\)/u,
+  /(?<!new )\bDate\(\s*\)/u,
+  /\bTemporal\.Now\b/u,
+  /\bMath\.random\b/u,
+  /\bcrypto\.\w/u,
+  /\bperformance\.\w/u,
+  /\bprocess\.\w/u,
+  /\bset(?:Timeout|Interval|Immediate)\b/u,
+  /\bqueueMicrotask\b/u,
+  /\bfetch\(/u,
+  /\bresolvedOptions\b/u,
+  /\bconsole\.\w/u,
+];
+
+/** One line for each arrow that is not allowed and each impurity, `<file>:<line> …`. Tests are free. */
+export function violations(src: string, rooms: Readonly<Record<string, Room>> = ROOMS): string[] {
+  return readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !FOR_TESTS.includes(file))
+    .toSorted()
+    .flatMap((file) => {
+      const name = roomOf(file);
+      const room = rooms[name];
+      if (name === '.') return [];
+      if (room === undefined)
+        return [`${file}: the room ${name} has no arrows yet; say in e2e/layers/layers.ts whom it may import`];
+      const code = withoutComments(readFileSync(join(src, file), 'utf8'));
+      const at = (index: number): string => `${file}:${code.slice(0, index).split('\n').length}`;
+      return [
+        ...[...code.matchAll(IMPORT)].flatMap((match) => {
+          const why = forbidden(match.groups?.['target'] ?? '', file, room);
+          return why === undefined ? [] : [`${at(match.index)} ${why}`];
+        }),
+        ...(room.pure
+          ? IMPURE.flatMap((impure) => {
+              const found = impure.exec(code);
+              return found ? [`${at(found.index)} says ${found[0]}; ${name} has no clock, no chance and no I/O`] : [];
+            })
+          : []),
+      ];
+    });
+}
+
+/** Why this file of `room` may not import `target`. */
+function forbidden(target: string, file: string, { mayImport, pure }: Room): string | undefined {
+  if (target.startsWith('.')) {
+    const path = relative('.', join(dirname(file), target));
+    if (path.startsWith('..')) return `imports ${target}, which is outside of src`;
+    if (FOR_TESTS.includes(path)) return `imports ${path}, which is for tests only`;
+    const to = roomOf(path);
+    return to === roomOf(file) || mayImport.includes(to)
+      ? undefined
+      : `imports ${path}; it may import ${mayImport.join(', ') || 'no other room'}`;
+  }
+  if (!pure || pure.packages.includes(target)) return undefined;
+  return `imports ${target}; only ${pure.packages.join(', ')}`;
+}
+
+const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '.');
+
+/** Comments become blanks, so that positions stay. Texts in quotes are left alone. */
+function withoutComments(code: string): string {
+  return code.replaceAll(
+    /(?<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//gu,
+    (match, text: string | undefined) => text ?? match.replaceAll(/[^\n]/gu, ' '),
+  );
+}

@@ -6,7 +6,7 @@
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
-  const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n');
+  const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
   // Escapes make it longer, at most twice as long as was asked for.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
@@ -20,12 +20,13 @@ export const escapeSigns = (text: string): string =>
     .replace(HIDDEN, escapeHidden)
     .replace(FRAME, '$1\\')
     .replace(TAG, '$1\\')
+    .replace(JSON_FRAME, '$1\\')
     .replace(RULE_OR_HEADING, '$1\\');
 
 /** A name, in one short line without the signs that views put around names. */
 export function neutralizeName(name: string): string {
   const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
-  return line.replace(/[[\]]/g, (bracket) => (bracket === '[' ? '(' : ')')) || 'unnamed';
+  return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
 }
 
 /** A source or a kind, in one word. */
@@ -40,7 +41,7 @@ const LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 
 /** Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates. */
-const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}]--[\n\t]]/gv;
+const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv;
 
 /** `[ep k7f3]`, `[/ep k7f3]` and what looks like them. */
 const FRAME = /([\[［【〔⟦])(?=[ \t]*[\/／]?[ \t]*[eеｅ][pрｐ](?![\p{L}\p{N}]))/giv;
@@ -48,19 +49,25 @@ const FRAME = /([\[［【〔⟦])(?=[ \t]*[\/／]?[ \t]*[eеｅ][pрｐ](?![\p{L
 /** `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`. */
 const TAG = /([<＜])(?=[ \t]*[\/／]?[ \t]*(?:notification|system[\-_]|\|))/giv;
 
+/** `{"ep":"k7f3"`, how the JSON view begins. */
+const JSON_FRAME = /(["“”])(?=ep["“”][ \t]*:)/gi;
+
 /** Lines that would be a rule (`---`) or a heading of ours (`**Error:**`) in Markdown. */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
 
 const ZERO_WIDTH_JOINER = '\u200d';
 const EMOJI_STYLE = '\ufe0f';
+const KEYCAP = '\u20e3';
 
 function escapeHidden(sign: string, at: number, whole: string): string {
   // Inside an emoji these two are part of what is seen.
-  if (sign === EMOJI_STYLE && /\p{Extended_Pictographic}$/u.test(whole.slice(Math.max(0, at - 2), at))) return sign;
+  const before = whole.slice(Math.max(0, at - 3), at);
+  const after = whole.slice(at + 1, at + 3);
+  if (sign === EMOJI_STYLE && (/\p{Extended_Pictographic}$/u.test(before) || after.startsWith(KEYCAP))) return sign;
   if (
     sign === ZERO_WIDTH_JOINER &&
-    /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(whole.slice(Math.max(0, at - 3), at)) &&
-    /^\p{Extended_Pictographic}/u.test(whole.slice(at + 1, at + 3))
+    /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u.test(before) &&
+    /^\p{Extended_Pictographic}/u.test(after)
   )
     return sign;
   const code = sign.codePointAt(0) ?? 0;

@@ -40,6 +40,7 @@ export const render: Render = (format, input) => {
   const page: Page = {
     mark,
     lead: leadOf(lines, rest) + (tellMark ? MEANING_OF_MARK : ''),
+    asks: lines.some((line) => line.person !== undefined || line.action !== undefined || line.instruction !== undefined),
     repeated: repeated === 0 ? undefined : repeated === lines.length ? 'all' : 'some',
     items: lines.map((line, at) => {
       const about = { source: line.kind.source, name: line.kind.name, level: line.level };

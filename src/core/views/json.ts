@@ -1,5 +1,5 @@
 import type { Line } from '../plan.ts';
-import { escapeSigns, neutralizeName, withCommas } from './body.ts';
+import { escapeSigns, neutralizeKind, neutralizeName, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
 import { instructionOf, messagesOf, timeOf, type How } from './wording.ts';
@@ -11,19 +11,19 @@ export const json: Layout = {
     const times = line.count > 1;
     return JSON.stringify({
       level: line.level,
-      kind: `${escapeSigns(line.kind.source)}.${escapeSigns(line.kind.name)}`,
+      kind: `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`,
+      ...(line.person === undefined ? {} : { person: neutralizeName(line.person) }),
+      ...(line.action === undefined ? {} : { action: line.action }),
       ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
       ...(left > 0 ? { other_messages: left } : {}),
       ...(times ? { count: line.count, last: timeOf(line.lastAt, how.timeZone) } : {}),
-      ...(line.person === undefined ? {} : { person: neutralizeName(line.person) }),
-      ...(line.action === undefined ? {} : { action: line.action }),
-      ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text.slice(1, -1) }),
+      ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text }),
       ...dataOf(line, how),
     });
   },
   owns: (text) => !text.includes('\n') && isObject(text),
   adopt: (text, { source, name, level }) =>
-    JSON.stringify({ level, kind: `${escapeSigns(source)}.${escapeSigns(name)}`, message: escapeSigns(text) }),
+    JSON.stringify({ level, kind: `${neutralizeKind(source)}.${neutralizeKind(name)}`, message: escapeSigns(text) }),
   page({ mark, lead, items, more }) {
     const field = (name: string, text: string | undefined): string =>
       text === undefined ? '' : `,${JSON.stringify(name)}:${JSON.stringify(text)}`;

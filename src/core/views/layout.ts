@@ -19,6 +19,8 @@ export type Page = {
   readonly mark: string;
   /** What is stated of all items. */
   readonly lead: string;
+  /** Someone asks for something: then nothing is said of ignoring. */
+  readonly asks: boolean;
   /** Said of what was sent before; undefined when nothing was. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];

@@ -41,14 +41,14 @@ const ABOUT = 'They tell what happened meanwhile and have nothing to do with the
 /** What is said of items that may be ignored: nothing for those that hold a call back. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 
-function preamble({ repeated }: Page): string {
+function preamble({ repeated, asks }: Page): string {
   const again =
     repeated === undefined
-      ? 'they will not be delivered again'
+      ? 'They will not be delivered again.'
       : repeated === 'all'
-        ? 'they may have been delivered before'
-        : 'some may have been delivered before, the others will not be delivered again';
-  return `${ABOUT} What does not matter here can be ignored: ${again}.`;
+        ? 'They may have been delivered before.'
+        : 'Some may have been delivered before, the others will not be delivered again.';
+  return [ABOUT, ...(asks ? [] : ['What does not matter here can be ignored.']), again].join(' ');
 }
 
 function byLevel({ items }: Page): [string, string[]][] {

@@ -15,7 +15,7 @@ export function messagesOf(line: Line, how: How): { readonly shown: readonly str
   const all = line.messages;
   const count = levelRank(line.level) >= levelRank('error') ? all.length : Math.min(all.length, MESSAGES_BELOW_ERROR);
   const chars = count <= 1 ? how.maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(how.maxItemChars / count));
-  return { shown: all.slice(0, count).map((message) => neutralize(message, chars)), left: all.length - count };
+  return { shown: all.slice(0, count).map((message) => neutralize(message, chars) || '(empty)'), left: all.length - count };
 }
 
 /** What happened, in one text; its line breaks are the messages' own. A person's words are quoted. */
@@ -27,10 +27,10 @@ export function saidBy(line: Line, how: How): string {
     return all.join(all.some((text) => text.includes('\n')) ? '\n' : '; ');
   };
   if (line.person !== undefined) return list(shown.map(quote));
-  const first = shown[0] ?? '';
+  const first = shown[0] ?? '(empty)';
   if (line.count <= 1 && line.messages.length <= 1) return first;
 
-  const sentences = shown.map((text) => text.replace(/(?<!\.)\.$/, ''));
+  const sentences = shown.map((text) => text.replace(/(?<=[^.])\.$/, ''));
   if (line.status) return list(sentences);
   const times = `${line.count} times`;
   const head = commonHead(sentences);
@@ -57,11 +57,11 @@ export function attribution(line: Line): string | undefined {
   return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
 }
 
-/** The instruction that came with it, as the words of whom it is from. */
+/** The instruction that came with it, to be quoted as the words of whom it is from. */
 export function instructionOf(line: Line, how: How): { readonly from: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
   const from = line.person === undefined ? neutralizeKind(line.kind.source) : neutralizeName(line.person);
-  return { from, text: quote(neutralize(line.instruction, how.maxItemChars)) };
+  return { from, text: neutralize(line.instruction, how.maxItemChars) };
 }
 
 /**
@@ -71,7 +71,7 @@ export function instructionOf(line: Line, how: How): { readonly from: string; re
 export function indentedBody(line: Line, how: How): string {
   const instruction = instructionOf(line, how);
   const told = indent(saidBy(line, how));
-  return instruction === undefined ? told : `${told}\n  instruction from ${instruction.from}: ${indent(instruction.text)}`;
+  return instruction === undefined ? told : `${told}\n  instruction from ${instruction.from}: ${indent(quote(instruction.text))}`;
 }
 
 export const indent = (text: string): string => text.replace(/\n/g, '\n    ').replace(/\n +(?=\n)/g, '\n');
@@ -92,7 +92,7 @@ export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
     persons === 0
       ? ', automatic, no human typed this'
       : persons === lines.length
-        ? ', what a person typed is quoted'
+        ? ', written by a person'
         : ', automatic except what a person wrote';
   return `${count} notification${count === 1 ? '' : 's'}${again}${author}`;
 }
@@ -122,7 +122,21 @@ export function timeOf(at: number, timeZone: string): string | undefined {
   return clockOf(timeZone).format(at);
 }
 
+/** Making one takes longer than a whole view does. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+const CLOCKS = 64;
+
 function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone);
+  if (known) return known;
+  if (clocks.size >= CLOCKS) clocks.clear();
+  const made = makeClock(timeZone);
+  clocks.set(timeZone, made);
+  return made;
+}
+
+/** A zone that nobody knows is read as UTC. */
+function makeClock(timeZone: string): Intl.DateTimeFormat {
   const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   try {
     return new Intl.DateTimeFormat('en-GB', { ...options, timeZone });

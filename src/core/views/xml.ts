@@ -1,7 +1,10 @@
 import type { Line } from '../plan.ts';
-import { neutralize, neutralizeKind, neutralizeName } from './body.ts';
+import { neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
 import { ending, opening, type Layout } from './layout.ts';
 import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } from './wording.ts';
+
+const ELEMENT =
+  /^<notification(?: [a-z]+="[^"<>]*")+>\n[^<>]*(?:\n<instruction from="[^"<>]*">[^<>]*<\/instruction>)?\n<\/notification>$/;
 
 /** One element a notification; its text and attributes are escaped as XML wants it. */
 export const xml: Layout = {
@@ -10,14 +13,13 @@ export const xml: Layout = {
     return [
       `<notification${attributes(line)}>`,
       escape(saidBy(line, how)),
-      ...(instruction ? [`<instruction from="${escape(instruction.from)}">${escape(instruction.text)}</instruction>`] : []),
+      ...(instruction
+        ? [`<instruction from="${escape(instruction.from)}">${escape(quote(instruction.text))}</instruction>`]
+        : []),
       '</notification>',
     ].join('\n');
   },
-  owns(text) {
-    const inside = /^<notification(?: [a-z]+="[^"<>]*")*>\n([^]*)\n<\/notification>$/.exec(text)?.[1];
-    return inside !== undefined && !/<\/?notification|\[\/?ep\b/.test(inside);
-  },
+  owns: (text) => ELEMENT.test(text) && !/\[\/?ep\b/.test(text),
   adopt: (text, { source, name, level }) =>
     `<notification source="${escape(neutralizeKind(source))}" label="${escape(neutralizeKind(name))}" level="${level}">\n${escape(neutralize(text, text.length))}\n</notification>`,
   page: ({ mark, lead, items, more }) =>
@@ -31,7 +33,7 @@ export const xmlBatch: Layout = {
     const from = `${neutralizeKind(line.kind.source)}${line.level === 'info' ? '' : ` ${line.level}`}`;
     return `- [${escape(from)}${who === undefined ? '' : `, ${escape(who)}`}] ${escape(indentedBody(line, how))}`;
   },
-  owns: (text) => isListItem(text, /^- \[[^\]<>]*\] /) && !/<\/?notification/.test(text),
+  owns: (text) => isListItem(text, /^- \[[^\]]*\] /) && !/[<>]/.test(text),
   adopt: (text, { source, level }) =>
     `- [${escape(neutralizeKind(source))}${level === 'info' ? '' : ` ${level}`}] ${escape(indent(neutralize(text, text.length)))}`,
   page: ({ mark, lead, items, more }) =>

@@ -1,0 +1,389 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NOW, openItems, policies } from './arbitraries.ts';
+import { ANYONE, type Item } from './items.ts';
+import { NO_FACTS, plan, type Facts } from './make-plan.ts';
+import {
+  isInterrupt,
+  levelRank,
+  makeNotification,
+  parseKind,
+  type NotificationId,
+  type NotificationInput,
+} from './notification.ts';
+import type { Decision } from './plan.ts';
+import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import { CONTACT_POINTS, type ContactPoint } from './records.ts';
+import { render } from './views/index.ts';
+
+const points = fc.constantFrom(...CONTACT_POINTS);
+const facts: fc.Arbitrary<Facts> = fc.record({
+  known: fc.dictionary(fc.constantFrom('handle:a', 'file:/x'), fc.constantFrom(0, NOW)),
+  points: fc.subarray([...CONTACT_POINTS]),
+  turnsSince: fc.dictionary(fc.constantFrom('n0', 'n1', 'n2'), fc.nat(3)),
+  mutes: fc.constant([]),
+});
+
+describe('the plan, whatever is open', () => {
+  it('decides about each item exactly once, with a reason: nothing is lost, nothing rides twice', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
+        const made = plan(open, point, policy, known, NOW);
+        expect(made.decisions.map((d) => d.id).toSorted()).toEqual(open.map((item) => item.id).toSorted());
+        expect(made.decisions.every((d) => d.reason !== '')).toBe(true);
+        const taken = made.lines.flatMap((line) => line.ids);
+        expect(new Set(taken).size).toBe(taken.length);
+        expect(taken.toSorted()).toEqual(idsOf(made.decisions, 'take'));
+        expect([...(made.rest?.ids ?? [])].toSorted()).toEqual(idsOf(made.decisions, 'summarize'));
+      }),
+    );
+  });
+
+  it('puts critical before error before warning before info, and the oldest first inside a level', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
+        const { lines } = plan(open, point, policy, known, NOW);
+        for (let i = 1; i < lines.length; i++) {
+          const [a, b] = [lines[i - 1], lines[i]];
+          if (!a || !b) continue;
+          expect(levelRank(a.level)).toBeGreaterThanOrEqual(levelRank(b.level));
+          if (a.level === b.level) expect(a.firstAt).toBeLessThanOrEqual(b.firstAt);
+        }
+      }),
+    );
+  });
+
+  it('never cuts error and above for a budget: what does not fit stays open', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
+        const made = plan(open, point, policy, known, NOW);
+        const byId = new Map(open.map((item) => [item.id, item]));
+        for (const id of made.rest?.ids ?? [])
+          expect(levelRank(byId.get(id)?.notification.level ?? 'critical')).toBeLessThan(levelRank('error'));
+        expect(made.lines.length).toBeLessThanOrEqual(policy.maxItems);
+        if (idsOf(made.decisions, 'keep').some((id) => made.decisions.some((d) => d.id === id && d.step === 'budget')))
+          expect(made.lines.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('shows every distinct message of error and above that it takes', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, (open, point, policy) => {
+        const made = plan(open, point, policy, NO_FACTS, NOW);
+        const byId = new Map(open.map((item) => [item.id, item]));
+        for (const line of made.lines) {
+          if (line.sent !== undefined || levelRank(line.level) < levelRank('error')) continue;
+          for (const id of line.ids) expect(line.messages).toContain(byId.get(id)?.notification.message);
+        }
+      }),
+    );
+  });
+
+  it('is a pure function: the same input gives the same plan and the same view', () => {
+    fc.assert(
+      fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
+        const [a, b] = [plan(open, point, policy, known, NOW), plan(structuredClone(open), point, policy, known, NOW)];
+        expect(b).toEqual(a);
+        const input = {
+          lines: a.lines,
+          rest: a.rest,
+          mark: 'k7f3',
+          tellMark: false,
+          pulls: true,
+          maxItemChars: 500,
+          timeZone: 'UTC',
+        };
+        expect(render('default', input).text).toBe(render('default', { ...input, lines: b.lines }).text);
+      }),
+    );
+  });
+
+  it('sends again what was sent before, byte for byte, whatever else has come since', () => {
+    fc.assert(
+      fc.property(openItems(), policies, (open, policy) => {
+        const made = plan(open, 'tool_result', policy, NO_FACTS, NOW);
+        for (const line of made.lines) {
+          const sent = open.find((item) => item.id === line.ids[0])?.text;
+          expect(line.sent).toBe(sent);
+        }
+      }),
+    );
+  });
+});
+
+type Given = NotificationInput & { readonly id: string; readonly agoMs?: number; readonly folded?: number };
+type Case = {
+  readonly name: string;
+  readonly given: readonly Given[];
+  readonly at?: ContactPoint;
+  readonly policy?: Partial<Policy>;
+  readonly facts?: Partial<Facts>;
+  /** id → `take`, `keep:step`, `summarize` or `close:outcome`. */
+  readonly then: Readonly<Record<string, string>>;
+  readonly lines?: readonly (readonly string[])[];
+};
+
+const CASES: readonly Case[] = [
+  { name: 'takes what is due', given: [{ id: 'a', message: 'x' }], then: { a: 'take' } },
+  { name: 'filter: master switch', given: [{ id: 'a', message: 'x' }], policy: { enable: false }, then: { a: 'close:filtered' } },
+  {
+    name: 'filter: a core critical passes the master switch',
+    given: [{ id: 'a', message: 'stop', level: 'critical', kind: 'user.message' }],
+    policy: { enable: false },
+    then: { a: 'take' },
+  },
+  {
+    name: 'filter: a critical that is not of the core can be filtered',
+    given: [{ id: 'a', message: 'x', level: 'critical', kind: 'ci.down' }],
+    policy: { kinds: { ci: { enable: false, names: {} } } },
+    then: { a: 'close:filtered' },
+  },
+  {
+    name: 'filter: source off',
+    given: [{ id: 'a', kind: 'mcp.disconnected', message: 'x' }],
+    policy: { kinds: { mcp: { enable: false, names: {} } } },
+    then: { a: 'close:filtered' },
+  },
+  {
+    name: 'filter: name off, another name on',
+    given: [
+      { id: 'a', kind: 'mcp.reconnected', message: 'x' },
+      { id: 'b', kind: 'mcp.disconnected', message: 'y' },
+    ],
+    policy: { kinds: { mcp: { names: { reconnected: false, disconnected: true } } } },
+    then: { a: 'close:filtered', b: 'take' },
+  },
+  {
+    name: 'filter: the flat form wins over its source',
+    given: [{ id: 'a', kind: 'mcp.up', message: 'x' }],
+    policy: { kinds: { mcp: { enable: false, names: {} } }, flat: { 'mcp.up': true } },
+    then: { a: 'take' },
+  },
+  {
+    name: 'filter: a notification named enable',
+    given: [{ id: 'a', kind: 'mcp.enable', message: 'x' }],
+    policy: { flat: { 'mcp.enable': false } },
+    then: { a: 'close:filtered' },
+  },
+  {
+    name: 'filter: a source named __proto__ is only a name',
+    given: [{ id: 'a', kind: '__proto__.x', message: 'x' }],
+    then: { a: 'take' },
+  },
+  {
+    name: 'filter: per tool',
+    given: [{ id: 'a', kind: 'tool.waiting', message: 'x', origin: { tool: 'cargo' } }],
+    policy: { tools: { cargo: { waiting: false } } },
+    then: { a: 'close:filtered' },
+  },
+  {
+    name: 'filter: minimum level',
+    given: [
+      { id: 'a', message: 'x' },
+      { id: 'b', message: 'y', level: 'warning' },
+    ],
+    policy: { minLevel: 'warning' },
+    then: { a: 'close:filtered', b: 'take' },
+  },
+  {
+    name: 'filter: muted',
+    given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
+    facts: { mutes: [{ pattern: 'ci', until: NOW + 1, by: 'me' }] },
+    then: { a: 'close:filtered' },
+  },
+  {
+    name: 'filter: a mute that is over',
+    given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
+    facts: { mutes: [{ pattern: 'ci', until: NOW, by: 'me' }] },
+    then: { a: 'take' },
+  },
+  { name: 'relevance: expired', given: [{ id: 'a', message: 'x', expiresAt: NOW }], then: { a: 'close:expired' } },
+  {
+    name: 'relevance: the agent knows',
+    given: [{ id: 'a', message: 'x', about: 'handle:b' }],
+    facts: { known: { 'handle:b': NOW } },
+    then: { a: 'close:known' },
+  },
+  {
+    name: 'relevance: it knew an older state',
+    given: [{ id: 'a', message: 'x', about: 'file:/x', agoMs: 10 }],
+    facts: { known: { 'file:/x': NOW - 11 } },
+    then: { a: 'take' },
+  },
+  {
+    name: 'supersede: the newest of a key',
+    given: [
+      { id: 'a', message: 'down', key: 'k', supersede: true },
+      { id: 'b', message: 'up', key: 'k', supersede: true },
+      { id: 'c', message: 'other', key: 'k2', supersede: true },
+    ],
+    then: { a: 'close:superseded', b: 'take', c: 'take' },
+  },
+  {
+    name: 'moment: turn_start waits at a tool result',
+    given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
+    facts: { points: ['tool_result', 'turn_start'] },
+    then: { a: 'keep:moment' },
+  },
+  {
+    name: 'moment: turn_start is due at its point',
+    given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
+    at: 'turn_start',
+    then: { a: 'take' },
+  },
+  {
+    name: 'moment: a host without the point gets it at once',
+    given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
+    facts: { points: ['tool_result'] },
+    then: { a: 'take' },
+  },
+  {
+    name: 'moment: promoted after max_defer',
+    given: [{ id: 'a', message: 'x', deliver: 'turn_end', agoMs: DEFAULT_POLICY.maxDeferMs }],
+    facts: { points: ['tool_result', 'turn_end'] },
+    then: { a: 'take' },
+  },
+  {
+    name: 'moment: after_tool does not ride a user message',
+    given: [{ id: 'a', message: 'x', deliver: 'after_tool' }],
+    at: 'turn_start',
+    facts: { points: ['tool_result', 'turn_start'] },
+    then: { a: 'keep:moment' },
+  },
+  {
+    name: 'moment: next_cycle rides before a request',
+    given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
+    at: 'cycle_start',
+    then: { a: 'take' },
+  },
+  {
+    name: 'moment: cycle_end',
+    given: [{ id: 'a', message: 'x', deliver: 'cycle_end' }],
+    at: 'cycle_start',
+    facts: { points: ['cycle_start', 'tool_batch_end'] },
+    then: { a: 'keep:moment' },
+  },
+  {
+    name: 'moment: not before its time, however long',
+    given: [{ id: 'a', message: 'x', deliver: { at: NOW + 1 }, agoMs: 86_400_000, expiresAt: null }],
+    then: { a: 'keep:moment' },
+  },
+  { name: 'moment: at its time', given: [{ id: 'a', message: 'x', deliver: { at: NOW } }], then: { a: 'take' } },
+  {
+    name: 'moment: after two turns, one so far',
+    given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
+    facts: { points: ['turn_start'], turnsSince: { a: 1 } },
+    then: { a: 'keep:moment' },
+  },
+  {
+    name: 'moment: after two turns',
+    given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
+    facts: { points: ['turn_start'], turnsSince: { a: 2 } },
+    then: { a: 'take' },
+  },
+  {
+    name: 'moment: critical ignores it',
+    given: [{ id: 'a', message: 'x', level: 'critical', kind: 'user.stop', deliver: 'turn_end' }],
+    facts: { points: ['tool_result', 'turn_end'] },
+    then: { a: 'take' },
+  },
+  {
+    name: 'coalesce: one key is one line',
+    given: [
+      { id: 'a', message: 'x changed', key: 'x', agoMs: 900_000 },
+      { id: 'b', message: 'x changed', key: 'x' },
+      { id: 'c', message: 'y changed', key: 'y' },
+    ],
+    then: { a: 'take', b: 'take', c: 'take' },
+    lines: [['a', 'b'], ['c']],
+  },
+  {
+    name: 'coalesce: one kind within its window, not beyond',
+    given: [
+      { id: 'a', message: 'x', kind: 'f.c', agoMs: 10_000 },
+      { id: 'b', message: 'y', kind: 'f.c', agoMs: 9_000 },
+      { id: 'c', message: 'z', kind: 'f.c', agoMs: 1_000 },
+    ],
+    then: { a: 'take', b: 'take', c: 'take' },
+    lines: [['a', 'b'], ['c']],
+  },
+  {
+    name: 'coalesce: warnings of one source and moment are one status',
+    given: [
+      { id: 'a', message: '80 % of the tokens', kind: 'budget.token', level: 'warning' },
+      { id: 'b', message: '3 cycles left', kind: 'budget.cycle', level: 'warning' },
+      { id: 'c', message: 'x', kind: 'other.cycle', level: 'warning' },
+    ],
+    then: { a: 'take', b: 'take', c: 'take' },
+    lines: [['a', 'b'], ['c']],
+  },
+  {
+    name: "coalesce: a person's words stand alone",
+    given: [
+      { id: 'a', message: 'x', origin: { person: 'Ann' } },
+      { id: 'b', message: 'y', origin: { person: 'Ann' } },
+    ],
+    then: { a: 'take', b: 'take' },
+    lines: [['a'], ['b']],
+  },
+  {
+    name: 'budget: the rest of the lower levels is summarized, errors stay',
+    given: [
+      { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },
+      { id: 'b', message: 'e2', level: 'error', kind: 'b.x' },
+      { id: 'c', message: 'i1', kind: 'c.x' },
+    ],
+    policy: { maxItems: 1 },
+    then: { a: 'take', b: 'keep:budget', c: 'summarize' },
+  },
+  {
+    name: 'budget: something always rides',
+    given: [{ id: 'a', message: 'long '.repeat(2_000), level: 'error' }],
+    policy: { maxTokens: 50 },
+    then: { a: 'take' },
+  },
+];
+
+describe('the plan, case by case', () => {
+  it.each(CASES)('$name', ({ given, at = 'tool_result', policy, facts: known, then, lines }) => {
+    const open = given.map((input, i) => itemOf(input, i)).toSorted((a, b) => a.at - b.at);
+    const made = plan(open, at, { ...DEFAULT_POLICY, ...policy }, { ...NO_FACTS, ...known }, NOW);
+    expect(Object.fromEntries(made.decisions.map((d) => [d.id, wordOf(d)]))).toEqual(then);
+    if (lines) expect(made.lines.map((line) => line.ids)).toEqual(lines);
+  });
+});
+
+const wordOf = (d: Decision): string =>
+  d.kind === 'keep' ? `keep:${d.step}` : d.kind === 'close' ? `close:${d.outcome}` : d.kind;
+
+const idsOf = (decisions: readonly Decision[], kind: Decision['kind']): NotificationId[] =>
+  decisions
+    .filter((d) => d.kind === kind)
+    .map((d) => d.id)
+    .toSorted();
+
+function itemOf({ agoMs = 0, ...input }: Given, i: number): Item {
+  const at = NOW - agoMs;
+  const kind = input.kind === '__proto__.x' ? parseKind(input.kind) : input.kind;
+  const notification = makeNotification(
+    { ...input, ...(kind === undefined ? {} : { kind }) },
+    { id: input.id, now: NOW, ttlMs: DEFAULT_POLICY.ttlMs },
+  );
+  return {
+    id: notification.id,
+    audience: ANYONE,
+    notification,
+    seq: i + 1,
+    at,
+    state: 'open',
+    offers: 0,
+    gate: isInterrupt(notification),
+    read: false,
+    observed: false,
+    count: 1,
+    lastAt: at,
+    differs: [],
+    history: [i + 1],
+  };
+}

@@ -1,0 +1,569 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
+import type { Store } from '../core/ports.ts';
+import type { Owner } from '../core/records.ts';
+import { memoryStore, openSqliteStore } from '../stores/index.ts';
+import { Inbox, type Conversation } from './index.ts';
+
+const LOG = logKey('shop', 'coder');
+const ME: Owner = { machine: 'here', pid: 1, startedAt: '1' };
+const OTHER: Owner = { machine: 'here', pid: 2, startedAt: '1' };
+
+const STORES: readonly { name: string; open: (clock: { now(): number }, folder: string) => Promise<Store> }[] = [
+  { name: 'memory', open: async (clock) => memoryStore({ clock }) },
+  { name: 'sqlite', open: async (clock, folder) => openSqliteStore({ path: join(folder, 'earpiece.db'), clock }) },
+];
+
+describe.each(STORES)('inbox over $name', ({ open }) => {
+  let folder: string;
+  let store: Store;
+  let now: number;
+  let policy: Policy;
+  let dead: Set<number>;
+  let inbox: Inbox;
+
+  const openInbox = (owner: Owner = ME): Inbox =>
+    new Inbox({
+      store,
+      policies: { policy: () => policy },
+      owner,
+      isAlive: (o) => (o.machine === 'here' ? !dead.has(o.pid) : undefined),
+      timeZone: 'UTC',
+    });
+  const talk = (
+    id = 'main',
+    options: ConstructorParameters<typeof Conversation>[3] = { pulls: true },
+    of: Inbox = inbox,
+  ): Conversation => of.conversation({ log: LOG, conversation: id as ConversationId }, options);
+  const result = (id: string): { type: 'tool_call_response'; id: string; content: string; is_error: boolean } => ({
+    type: 'tool_call_response',
+    id,
+    content: `result ${id}`,
+    is_error: false,
+  });
+  const receipt = async (id: string): Promise<readonly string[] | undefined> =>
+    (await inbox.why(id, LOG))?.items.map((i) => i.receipt);
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'earpiece-inbox-'));
+    now = 1_700_000_000_000;
+    policy = DEFAULT_POLICY;
+    dead = new Set();
+    store = await open({ now: () => now }, folder);
+    inbox = openInbox();
+  });
+  afterEach(async () => {
+    await inbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe('own transcript', () => {
+    it('rides in the record that goes to the model and never again', async () => {
+      await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', level: 'error', id: 'n1' });
+      const first = await talk().carry(result('c1'), { at: 'tool_batch_end' });
+      const second = await talk().carry(result('c2'), { at: 'tool_batch_end' });
+      expect(first.text).toMatch(/^result c1\n\n\[ep .*CI failed/s);
+      expect(second.text).toBe('result c2');
+      expect(first.records.at(-1)?.body).toMatchObject({
+        type: 'tool_call_response',
+        id: 'c1',
+        notifications: [{ id: 'n1', message: 'CI failed' }],
+      });
+      expect(second.records.at(-1)?.body).not.toHaveProperty('notifications');
+      expect(await receipt('n1')).toEqual(['delivered']);
+    });
+
+    it('failing results and user messages carry too', async () => {
+      await inbox.queue('shop/coder', { message: 'one' });
+      expect((await talk().carry({ ...result('c1'), is_error: true }, { at: 'tool_batch_end' })).text).toContain('one');
+      await inbox.queue('shop/coder', { message: 'two' });
+      expect((await talk().carry({ type: 'chat_request', content: 'go on' }, { at: 'turn_start' })).text).toMatch(
+        /^go on\n\n.*two/s,
+      );
+    });
+
+    it('counts turns for what waits for some', async () => {
+      await inbox.queue('shop/coder', { message: 'later', deliver: { afterTurns: 2 }, id: 'n1' });
+      const chat = talk('main', { points: ['turn_start', 'tool_batch_end'] });
+      const turn = (): Promise<{ text: string }> =>
+        chat.carry([{ type: 'turn_start' }, { type: 'chat_request', content: 'hi' }], { at: 'turn_start' });
+      expect((await turn()).text).toBe('hi');
+      expect((await turn()).text).toBe('hi');
+      expect((await turn()).text).toContain('later');
+    });
+
+    it('closes as known what the agent found out by itself', async () => {
+      await inbox.queue('shop/coder', { message: 'build ended', about: 'handle:build', id: 'n1' });
+      expect((await talk().carry(result('c1'), { at: 'tool_batch_end', known: { 'handle:build': now } })).view).toBeUndefined();
+      expect(await receipt('n1')).toEqual(['known']);
+    });
+  });
+
+  describe('a lease', () => {
+    it('offered, confirmed, closed', async () => {
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      const offer = await talk().offer({ at: 'tool_result', on: 'read' });
+      expect(offer?.ids).toEqual(['n1']);
+      expect(await receipt('n1')).toEqual(['offered']);
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect(await offer?.confirm()).toBe('confirmed');
+      expect(await receipt('n1')).toEqual(['delivered']);
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('released: offered again with the same id and item text, flagged', async () => {
+      await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
+      const first = await talk().offer({ at: 'tool_result' });
+      await first?.release('cancelled');
+      await inbox.queue('shop/coder', { message: 'y changed', id: 'n2' });
+      const second = await talk().offer({ at: 'tool_result' });
+      expect(first?.view.repeated).toBeUndefined();
+      expect(second?.view.repeated).toBe(true);
+      expect(second?.view.text).toContain('repeated');
+      expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual(first?.view.items[0]);
+    });
+
+    it('of a dead owner is free at once, of a living one after its time', async () => {
+      const other = openInbox(OTHER);
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      await talk('main', {}, other).offer({ at: 'tool_result' });
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      dead.add(OTHER.pid);
+      const again = await talk().offer({ at: 'tool_result' });
+      expect(again?.ids).toEqual(['n1']);
+      now += policy.leaseMs;
+      expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n1']);
+    });
+
+    it('a late confirm is recorded and flagged, never a second close', async () => {
+      const other = openInbox(OTHER);
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      const first = await talk('main', {}, other).offer({ at: 'tool_result' });
+      now += policy.leaseMs + 1;
+      const second = await talk().offer({ at: 'tool_result' });
+      await second?.confirm();
+      expect(await first?.confirm()).toBe('late');
+      const confirms = (await store.read({ log: LOG, types: ['carrier_confirmed'] })).map(({ body }) =>
+        'late' in body ? 'late' : 'in time',
+      );
+      expect(confirms).toEqual(['in time', 'late']);
+      expect((await store.items(LOG, { kind: 'ids', ids: ['n1' as never] })).map((i) => i.carrier)).toEqual([second?.carrier]);
+    });
+
+    it('is not taken when the view does not fit', async () => {
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      expect(await talk().offer({ at: 'tool_result', maxChars: 10 })).toBeUndefined();
+      expect(await receipt('n1')).toEqual(['queued']);
+    });
+
+    it('what a budget summarized closes when its carrier is confirmed, and not before', async () => {
+      policy = { ...DEFAULT_POLICY, maxItems: 1, coalesceMs: {} };
+      for (const id of ['n1', 'n2', 'n3']) await inbox.queue('shop/coder', { message: id, id, kind: 'files.changed' });
+      const offer = await talk().offer({ at: 'tool_result' });
+      await offer?.release('cancelled');
+      expect(await receipt('n3')).toEqual(['queued']);
+      const again = await talk().offer({ at: 'tool_result' });
+      await again?.confirm();
+      expect(await receipt('n1')).toEqual(['delivered']);
+      expect(await receipt('n3')).toEqual(['summarized']);
+      expect(again?.view.text).toContain('2 more');
+      const pulled = await talk().pull({ mark: true });
+      expect(pulled.notifications.map((n) => n.id)).toEqual(['n3', 'n2']);
+      await pulled.offer?.confirm();
+      expect(await receipt('n3')).toEqual(['read']);
+      expect((await talk().pull({ mark: true })).notifications).toEqual([]);
+    });
+
+    it('tells what its mark means once a conversation', async () => {
+      for (const message of ['one', 'two']) {
+        await inbox.queue('shop/coder#a', { message });
+        const offer = await talk('a').offer({ at: 'tool_result' });
+        expect(/mark/.test(offer?.view.text ?? '')).toBe(message === 'one');
+        await offer?.confirm();
+      }
+    });
+  });
+
+  describe('taking back, again, silence', () => {
+    it('withdraw says whether it was in time', async () => {
+      for (const id of ['early', 'seen', 'done'])
+        await inbox.queue('shop/coder', { message: id, id, kind: `a.${id}`, instruction: 'x' });
+      const why = { by: 'me', reason: 'test' };
+      expect(await inbox.withdraw('shop/coder', { id: 'early' }, why)).toEqual([{ id: 'early', result: 'withdrawn' }]);
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.ids).toEqual(['seen', 'done']);
+      expect(await inbox.withdraw('shop/coder', { id: 'seen' }, why)).toEqual([{ id: 'seen', result: 'maybe_seen' }]);
+      await offer?.confirm();
+      expect(await inbox.withdraw('shop/coder', { id: 'done' }, why)).toEqual([{ id: 'done', result: 'too_late' }]);
+      expect(await inbox.withdraw('shop/coder', { id: 'never' }, why)).toEqual([{ id: 'never', result: 'unknown' }]);
+      expect(await receipt('seen')).toEqual(['maybe_seen']);
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('withdraw by key takes every open one back', async () => {
+      await inbox.queue('shop/coder', { message: 'down', key: 'mcp:x', supersede: true });
+      await inbox.queue('shop/coder', { message: 'down again', key: 'mcp:x', supersede: true });
+      expect((await inbox.withdraw('shop/coder', { key: 'mcp:x' }, { by: 'mcp', reason: 'back' })).map((w) => w.result)).toEqual([
+        'withdrawn',
+        'withdrawn',
+      ]);
+      expect(await inbox.open('shop/coder')).toEqual([]);
+    });
+
+    it('what was filtered comes back by requeue, under a new id', async () => {
+      policy = { ...DEFAULT_POLICY, flat: { 'ci.ok': false } };
+      await inbox.queue('shop/coder', { message: 'green', kind: 'ci.ok', id: 'n1' });
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect(await receipt('n1')).toEqual(['filtered']);
+      policy = DEFAULT_POLICY;
+      const again = await inbox.requeue('shop/coder', 'n1', 'me');
+      expect(again.id).not.toBe('n1');
+      expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual([again.id]);
+      await expect(inbox.requeue('shop/coder', again.id, 'me')).rejects.toThrow('only a closed one');
+      await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
+    });
+
+    it('a muted kind is silent until its time is over', async () => {
+      await inbox.mute('shop/coder', 'ci', { by: 'me', forMs: 1_000 });
+      await inbox.queue('shop/coder', { message: 'x', kind: 'ci.ok', id: 'n1' });
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      now += 1_001;
+      await inbox.queue('shop/coder', { message: 'y', kind: 'ci.ok', id: 'n2' });
+      expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
+    });
+
+    it('an id is queued once, whoever repeats it', async () => {
+      expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('queued');
+      expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('duplicate');
+      const offer = await talk().offer({ at: 'tool_result' });
+      await offer?.confirm();
+      expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('duplicate');
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('one key is counted, with what differs, until it was offered', async () => {
+      await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n1' });
+      expect(
+        await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n2' }),
+      ).toMatchObject({ kind: 'folded', into: 'n1' });
+      await inbox.queue('shop/coder', { message: 'refused', key: 'k', kind: 'tool.failed', level: 'error', id: 'n3' });
+      expect(
+        (await inbox.queue('shop/coder', { message: 'refused', key: 'k', kind: 'tool.failed', level: 'error', id: 'n3' })).kind,
+      ).toBe('duplicate');
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.view.text).toMatch(/3 times/);
+      expect(offer?.view.text).toMatch(/timeout.*refused/s);
+      expect(
+        (await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n4' })).kind,
+      ).toBe('queued');
+    });
+
+    it('beyond maxOpen the oldest of the lowest level are dropped, with one summary of what', async () => {
+      policy = { ...DEFAULT_POLICY, maxOpen: 10 };
+      for (let i = 0; i < 8; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: 'ci.failed' });
+      for (let i = 0; i < 30; i++) await inbox.queue('shop/coder', { message: `i${i}`, kind: 'files.changed' });
+      const open = await inbox.open('shop/coder');
+      expect(open.length).toBeLessThanOrEqual(11);
+      expect(open.filter((i) => i.notification.level === 'error')).toHaveLength(8);
+      const summaries = open.filter((i) => i.notification.kind.source === 'earpiece');
+      expect(summaries).toHaveLength(1);
+      const dropped = 38 - open.filter((i) => i.notification.kind.source !== 'earpiece').length;
+      expect(summaries[0]?.notification.message).toContain(`${dropped} notifications were dropped`);
+      expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
+    });
+
+    it('expires by level, at the carry and in the sweep', async () => {
+      await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+      await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'warning' });
+      now += 24 * 3_600_000;
+      expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
+      expect(await receipt('n1')).toEqual(['expired']);
+      now += 30 * 24 * 3_600_000;
+      await inbox.sweep();
+      expect(await receipt('n2')).toEqual(['maybe_seen']);
+    });
+  });
+
+  describe('the gate', () => {
+    const stop = (id = 'stop'): Promise<unknown> =>
+      inbox.queue('shop/coder', {
+        id,
+        message: 'stop it',
+        action: 'cancel',
+        instruction: 'put the tools down',
+        origin: { person: 'Ann' },
+      });
+
+    it('refuses with one text: one delivery, the rest repeats; get_notifications lowers it', async () => {
+      await talk().seen();
+      await stop();
+      const refusals = await Promise.all(Array.from({ length: 8 }, () => talk().refuse({ on: 'write_file' })));
+      expect(new Set(refusals.map((r) => r?.text)).size).toBe(1);
+      expect(refusals.every((r) => r?.ids.join() === 'stop')).toBe(true);
+      expect(refusals.filter((r) => r?.repeated)).toHaveLength(7);
+      await refusals.find((r) => r?.offer)?.offer?.confirm();
+      expect((await talk().refuse({ on: 'x' }))?.repeated).toBe(true);
+      const peek = await talk().pull({ mark: false });
+      expect(peek.notifications).toMatchObject([
+        { id: 'stop', type: 'interrupt', action: 'cancel', instruction: 'put the tools down', from: 'Ann' },
+      ]);
+      expect(await talk().gate()).toHaveLength(1);
+      const pulled = await talk().pull({ mark: true });
+      expect(pulled.notifications).toHaveLength(1);
+      await pulled.offer?.confirm();
+      expect(await talk().gate()).toEqual([]);
+      expect(await talk().refuse({ on: 'x' })).toBeUndefined();
+      expect((await store.read({ log: LOG, types: ['gate_refused'] })).length).toBe(9);
+      expect(await receipt('stop')).toEqual(['read']);
+    });
+
+    it('a refusal that did not arrive is delivered by the next one', async () => {
+      await stop();
+      const first = await talk().refuse({ on: 'a' });
+      await first?.offer?.release('cancelled');
+      const second = await talk().refuse({ on: 'b' });
+      expect(second?.repeated).toBe(false);
+      expect(second?.text).toBe(first?.text);
+    });
+
+    it('stays up after the interrupt rode on the result of a running call', async () => {
+      await stop();
+      const offer = await talk().offer({ at: 'tool_result' });
+      expect(offer?.view.text).toContain('stop it');
+      await offer?.confirm();
+      expect(await talk().refuse({ on: 'x' })).toMatchObject({ ids: ['stop'], repeated: true });
+    });
+
+    it('falls when withdrawn before anyone saw it, and nothing arrives', async () => {
+      await talk().seen();
+      await stop();
+      expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'changed my mind' })).toEqual([
+        { id: 'stop', result: 'withdrawn' },
+      ]);
+      expect(await talk().refuse({ on: 'x' })).toBeUndefined();
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('falls when withdrawn after it was seen', async () => {
+      await stop();
+      await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
+      expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'go on' })).toEqual([
+        { id: 'stop', result: 'too_late' },
+      ]);
+      expect(await talk().gate()).toEqual([]);
+    });
+
+    it('resume lowers a pause that was seen and takes back one that was not', async () => {
+      await talk().seen();
+      await inbox.queue('shop/coder', { id: 'p1', message: 'wait', action: 'pause' });
+      await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
+      await inbox.queue('shop/coder', { id: 'p2', message: 'wait more', action: 'pause' });
+      expect(await talk().gate()).toHaveLength(2);
+      await inbox.queue('shop/coder', { id: 'go', message: 'go on', action: 'resume' });
+      expect(await talk().gate()).toEqual([]);
+      expect(await receipt('p1')).toEqual(['read']);
+      expect(await receipt('p2')).toEqual(['withdrawn']);
+      expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['go']);
+    });
+
+    it('falls when it expires', async () => {
+      await inbox.queue('shop/coder', { message: 'x', action: 'pause', ttlMs: 1_000 });
+      now += 1_000;
+      expect(await talk().gate()).toEqual([]);
+    });
+
+    it('where the host has no get_notifications it falls at the next turn after the refusal', async () => {
+      const chat = talk('main', { pulls: false });
+      await stop();
+      await chat.answered('turn_start');
+      expect(await chat.gate()).toHaveLength(1);
+      await (await chat.refuse({ on: 'x' }))?.offer?.confirm();
+      await chat.answered('turn_start');
+      expect(await chat.gate()).toEqual([]);
+    });
+
+    it('is of the conversation, and of its purpose', async () => {
+      const task = talk('t', { purpose: 'task', pulls: true });
+      const chat = talk('c', { purpose: 'chat', pulls: true });
+      await task.seen();
+      await chat.seen();
+      await inbox.queue('shop/coder', { id: 'stop', message: 'blocked', action: 'cancel', purpose: 'task' });
+      expect(await chat.refuse({ on: 'x' })).toBeUndefined();
+      expect((await chat.pull({ mark: true })).notifications).toEqual([]);
+      expect(await task.refuse({ on: 'x' })).toMatchObject({ ids: ['stop'] });
+    });
+
+    it('an action goes to each active conversation, once each', async () => {
+      await talk('a').seen();
+      await talk('b').seen();
+      await stop();
+      for (const id of ['a', 'b']) {
+        const refusal = await talk(id).refuse({ on: 'x' });
+        expect(refusal?.repeated).toBe(false);
+        await refusal?.offer?.confirm();
+        await (await talk(id).pull({ mark: true })).offer?.confirm();
+        expect(await talk(id).gate()).toEqual([]);
+      }
+    });
+
+    it('withheld results are kept for the one who pulls', async () => {
+      await talk().withhold('write_file', '{"content":[]}');
+      expect((await talk().pull({ mark: false })).withheld).toMatchObject([{ tool: 'write_file', result: '{"content":[]}' }]);
+      expect((await talk('other').pull({ mark: true })).withheld).toEqual([]);
+      expect((await talk().pull({ mark: true })).withheld).toHaveLength(1);
+      expect((await talk().pull({ mark: true })).withheld).toEqual([]);
+    });
+  });
+
+  describe('addresses', () => {
+    it('an agent is its first conversation that carries; one conversation is only that one', async () => {
+      await inbox.queue('shop/coder', { message: 'any', id: 'any' });
+      await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
+      expect((await talk('a').offer({ at: 'tool_result' }))?.ids).toEqual(['any']);
+      expect((await talk('b').offer({ at: 'tool_result' }))?.ids).toEqual(['b']);
+    });
+
+    it('project/* reaches every active conversation once, no ended one, nobody twice when repeated', async () => {
+      const writer = inbox.conversation('shop/writer#w');
+      await talk('a').seen();
+      await talk('b').seen();
+      await writer.seen();
+      await talk('gone').seen();
+      await talk('gone').ended();
+      now += 60_000;
+      const queued = await inbox.queue('shop/*', { message: 'all', id: 'n1' });
+      expect(queued.to.toSorted()).toEqual(['shop/coder#a', 'shop/coder#b', 'shop/writer#w']);
+      expect((await inbox.queue('shop/*', { message: 'all', id: 'n1' })).kind).toBe('duplicate');
+      for (const chat of [talk('a'), talk('b'), writer]) {
+        const offer = await chat.offer({ at: 'tool_result' });
+        expect(offer?.ids).toEqual(['n1']);
+        await offer?.confirm();
+        expect(await chat.offer({ at: 'tool_result' })).toBeUndefined();
+      }
+      expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
+    });
+
+    it('project/* with nobody there is an error that says what to do', async () => {
+      await talk('a').seen();
+      now += 31 * 60_000;
+      await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
+    });
+
+    it('a conversation that was not seen for long is active while its process lives', async () => {
+      await talk('a', { process: OTHER }).seen();
+      now += 31 * 60_000;
+      expect((await inbox.queue('shop/*', { message: 'x' })).to).toEqual(['shop/coder#a']);
+      dead.add(OTHER.pid);
+      await expect(inbox.queue('shop/*', { message: 'y' })).rejects.toMatchObject({ code: 'nobody_there' });
+    });
+
+    it('a fan-out that was cut off is finished by whoever comes next', async () => {
+      await store.append('shop/*' as LogKey, [
+        {
+          type: 'fan_out',
+          id: 'n1',
+          notification: { id: 'n1', kind: { source: 'a', name: 'b' }, level: 'info', message: 'x' },
+          targets: [{ log: LOG, conversations: ['a'] }],
+        },
+      ]);
+      await talk('a').seen();
+      await inbox.queue('shop/*', { message: 'y', id: 'n2' });
+      expect((await talk('a').offer({ at: 'tool_result' }))?.ids).toEqual(['n1', 'n2']);
+    });
+  });
+
+  it('a signal says that something waits until it is pulled, and takes nothing', async () => {
+    const chat = talk('main', { view: 'signal_en', pulls: true });
+    expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: false });
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+    expect(await chat.offer({ at: 'tool_result' })).toBeUndefined();
+    for (let i = 0; i < 3; i++) expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: true });
+    const pulled = await chat.pull({ mark: true });
+    expect(pulled.notifications.map((n) => n.id)).toEqual(['n1']);
+    await pulled.offer?.confirm();
+    expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: false });
+    expect(await receipt('n1')).toEqual(['read']);
+  });
+
+  it('pull is newest first and scoped; a claim that did not arrive can be pulled again', async () => {
+    await inbox.queue('shop/coder', { message: 'one', id: 'n1', data: { task_id: 't9' } });
+    await inbox.queue('shop/coder', { message: 'two', id: 'n2' });
+    await inbox.queue('shop/writer', { message: 'not mine', id: 'n3' });
+    const first = await talk().pull({ mark: true });
+    expect(first.notifications.map((n) => [n.id, n.task_id])).toEqual([
+      ['n2', undefined],
+      ['n1', 't9'],
+    ]);
+    expect((await talk().pull({ mark: true })).notifications).toEqual([]);
+    await first.offer?.release('write_error');
+    expect((await talk().pull({ mark: true })).notifications.map((n) => n.id)).toEqual(['n2', 'n1']);
+  });
+
+  it('watch yields what any inbox of the store writes, once, in order', async () => {
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const enough = Promise.withResolvers<void>();
+    const watching = (async () => {
+      for await (const { body } of inbox.watch({ log: LOG, after: 0, signal: stop.signal })) {
+        seen.push(String((body as { id?: string }).id));
+        if (seen.length === 3) enough.resolve();
+      }
+    })();
+    for (const id of ['n1', 'n2', 'n3']) await openInbox(OTHER).queue('shop/coder', { message: id, id });
+    await enough.promise;
+    stop.abort();
+    await watching;
+    expect(seen).toEqual(['n1', 'n2', 'n3']);
+  });
+
+  it('why tells the whole story', async () => {
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1', deliver: 'turn_start' });
+    expect((await inbox.why('n1'))?.items[0]?.now[0]?.decision).toMatchObject({
+      kind: 'keep',
+      step: 'moment',
+      reason: 'waits for turn_start',
+    });
+    const chat = talk('main', { points: ['tool_result'] });
+    const offer = await chat.offer({ at: 'tool_result', on: 'read' });
+    await offer?.release('cancelled');
+    await (await chat.offer({ at: 'tool_result', on: 'write' }))?.confirm();
+    await inbox.observe('shop/coder', ['n1'], 'transcript line 84');
+    const story = await inbox.why('n1');
+    expect(story?.items[0]?.receipt).toBe('observed');
+    expect(story?.items[0]?.steps.map((s) => s.what)).toEqual([
+      'queued',
+      'offered',
+      'released',
+      'offered',
+      'delivered',
+      'observed',
+    ]);
+    expect(await inbox.why('nope')).toBeUndefined();
+  });
+
+  it('the clock may run backwards', async () => {
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+    now -= 3_600_000;
+    await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'error' });
+    const ats = (await store.read({ log: LOG })).map((r) => r.at);
+    expect(ats).toEqual(ats.toSorted((a, b) => a - b));
+    expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2', 'n1']);
+  });
+
+  it('two carriers of one conversation never both get it', async () => {
+    const other = openInbox(OTHER);
+    for (let i = 0; i < 40; i++) {
+      await inbox.queue('shop/coder', { message: `m${i}`, id: `n${i}`, instruction: 'stands alone' });
+      const offers = await Promise.all([
+        talk().offer({ at: 'tool_result' }),
+        talk('main', {}, other).offer({ at: 'tool_result' }),
+      ]);
+      expect(offers.filter((o) => o?.ids.includes(`n${i}` as never))).toHaveLength(1);
+      for (const offer of offers) await offer?.confirm();
+    }
+  });
+});

@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'contracts/**/*.test.ts', 'e2e/**/*.test.ts', 'examples/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'contracts/**/*.test.ts', 'e2e/**/*.test.ts', 'examples/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['e2e/hosts/**', 'node_modules/**'],
+    reporters: ['default', './scripts/summary.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests of `npm run check`: they decide from values and end in seconds. */
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    include: ['src/{core,config,inbox}/**/*.test.ts', 'e2e/{layers,promises,docs}/**/*.test.ts'],
+    reporters: ['default', './scripts/summary.ts'],
+  },
+});

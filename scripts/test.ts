@@ -1,0 +1,33 @@
+/**
+ * `npm test`: everything but the stage with real agent CLIs (`npm run test:hosts`). Prepares what the tests need beyond
+ * `npm ci`, says what is missing where it cannot, and ends with one line `N passed, N failed`. Arguments go to vitest.
+ */
+import '../src/node-version.ts';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const bin = join(import.meta.dirname, '../node_modules/.bin');
+const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+
+/** What the tests start, and what to do where it cannot be started. */
+const NEEDED = [
+  { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' },
+  { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
+  // The package as its users get it: the tests of the package and of older Nodes pack what is in dist.
+  { command: 'tsdown', args: ['--logLevel', 'error'], way: 'run npm ci, then npm run build to see what is wrong' },
+] as const;
+
+const missing = NEEDED.filter(({ command, args, way }) => {
+  const { status, error, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
+  if (status === 0) return false;
+  process.stderr.write(`npm test needs ${command}: ${error?.message ?? `${stdout}${stderr}`.trim()}\n  ${way}\n`);
+  return true;
+});
+
+if (missing.length > 0) {
+  process.stdout.write(`0 passed, ${missing.length} failed\n`);
+  process.exitCode = 1;
+} else {
+  const { status } = spawnSync('vitest', ['run', ...process.argv.slice(2)], { env, stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}

@@ -5,7 +5,7 @@ import { ACTIONS, LEVELS, type NotificationId } from '../notification.ts';
 import type { Line, Rest } from '../plan.ts';
 import { VIEW_NAMES, type SentView, type ViewName } from '../records.ts';
 import { gateText, render } from './index.ts';
-import { takeApart } from './take-apart.ts';
+import { isList, LISTS, takeApart } from './take-apart.ts';
 import type { ViewInput } from './view.ts';
 
 const MARK = 'k7f3';
@@ -134,7 +134,6 @@ const input: fc.Arbitrary<ViewInput> = fc.record({
   timeZone: fc.constantFrom('UTC', 'Asia/Tokyo', 'Nowhere/Atlantis'),
 });
 
-const LISTS: readonly ViewName[] = ['default', 'markdown', 'xml', 'xml_batch'];
 const WITH_ITEMS: readonly ViewName[] = [...LISTS, 'toon', 'json'];
 const count = (text: string, part: string): number => text.split(part).length - 1;
 const again = (view: SentView, shown: ViewInput): ViewInput => ({
@@ -201,13 +200,13 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
         const third = render(format, { ...shown, lines });
         expect(third.items.slice(0, -1)).toEqual(first.items);
         for (const { text } of first.items) expect(third.text).toContain(text);
-        if (LISTS.includes(format)) expect(takeApart(format, MARK, third.text).items).toHaveLength(lines.length);
+        if (isList(format)) expect(takeApart(format, MARK, third.text).items).toHaveLength(lines.length);
         else expect(valuesOf(format, third.text)).toHaveLength(lines.length);
 
         // The policy may have named another view meanwhile: kept as it was, and still one item of this one.
         const moved = render(format, again(render(other, shown), shown));
         expect(moved.items.map((item) => item.text)).toEqual(render(other, shown).items.map((item) => item.text));
-        if (LISTS.includes(format)) expect(takeApart(format, MARK, moved.text).items).toHaveLength(shown.lines.length);
+        if (isList(format)) expect(takeApart(format, MARK, moved.text).items).toHaveLength(shown.lines.length);
         else expect(valuesOf(format, moved.text)).toHaveLength(shown.lines.length);
       }),
       { numRuns: 100 },
@@ -219,7 +218,7 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
       fc.property(input, body, (shown, sent) => {
         const lines = shown.lines.map((each) => ({ ...each, sent }));
         const view = render(format, { ...shown, lines });
-        if (LISTS.includes(format)) expect(takeApart(format, MARK, view.text).items).toHaveLength(lines.length);
+        if (isList(format)) expect(takeApart(format, MARK, view.text).items).toHaveLength(lines.length);
         else expect(valuesOf(format, view.text)).toHaveLength(lines.length);
       }),
       { numRuns: 100 },

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { Line, Rest } from '../plan.ts';
+import { CORPUS } from './corpus.ts';
+import { leadOf, restOf, saidBy, timeOf } from './wording.ts';
+
+const [, base] = CORPUS as [Line, Line];
+const HOW = { maxItemChars: 2_000, timeZone: 'UTC' };
+const said = (messages: readonly string[], count: number, more: Partial<Line> = {}): string =>
+  saidBy({ ...base, level: 'info', messages, count, ...more }, HOW);
+
+describe('one line of several', () => {
+  it.each<[string, string, string]>([
+    ['one message', said(['Build done.'], 1), 'Build done.'],
+    ['one message, many times', said(['`src/lib.rs` changed.'], 14), '`src/lib.rs` changed 14 times, last 10:32'],
+    ['a reason behind a colon', said(['`vault_search` failed: timeout'], 3), '`vault_search` failed 3 times: timeout'],
+    ['several reasons', said(['`x` failed: timeout.', '`x` failed: refused.'], 3), '`x` failed 3 times: timeout; refused'],
+    ['different messages', said(['a began.', 'b ended'], 2), '2 times, last 10:32: a began; b ended'],
+    ['several lines', said(['a\nb', 'c'], 2), '2 times, last 10:32: a\nb\nc'],
+    ['a long one', said([`${'word '.repeat(30)}end.`], 2), `2 times, last 10:32: ${'word '.repeat(30)}end`],
+    ['warnings of one moment', said(['a waits.', 'b waits.'], 2, { status: true }), 'a waits; b waits'],
+    ['a person', said(['stop', 'please'], 2, { person: 'Ann' }), '“stop”; “please”'],
+    ['a time that is none', said(['a.'], 2, { lastAt: Number.NaN }), 'a 2 times'],
+    ['an ellipsis', said(['loading...'], 2), 'loading... 2 times, last 10:32'],
+  ])('%s', (_, shown, wanted) => expect(shown).toBe(wanted));
+});
+
+describe('the frame', () => {
+  const sent = { ...base, sent: 'tool error: x' };
+  const person = { ...base, person: 'Ann' };
+  it.each<[readonly Line[], string]>([
+    [[base], '1 notification, automatic, no human typed this'],
+    [[base, base], '2 notifications, automatic, no human typed this'],
+    [[sent], '1 notification, repeated, automatic, no human typed this'],
+    [[sent, base], '2 notifications, 1 repeated, automatic, no human typed this'],
+    [[person], '1 notification, written by a person'],
+    [[person, base], '2 notifications, automatic except what a person wrote'],
+  ])('%#', (lines, wanted) => expect(leadOf(lines, undefined)).toBe(wanted));
+});
+
+describe('what did not fit', () => {
+  const rest: Rest = {
+    ids: [],
+    bySource: [
+      { source: 'files', count: 2, level: 'info' },
+      { source: 'git', count: 1, level: 'warning' },
+    ],
+  };
+  it('is counted, with the way to it', () => {
+    expect(restOf(rest, true)).toBe('3 more: 2 files (info), 1 git (warning); read with get_notifications');
+    expect(restOf(rest, false)).toBe('3 more: 2 files (info), 1 git (warning); read with `earpiece inbox`');
+    expect(restOf({ ids: [], bySource: [] }, true)).toBeUndefined();
+  });
+  it('stays one short line with many sources', () => {
+    const bySource = Array.from({ length: 1_000 }, (_, n) => ({ source: `s${n}`, count: 2, level: 'info' as const }));
+    const line = restOf({ ids: [], bySource }, true);
+    expect(line).toContain('2000 more: 2 s0 (info)');
+    expect(line).toContain('2 s7 (info), 1984 from other sources; read');
+  });
+});
+
+it('shows the time of the reader, and UTC where the zone is unknown', () => {
+  const at = Date.UTC(2026, 7, 30, 23, 5);
+  expect(timeOf(at, 'Asia/Tokyo')).toBe('08:05');
+  expect(timeOf(at, 'Nowhere/Atlantis')).toBe('23:05');
+  expect(timeOf(Date.UTC(2026, 0, 1), 'UTC')).toBe('00:00');
+  expect(timeOf(1e300, 'UTC')).toBeUndefined();
+});

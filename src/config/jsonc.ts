@@ -1,10 +1,11 @@
-/** JSON as editors' and agents' settings have it: comments and trailing commas are fine, and each member knows its place. */
+/** JSON as editors' and agents' settings have it: comments and trailing commas are fine, and each value knows its place. */
 import type { Position } from './problems.ts';
 
+/** `at` is an offset into the text. */
 export type Node =
-  | { readonly kind: 'object'; readonly at: Position; readonly members: ReadonlyMap<string, Node> }
-  | { readonly kind: 'array'; readonly at: Position; readonly elements: readonly Node[] }
-  | { readonly kind: 'scalar'; readonly at: Position; readonly value: string | number | boolean | null };
+  | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, Node> }
+  | { readonly kind: 'array'; readonly at: number; readonly elements: readonly Node[] }
+  | { readonly kind: 'scalar'; readonly at: number; readonly value: string | number | boolean | null };
 
 export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node }
@@ -14,10 +15,6 @@ export type Parsed =
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 
-  const position = (offset: number): Position => {
-    const before = text.slice(0, offset);
-    return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
-  };
   const fail = (expected: string, offset = at): never => {
     throw new Malformed(expected, offset);
   };
@@ -51,7 +48,7 @@ export function parseJsonc(text: string): Parsed {
   };
   const value = (depth: number): Node => {
     blank();
-    const place = position(at);
+    const place = at;
     if (depth > MAX_DEPTH) return fail(`at most ${MAX_DEPTH} levels`);
     if (take('{')) {
       const members = new Map<string, Node>();
@@ -89,8 +86,13 @@ export function parseJsonc(text: string): Parsed {
     const rest = text.slice(error.offset).split('\n', 1)[0] ?? '';
     const found =
       error.offset >= text.length ? 'the end of the file' : JSON.stringify(rest.length > 20 ? `${rest.slice(0, 20)}…` : rest);
-    return { kind: 'malformed', at: position(error.offset), expected: error.expected, found };
+    return { kind: 'malformed', at: positionIn(text, error.offset), expected: error.expected, found };
   }
+}
+
+export function positionIn(text: string, offset: number): Position {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
 /** The plain value. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { didYouMean } from '../core/errors.ts';
 import { readyServer, type ServerConfig } from './gateway.ts';
-import { parseJsonc, toValue, type Node } from './jsonc.ts';
+import { parseJsonc, positionIn, toValue, type Node } from './jsonc.ts';
 import type { Surroundings } from './places.ts';
 import { seen, type Problem } from './problems.ts';
 import { isHttpUrl, type ServerEntry } from './servers.ts';
@@ -38,7 +38,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
 
   const problems: Problem[] = [];
   const complain = (node: Node, message: string): void => {
-    problems.push({ file, ...node.at, message });
+    problems.push({ file, ...positionIn(text, node.at), message });
   };
   const list = serverList(parsed.root, complain);
   const servers = Object.create(null) as Record<string, ServerConfig>;

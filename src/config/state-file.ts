@@ -30,10 +30,18 @@ export function writeState(file: string, value: unknown): void {
     chmodSync(draft, 0o600);
     renameSync(draft, file);
   } catch (cause) {
-    rmSync(draft, { force: true });
+    discard(draft);
     const code = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
     throw new EarpieceError('bad_config', `${file} cannot be written (${code}); make ${folder} writable or set XDG_STATE_HOME`, {
       cause,
     });
+  }
+}
+
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    // It was never made.
   }
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { readConfig, type Config, type LoadOptions } from './load.ts';
 import { projectPlace, userConfigFile } from './places.ts';
 import type { Problem } from './problems.ts';
@@ -32,36 +32,58 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       // A report that fails is not worth a delivery that fails.
     }
   };
-  // Before reading: a change while reading is then seen by the next call.
+  // Taken before reading: a change while reading is then seen by the next call.
   let state = stateOf(files);
+  let settled = isSettled(files);
   const first = readConfig(options);
   let config = first.config;
+  let told = state + JSON.stringify(first.problems.filter((problem) => problem.file !== undefined));
   report(first.problems);
   return {
     current: () => {
       const now = stateOf(files);
-      if (now === state) return config;
+      if (now === state && settled) return config;
       state = now;
+      settled = isSettled(files);
       const next = readConfig(options);
       // What is wrong with variables and flags was said at first, and does not get right by changing a file.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
       if (problems.length === 0) config = next.config;
-      report(problems);
+      const telling = state + JSON.stringify(problems);
+      if (telling !== told) report(problems);
+      told = telling;
       return config;
     },
   };
 }
 
+/**
+ * File systems count time in steps of some milliseconds: what was written just now may be written again, at the same
+ * length, without looking different. Until the step is over, only reading tells.
+ */
+function isSettled(files: readonly string[]): boolean {
+  const now = Date.now();
+  return files.every((file) => {
+    const written = statOf(file)?.mtimeMs;
+    return written === undefined || Math.abs(now - written) > STEP_MS;
+  });
+}
+
+const STEP_MS = 100;
+
 /** Changes with the files' contents, as far as the file system tells. */
-export function stateOf(files: readonly string[]): string {
-  return files
+export const stateOf = (files: readonly string[]): string =>
+  files
     .map((file) => {
-      try {
-        const stat = statSync(file, { throwIfNoEntry: false });
-        return stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`;
-      } catch (cause) {
-        return (cause as NodeJS.ErrnoException).code ?? 'error';
-      }
+      const stat = statOf(file);
+      return stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`;
     })
     .join('|');
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,160 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { world } from './fixtures.ts';
+import { explain, trustBook } from './index.ts';
+
+const RISKY = `
+view = "xml"
+db = "here.db"
+[gateway.http]
+host = "0.0.0.0"
+[gateway.servers.run]
+command = "sh"
+args = ["-c", "echo hello"]
+env = { SECRET = "s3cr3t" }
+[gateway.servers.net]
+url = "https://example.com/mcp"
+`;
+
+test('what would run, connect, listen or keep waits for trust; the rest counts', () => {
+  const { read, short, projectFile, options } = world({ project: RISKY, user: '[gateway.servers.run]\ncommand = "mine"' });
+  const { config, problems } = read();
+  expect(problems).toEqual([]);
+  expect(config.untrusted.map((one) => ({ ...one, file: short(one.file) }))).toEqual([
+    {
+      file: '…/web/earpiece.toml',
+      what: [
+        'db (keeps what is queued in here.db)',
+        'gateway.http.host (listens on 0.0.0.0)',
+        'gateway.servers.run (runs sh -c echo hello (env: SECRET))',
+        'gateway.servers.net (connects to https://example.com/mcp)',
+      ],
+    },
+  ]);
+  expect(config.policy.view).toBe('xml');
+  expect(short(config.db)).toBe('…/home/.local/state/earpiece/earpiece.db');
+  expect(config.gateway.http.host).toBe('127.0.0.1');
+  expect(config.gateway.servers).toEqual({
+    run: { prefix: 'run', target: { kind: 'stdio', command: 'mine', args: [], env: {} } },
+  });
+
+  trustBook(options()).trust(projectFile);
+  const trusted = read().config;
+  expect(trusted.untrusted).toEqual([]);
+  expect(short(trusted.db)).toBe('…/web/here.db');
+  expect(trusted.gateway.http.host).toBe('0.0.0.0');
+  expect(Object.keys(trusted.gateway.servers)).toEqual(['run', 'net']);
+});
+
+test('trust lasts while those parts stay the same, and until it is taken back', () => {
+  const { read, write, projectFile, options } = world({ project: RISKY });
+  const book = trustBook(options());
+  const waiting = (): number => read().config.untrusted.length;
+  expect(book.isTrusted(projectFile)).toBe(false);
+  expect(book.trust(projectFile).what).toHaveLength(4);
+  expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
+
+  const moved = RISKY.replace('view = "xml"', '# a comment\nview = "json"').replace(
+    'command = "sh"\nargs = ["-c", "echo hello"]',
+    'args = ["-c", "echo hello"]\ncommand = "sh"',
+  );
+  write(projectFile, moved);
+  expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
+
+  write(projectFile, RISKY.replace('echo hello', 'rm -rf /'));
+  expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
+  write(projectFile, RISKY);
+  expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
+  // One part less is another file, too.
+  write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
+  expect(book.isTrusted(projectFile)).toBe(false);
+
+  write(projectFile, RISKY);
+  expect([book.untrust(projectFile), book.untrust(projectFile), waiting()]).toEqual([true, false, 1]);
+});
+
+test('it is for the file itself, not for another at its path or a link to it', () => {
+  const { read, write, projectFile, repository, home, options } = world({ project: RISKY });
+  const book = trustBook(options());
+  symlinkSync(repository, join(home, 'link'));
+  book.trust(join(home, 'link/earpiece.toml'));
+  expect(book.list()).toEqual([projectFile]);
+  expect(read().config.untrusted).toEqual([]);
+  write('copy/.git', '');
+  expect(read({ cwd: write('copy/earpiece.toml', RISKY).replace('/earpiece.toml', '') }).config.untrusted).toHaveLength(1);
+});
+
+test('what harms nobody needs no trust', () => {
+  const { read, projectFile, options } = world({ project: 'view = "xml"\n[gateway.http]\nhost = "localhost"\nport = 5000' });
+  expect(read().config).toMatchObject({ untrusted: [], gateway: { http: { host: 'localhost', port: 5000 } } });
+  expect(trustBook(options()).isTrusted(projectFile)).toBe(true);
+  for (const host of ['127.0.0.1', '127.8.9.1', '::1', 'LOCALHOST']) {
+    const { read } = world({ project: `[gateway.http]\nhost = "${host}"` });
+    expect(read().config.untrusted).toEqual([]);
+  }
+  for (const host of ['127.0.0.1.example.com', '0.0.0.0', '::', 'localhost.example.com', '1127.0.0.1']) {
+    const { read } = world({ project: `[gateway.http]\nhost = "${host}"` });
+    expect(read().config.untrusted).toHaveLength(1);
+  }
+});
+
+test("the user's own file, also where it lies in a repository, is trusted", () => {
+  const { read, home, userFile } = world({ user: RISKY });
+  expect(read().config.untrusted).toEqual([]);
+  mkdirSync(join(home, '.config/earpiece/.git'));
+  const { config } = read({ cwd: join(userFile, '..') });
+  expect(config.untrusted).toEqual([]);
+  expect(Object.keys(config.gateway.servers)).toEqual(['run', 'net']);
+  expect(config.files).toEqual([{ scope: 'project', file: userFile }]);
+});
+
+test('flags and variables are trusted, and explain names what is held back', () => {
+  const { read, short } = world({ project: RISKY });
+  const { config } = read({ env: { EARPIECE_GATEWAY_HTTP_HOST: '0.0.0.0' } });
+  expect(config.gateway.http.host).toBe('0.0.0.0');
+  const db = explain(config, 'db');
+  expect(db.kind === 'setting' && db.overridden.map((other) => short(`${other.text}, ${other.decidedBy}`))).toEqual([
+    'here.db, project file …/web/earpiece.toml:3:1 (not trusted)',
+  ]);
+});
+
+test('the book is for its owner only, and a broken one trusts nothing', () => {
+  const { read, write, home, projectFile, options } = world({ project: RISKY });
+  const file = join(home, '.local/state/earpiece/trusted.json');
+  trustBook(options()).trust(projectFile);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(statSync(join(file, '..')).mode & 0o777).toBe(0o700);
+  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { files: object }).files)).toEqual([projectFile]);
+  for (const broken of ['', '{', '[]', '{"files": 3}', 'null']) {
+    write(file, broken);
+    expect(read().config.untrusted).toHaveLength(1);
+  }
+  trustBook(options()).trust(projectFile);
+  expect(read().config.untrusted).toEqual([]);
+});
+
+test('no file, and no place to write, are clear errors', () => {
+  const { home, projectFile, options, write, short } = world({ project: RISKY });
+  const book = trustBook(options());
+  const message = (act: () => unknown): string => {
+    try {
+      act();
+      return 'nothing thrown';
+    } catch (error) {
+      return short((error as Error).message);
+    }
+  };
+  expect(message(() => book.trust(join(home, 'none.toml')))).toBe(
+    '…/home/none.toml cannot be read (ENOENT); name the earpiece.toml that you mean',
+  );
+  write(join(home, '.local/state/earpiece'), 'a file');
+  expect(message(() => book.trust(projectFile))).toBe(
+    '…/home/.local/state/earpiece/trusted.json cannot be written (EEXIST); make …/home/.local/state/earpiece writable or set XDG_STATE_HOME',
+  );
+  renameSync(join(home, '.local/state/earpiece'), join(home, '.local/state/was'));
+  if (process.getuid?.() === 0) return; // Nothing is forbidden to root.
+  chmodSync(join(home, '.local/state'), 0o500);
+  expect(message(() => book.trust(projectFile))).toContain('cannot be written (EACCES)');
+  chmodSync(join(home, '.local/state'), 0o700);
+});

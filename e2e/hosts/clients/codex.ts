@@ -40,6 +40,8 @@ export const codex: Client = {
 };
 
 function serverSettings(server: McpServer): string[] {
-  if ('url' in server) return [`url = ${toml(server.url)}`, `http_headers = ${toml(server.headers ?? {})}`];
-  return [`command = ${toml(server.command)}`, `args = ${toml(server.args ?? [])}`, `env = ${toml(server.env ?? {})}`];
+  // Without `required` Codex asks the model before a slow server's tools are there.
+  if ('url' in server) return ['required = true', `url = ${toml(server.url)}`, `http_headers = ${toml(server.headers ?? {})}`];
+  const { command, args = [], env = {} } = server;
+  return ['required = true', `command = ${toml(command)}`, `args = ${toml(args)}`, `env = ${toml(env)}`];
 }

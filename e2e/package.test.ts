@@ -1,0 +1,134 @@
+/** The package as its users get it: packed, unpacked beside its dependencies alone, on the right Node and on one that is too old. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules/.bin');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string;
+  bin: Record<string, string>;
+  exports: Record<string, string | Record<string, string>>;
+  dependencies: Record<string, string>;
+};
+const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+const specifiers = subpaths.map((path) => path.replace('.', 'earpiece'));
+
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-package-'));
+const app = join(folder, 'app');
+const installed = join(app, 'node_modules/earpiece');
+const cli = join(installed, manifest.bin['earpiece'] ?? '');
+
+beforeAll(() => {
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
+  execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
+  execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
+  execFileSync('tar', ['-xzf', join(folder, `earpiece-${manifest.version}.tgz`), '-C', folder]);
+  mkdirSync(dirname(installed), { recursive: true });
+  cpSync(join(folder, 'package'), installed, { recursive: true });
+  // What an import of ours may find: nothing but what package.json says that we need.
+  for (const name of Object.keys(manifest.dependencies)) {
+    mkdirSync(dirname(join(app, 'node_modules', name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(app, 'node_modules', name));
+  }
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs Node in the app that has the package installed; without our variables, with a home of its own. */
+function node(args: readonly string[], command = process.execPath): { code: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd: app,
+    encoding: 'utf8',
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      XDG_STATE_HOME: join(folder, 'state'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+    },
+  });
+  return { code: status, stdout, stderr };
+}
+
+test('these tests run on a Node that the package supports', () => {
+  expect(Number(process.versions.node.split('.')[0])).toBeGreaterThanOrEqual(24);
+});
+
+test('holds what is built, and no source, test or path of this machine', () => {
+  const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name));
+  expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
+    new Set(['LICENSE', 'README.md', 'dist', 'package.json']),
+  );
+  expect(paths.filter((path) => /\.(?:test|config)\.|arbitraries|fast-check/u.test(path))).toEqual([]);
+  expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
+});
+
+test('every room with an entry is exported, and every export is there', () => {
+  const entries = readdirSync(join(root, 'src/entries')).map((file) => `./${file.replace('.ts', '')}`);
+  expect(subpaths.toSorted()).toEqual(['.', ...entries].toSorted());
+  for (const path of subpaths) {
+    const target = manifest.exports[path] as { types: string; default: string };
+    expect(existsSync(join(installed, target.types)), target.types).toBe(true);
+    expect(existsSync(join(installed, target.default)), target.default).toBe(true);
+  }
+});
+
+test.each(specifiers)('%s can be imported, and required, with its dependencies alone', (specifier) => {
+  const imported = node(['--input-type=module', '-e', `console.log(Object.keys(await import('${specifier}')).length > 0)`]);
+  expect(imported).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
+  const required = node(['--input-type=commonjs', '-e', `console.log(Object.keys(require('${specifier}')).length > 0)`]);
+  expect(required).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
+});
+
+test('the command runs and knows its version', () => {
+  expect(node([cli, '--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
+});
+
+describe.each(oldNodes())('on $name', ({ command, args, version }) => {
+  const line = new RegExp(
+    String.raw`^earpiece needs Node >= 24, this is v?${version.replaceAll('.', String.raw`\.`)}\b[^\n]*\n$`,
+    'u',
+  );
+
+  test.each(specifiers)('%s says in one line what it needs', (specifier) => {
+    const { code, stdout, stderr } = node(
+      [...args, '--input-type=module', '-e', `import '${specifier}'; console.log('on')`],
+      command,
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(line);
+  });
+
+  test('so does the command', () => {
+    const { code, stdout, stderr } = node([...args, cli, 'send', 'hello'], command);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(line);
+  });
+});
+
+/** A Node that is made to say it is old, which is what every machine has, and each really old one on this machine. */
+function oldNodes(): readonly { name: string; command: string; args: readonly string[]; version: string }[] {
+  const pretend =
+    "for (const [key, value] of [['versions', { ...process.versions, node: '20.0.0' }], ['version', 'v20.0.0']]) Object.defineProperty(process, key, { value })";
+  const pretender = {
+    name: 'a Node that says it is 20.0.0',
+    command: process.execPath,
+    args: ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`],
+    version: '20.0.0',
+  };
+  const places = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
+  const found = [...new Set(places)]
+    .filter((place) => !place.includes('node_modules') && existsSync(join(place, 'node')))
+    .map((place) => join(place, 'node'))
+    .map((command) => ({ command, version: execFileSync(command, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim() }))
+    .filter(({ version }) => Number(version.split('.')[0]) < 24);
+  const real = [...new Map(found.map((old) => [old.version, old])).values()];
+  return [pretender, ...real.map(({ command, version }) => ({ name: `Node ${version}`, command, args: [], version }))];
+}

@@ -13,11 +13,12 @@ import {
 import type { GuardedRider } from './guarded.ts';
 import { edited, stringAt, textOf } from './json.ts';
 import { Lane } from './lane.ts';
+import { OwnTools } from './own-tools.ts';
 import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
-import { clientInfoAt, clientInfoOf, envelopeOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
+import { clientInfoAt, clientInfoOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
 import type { Awaitable, Connection, Verdict } from './rider.ts';
 import { cancelledBy, type Settling } from './settling.ts';
-import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog, type SchemaKind } from './tools.ts';
+import type { Catalog, SchemaKind } from './tools.ts';
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
@@ -62,7 +63,7 @@ export class Relay {
   #held = new Map<string, { readonly frame: Request; readonly timer: NodeJS.Timeout }>();
   #connection: Connection | undefined;
   #identity: string | undefined;
-  #names: OwnNames | undefined;
+  readonly #own: OwnTools;
   #asked = 0;
   #closed = false;
   /** What the client set up, to say it again to a new process. */
@@ -75,6 +76,7 @@ export class Relay {
     this.#options = options;
     this.#clientLane = new Lane((out) => this.#emit(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
+    this.#own = new OwnTools(options.rider, options.catalog, (params) => this.#ask('tools/list', params));
   }
 
   fromClient(frame: Frame): void {
@@ -109,7 +111,7 @@ export class Relay {
         if (frame.kind === 'failure') return this.#pass(frame.bytes);
         return this.#carry(open.call, this.#options.catalog.schemaOf(open.call.tool), frame);
       case 'list':
-        return this.#pass(frame.kind === 'success' ? this.#listed(open.connection, frame) : frame.bytes);
+        return this.#pass(frame.kind === 'success' ? this.#own.listed(open.connection, frame) : frame.bytes);
       case 'ours':
         return open.answer(frame);
       case 'other':
@@ -213,7 +215,7 @@ export class Relay {
       return this.#serverLane.push(frame);
     }
     const call: OpenCall = { server: this.#options.server, tool: name, requestId: frame.id, connection, cancelled: false };
-    const own = this.#meant(frame, connection, name);
+    const own = this.#own.meant(frame, connection, name);
     if (typeof own === 'string') return this.#callOwn(frame, call, own);
 
     const open: Open & { kind: 'call' } = { kind: 'call', call, request: frame, phase: 'asking' };
@@ -254,50 +256,9 @@ export class Relay {
   }
 
   async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
-    const at = param(frame, 'arguments');
-    const args: unknown = at ? JSON.parse(textOf(frame.bytes, at)) : {};
-    const answer = await this.#options.rider.callTool(call.connection, { tool, args, requestId: frame.id });
+    const out = await this.#own.answer(frame, call, tool);
     this.#open.delete(frame.id);
-    if (call.cancelled) return answer.release('cancelled');
-    const result = isStateless(frame) ? { resultType: 'complete', ...answer.result } : answer.result;
-    this.#clientLane.push({ bytes: resultFrame(frame.id, result), requestId: frame.id, delivery: answer });
-  }
-
-  /** The own tool that is meant by a name. Has to ask the upstream for its names when the client never did. */
-  #meant(frame: Request, connection: Connection, name: string): Awaitable<string | undefined> {
-    const own = this.#options.rider.tools(connection);
-    if (!own.some((tool) => name.endsWith(tool.name))) return undefined;
-    const { catalog } = this.#options;
-    if (catalog.complete || this.#state !== 'up') return this.#namesFor(connection).meant(name);
-    return this.#askForTools(frame).then(() => this.#namesFor(connection).meant(name));
-  }
-
-  async #askForTools(like: Request): Promise<void> {
-    const meta = envelopeOf(like);
-    let cursor: string | undefined;
-    do {
-      const params = { ...(cursor !== undefined && { cursor }), ...(meta && { _meta: meta }) };
-      const answer = await this.#ask('tools/list', params);
-      const page = answer?.kind === 'success' ? toolsIn(answer) : undefined;
-      if (page === undefined) return;
-      this.#options.catalog.add(page);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-  }
-
-  /** The names are settled at the first use, so that they stay the same for the connection. */
-  #namesFor(connection: Connection): OwnNames {
-    return (this.#names ??= new OwnNames(this.#options.rider.tools(connection), this.#options.catalog));
-  }
-
-  #listed(connection: Connection, frame: Success): Buffer {
-    const page = toolsIn(frame);
-    if (page === undefined) return frame.bytes;
-    this.#options.catalog.add(page);
-    const own = page.cursor === undefined ? this.#options.rider.tools(connection) : [];
-    const edits = profileEdits(page, connection.profile);
-    if (own.length > 0) edits.push(...ownToolEdits(page, own, this.#namesFor(connection)));
-    return editedPage(page, edits);
+    if (out) this.#clientLane.push(out);
   }
 
   #identify(frame: Request): Connection {
@@ -315,7 +276,6 @@ export class Relay {
     };
     this.#identity = identity;
     this.#connection = connection;
-    this.#names = undefined;
     rider.opened(connection);
     return connection;
   }
@@ -414,6 +374,7 @@ export class Relay {
   }
 
   #ask(method: string, params: object): Promise<Success | Failure | undefined> {
+    if (this.#state !== 'up') return Promise.resolve(undefined);
     return this.#askBytes((id) =>
       Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`),
     );

@@ -1,3 +1,4 @@
+import { fault } from '../core/faults.ts';
 import type { Frame } from './frame.ts';
 import { param, idOf } from './frame.ts';
 import type { Delivery } from './rider.ts';
@@ -24,12 +25,14 @@ export class Settling {
     // An id that is used again while its first answer is unsettled: the client went on, so it has that answer.
     this.#settle(requestId, (before) => before.confirm());
     this.#open.set(requestId, { delivery, written: false });
+    fault('carrier.before_bytes');
   }
 
   written(requestId: string, delivery: Delivery): void {
     const entry = this.#open.get(requestId);
     if (entry?.delivery !== delivery) return;
     entry.written = true;
+    fault('carrier.after_bytes');
     entry.timer = setTimeout(() => this.#settle(requestId, () => delivery.confirm()), this.#confirmAfterMs);
     entry.timer.unref();
   }

@@ -1,0 +1,77 @@
+import type { OpenCall, Outgoing } from './carry.ts';
+import { param, resultFrame, type Failure, type Request, type Success } from './frame.ts';
+import type { GuardedRider } from './guarded.ts';
+import { textOf } from './json.ts';
+import { envelopeOf, isStateless } from './protocol.ts';
+import type { Awaitable, Connection } from './rider.ts';
+import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
+
+/** A tools/list of our own to the upstream. Undefined when it does not answer. */
+export type AskForTools = (params: object, like: Request) => Promise<Success | Failure | undefined>;
+
+/** The tools that the rider brings, and tools/list as clients get it: own tools at its end, schemas as the profile needs them. */
+export class OwnTools {
+  readonly #rider: GuardedRider;
+  readonly #catalog: Catalog;
+  readonly #ask: AskForTools;
+  /** Names are settled at their first use, so that they stay the same for the connection. */
+  readonly #names = new WeakMap<Connection, OwnNames>();
+
+  constructor(rider: GuardedRider, catalog: Catalog, ask: AskForTools) {
+    this.#rider = rider;
+    this.#catalog = catalog;
+    this.#ask = ask;
+  }
+
+  /** The own tool that is meant by a name. Has to ask the upstream for its names when no client ever did. */
+  meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
+    if (!this.#rider.tools(connection).some((tool) => name.endsWith(tool.name))) return undefined;
+    if (this.#catalog.complete) return this.#namesFor(connection).meant(name);
+    return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
+  }
+
+  async answer(request: Request, call: OpenCall, tool: string): Promise<Outgoing | undefined> {
+    const at = param(request, 'arguments');
+    const args: unknown = at ? JSON.parse(textOf(request.bytes, at)) : {};
+    const answer = await this.#rider.callTool(call.connection, { tool, args, requestId: request.id });
+    if (call.cancelled) {
+      answer.release('cancelled');
+      return undefined;
+    }
+    const result = isStateless(request) ? { resultType: 'complete', ...answer.result } : answer.result;
+    return { bytes: resultFrame(request.id, result), requestId: request.id, delivery: answer };
+  }
+
+  /** An answer to tools/list, as this client gets it. */
+  listed(connection: Connection, frame: Success): Buffer {
+    const page = toolsIn(frame);
+    if (page === undefined) return frame.bytes;
+    this.#catalog.add(page);
+    const own = page.cursor === undefined ? this.#rider.tools(connection) : [];
+    const edits = profileEdits(page, connection.profile);
+    if (own.length > 0) edits.push(...ownToolEdits(page, own, this.#namesFor(connection)));
+    return editedPage(page, edits);
+  }
+
+  #namesFor(connection: Connection): OwnNames {
+    let names = this.#names.get(connection);
+    if (names === undefined) {
+      names = new OwnNames(this.#rider.tools(connection), this.#catalog);
+      this.#names.set(connection, names);
+    }
+    return names;
+  }
+
+  async #askForAll(like: Request): Promise<void> {
+    const meta = envelopeOf(like);
+    let cursor: string | undefined;
+    do {
+      const params = { ...(cursor !== undefined && { cursor }), ...(meta && { _meta: meta }) };
+      const answer = await this.#ask(params, like);
+      const page = answer?.kind === 'success' ? toolsIn(answer) : undefined;
+      if (page === undefined) return;
+      this.#catalog.add(page);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+}

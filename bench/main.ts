@@ -13,7 +13,7 @@ import { isMissed, table, type Line, type Described, type Outcome } from './tabl
 const usage = 'usage: node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]';
 const here = import.meta.dirname;
 // On the disk of the checkout: the system's temporary folder may be memory, where a sync costs nothing.
-const workFolder = path.join(here, '..', '.cache', 'bench');
+const workFolder = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(here, '..', '.cache', 'bench'));
 const names = fs
   .readdirSync(path.join(here, 'rows'))
   .filter((file) => file.endsWith('.ts'))

@@ -32,24 +32,34 @@ export async function versus({ ours, theirs, unit, rounds }: Versus): Promise<Me
   };
 }
 
-/** How many times a second `work` can be done, one after the other. */
-export async function perSecond(times: number, work: (i: number) => unknown): Promise<number> {
+/** How many times a second `work` can be done, one after the other, tried for `forMs`. */
+export async function perSecond(forMs: number, work: () => unknown): Promise<number> {
   const start = performance.now();
-  for (let i = 0; i < times; i++) {
-    const result = work(i);
+  let took: number;
+  let times = 0;
+  do {
+    const result = work();
     // A synchronous peer is not made to wait for promises that it does not need.
     if (result instanceof Promise) await result;
-  }
-  return (times * 1000) / (performance.now() - start);
+    times++;
+    took = performance.now() - start;
+  } while (took < forMs);
+  return (times * 1000) / took;
 }
 
-/** The median time of `work` in ms; what `before` does is not counted. */
-export async function medianMs(times: number, before: (i: number) => unknown, work: (i: number) => unknown): Promise<number> {
+/** The same for work that is done many times at once: `work(times)` in portions, until `forMs` have passed. */
+export async function perSecondOf(forMs: number, work: (times: number) => Promise<void>): Promise<number> {
+  const portion = 100;
+  return portion * (await perSecond(forMs, () => work(portion)));
+}
+
+/** The median time of `work` in ms, repeated until it has taken `forMs` in all; what `before` does is not counted. */
+export async function medianMs(forMs: number, before: () => unknown, work: () => unknown): Promise<number> {
   const took: number[] = [];
-  for (let i = 0; i < times; i++) {
-    await before(i);
+  for (let left = forMs; left > 0; left -= took.at(-1) ?? 0) {
+    await before();
     const start = performance.now();
-    const result = work(i);
+    const result = work();
     if (result instanceof Promise) await result;
     took.push(performance.now() - start);
   }

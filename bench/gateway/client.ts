@@ -10,12 +10,14 @@ export type Client = {
   readonly close: () => Promise<void>;
 };
 
+type Where = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
+
 export const server: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'server.ts')];
 export const pipe: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...server];
 
 /** Starts `command` and speaks with it over its stdin and stdout. */
-export async function stdioClient(command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Client> {
-  const child = start(command, env, 'pipe');
+export async function stdioClient(command: readonly string[], where: Where = {}): Promise<Client> {
+  const child = start(command, where, 'pipe');
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error(`${command[0]} has no stdin or stdout`);
   const waiting = new Map<number, { resolve: (line: string) => void; reject: (error: Error) => void }>();
@@ -54,9 +56,9 @@ export async function stdioClient(command: readonly string[], env: NodeJS.Proces
 export async function httpClient(
   command: readonly string[],
   port: number,
-  { env = {}, headers = {}, inFlight }: { env?: NodeJS.ProcessEnv; headers?: Record<string, string>; inFlight: number },
+  { inFlight, ...where }: Where & { readonly inFlight: number },
 ): Promise<Client> {
-  const child = start(command, env, 'ignore');
+  const child = start(command, where, 'ignore');
   const agent = new http.Agent({ keepAlive: true, maxSockets: inFlight });
   let session: Record<string, string> = {};
   const post = (body: string): Promise<{ headers: http.IncomingHttpHeaders; text: string }> =>
@@ -72,7 +74,6 @@ export async function httpClient(
             'content-type': 'application/json',
             accept: 'application/json, text/event-stream',
             'content-length': Buffer.byteLength(body),
-            ...headers,
             ...session,
           },
         },
@@ -137,9 +138,13 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<v
   await Promise.all(Array.from({ length: inFlight }, one));
 }
 
-function start([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, stdio: 'pipe' | 'ignore'): ChildProcess {
+function start([command = '', ...args]: readonly string[], { cwd, env }: Where, stdio: 'pipe' | 'ignore'): ChildProcess {
   // stderr is kept out of the table; a process that fails says so by its end.
-  return spawn(command, args, { stdio: [stdio, stdio, 'ignore'], env: { ...process.env, ...env } });
+  return spawn(command, args, {
+    stdio: [stdio, stdio, 'ignore'],
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { ...process.env, ...env },
+  });
 }
 
 async function listening(port: number, child: ChildProcess): Promise<void> {

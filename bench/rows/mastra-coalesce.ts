@@ -22,17 +22,18 @@ export const row: Row = {
     await mastra.fill(
       Array.from({ length: open }, (_, i) => ({ ...mastraNotification(message(i), data(i)), coalesceKey: keyOf(i) })),
     );
+    const forMs = quick ? 50 : 400;
     // Apart by a number that shares no factor with the keys, so that neighbours in time are not neighbours in the index.
     let next = 0;
     const step = (): number => (next += 4441);
     const measured = await versus({
       ours: () =>
-        perSecond(quick ? 50 : 1000, async () => {
+        perSecond(forMs, async () => {
           const { kind } = await queue(step());
           if (kind !== 'folded') throw new Error(`a queue onto an open key was ${kind}`);
         }),
       theirs: () =>
-        perSecond(quick ? 10 : 30, async () => {
+        perSecond(forMs, async () => {
           const { coalescedCount = 1 } = await create(step());
           if (coalescedCount < 2) throw new Error('Mastra did not coalesce');
         }),

@@ -13,7 +13,7 @@ export const row: Row = {
     const inbox = await openInbox(folder, { policy: { coalesceMs: { '*': 0 } } });
     const conversation = inbox.conversation(CONVERSATION);
     const mastra = await openMastra(path.join(folder, 'mastra.db'));
-    const times = quick ? 5 : 60;
+    const forMs = quick ? 20 : 150;
     let n = 0;
     const ten = async (queue: (i: number) => Promise<unknown>): Promise<void> => {
       for (let i = 0; i < 10; i++) await queue(++n);
@@ -24,7 +24,7 @@ export const row: Row = {
     const measured = await versus({
       ours: async () => {
         const took = await medianMs(
-          times,
+          forMs,
           () => ten((i) => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(i), data: data(i) })),
           async () => {
             const { records } = await conversation.carry(
@@ -40,12 +40,12 @@ export const row: Row = {
       theirs: async () => {
         const due = () =>
           ten((i) => mastra.storage.createNotification({ ...mastraNotification(message(i), data(i)), deliverAt: new Date(0) }));
-        const took = await medianMs(times, due, async () => {
+        const took = await medianMs(forMs, due, async () => {
           const delivered = await mastra.deliverDue();
           if (delivered !== 10) throw new Error(`10 were due, Mastra delivered ${delivered}`);
         });
         bulk.push(
-          await medianMs(times, due, async () => {
+          await medianMs(forMs, due, async () => {
             const listed = await mastra.storage.listDueNotifications({ now: new Date(), limit: 100 });
             const ids = listed.map((record) => record.id);
             await mastra.storage.updateNotificationsStatus({ threadId: 'agent', ids, status: 'delivered' });

@@ -12,13 +12,13 @@ export const row: Row = {
   async run({ quick, folder }) {
     const inbox = await openInbox(folder, { policy: NO_LIMIT });
     const mastra = await openMastra(path.join(folder, 'mastra.db'));
-    const times = quick ? 100 : 1000;
+    const forMs = quick ? 50 : 400;
     let queued = 0;
     const measured = await versus({
       ours: () =>
-        perSecond(times, () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) })),
+        perSecond(forMs, () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) })),
       theirs: () =>
-        perSecond(times, () => mastra.storage.createNotification(mastraNotification(message(++queued), data(queued)))),
+        perSecond(forMs, () => mastra.storage.createNotification(mastraNotification(message(++queued), data(queued)))),
       unit: '/s',
       rounds: quick ? 3 : 11,
     });

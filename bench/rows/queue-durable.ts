@@ -11,15 +11,15 @@ export const row: Row = {
   async run({ quick, folder }) {
     const inbox = await openInbox(folder, { policy: NO_LIMIT });
     const raw = openRaw(folder);
-    const times = quick ? 300 : 4000;
+    const forMs = quick ? 50 : 400;
     let queued = 0;
     const queue = () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) });
     await queue();
     const [stored] = await inbox.store.read({ log: toLog(AGENT) });
     const body = JSON.stringify(stored?.body);
     const measured = await versus({
-      ours: () => perSecond(times, queue),
-      theirs: () => perSecond(times, () => raw.insert(body)),
+      ours: () => perSecond(forMs, queue),
+      theirs: () => perSecond(forMs, () => raw.insert(body)),
       unit: '/s',
       rounds: quick ? 3 : 11,
     });

@@ -1,0 +1,10 @@
+// Queues now and then, as events come: `queuer.ts FOLDER TIMES`. Each notification says when its queue was called.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AGENT, openInbox } from './ours.ts';
+
+const [folder = '', times = '0'] = process.argv.slice(2);
+await using inbox = await openInbox(folder);
+for (let i = 0; i < Number(times); i++) {
+  await sleep(Math.random() * 12);
+  await inbox.queue(AGENT, { kind: 'timer.fired', message: `number ${i}`, data: { since: String(process.hrtime.bigint()) } });
+}

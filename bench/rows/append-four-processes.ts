@@ -1,0 +1,59 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { toLog } from '../../src/inbox/index.ts';
+import { AGENT, openInbox } from '../log/ours.ts';
+import { percentile } from '../rounds.ts';
+import type { Row } from '../row.ts';
+
+const PROCESSES = 4;
+
+export const row: Row = {
+  name: 'append-four-processes',
+  what: 'four processes queue into one file without pause, 20,000 in all: how long each waits; theirs are inserts of the raw driver with its own busy handler',
+  bar: [
+    { figure: 'lost or double', is: '=', value: 0 },
+    { figure: 'p99.9', is: '<=', value: 100 },
+    { figure: 'max', is: '<=', value: 1000 },
+  ],
+  async run({ quick, folder }) {
+    const each = quick ? 250 : 5000;
+    const inbox = await openInbox(folder);
+    const ours = await race('queue', folder, each);
+    const records = await inbox.store.read({ log: toLog(AGENT), limit: PROCESSES * each + 1 });
+    const runs = records.map(({ body }) => (body as unknown as { data: { run: number } }).data.run);
+    const wrong = PROCESSES * each - new Set(runs).size + (records.length - new Set(runs).size);
+    const problems = await inbox.store.verify();
+    if (problems.length > 0) throw new Error(`the database is not sound afterwards: ${problems[0]}`);
+    await inbox.close();
+    const theirs = await race('insert', folder, each);
+    return {
+      figures: {
+        'lost or double': { value: wrong, unit: 'records' },
+        p50: { value: percentile(ours, 50), unit: 'ms' },
+        'p99.9': { value: percentile(ours, 99.9), unit: 'ms' },
+        max: { value: percentile(ours, 100), unit: 'ms' },
+        'their p99.9': { value: percentile(theirs, 99.9), unit: 'ms' },
+        'their max': { value: percentile(theirs, 100), unit: 'ms' },
+      },
+      theirs: { value: percentile(theirs, 99.9), unit: 'ms' },
+    };
+  },
+};
+
+/** All start together; gives the ms that each of all appends took. */
+async function race(how: 'queue' | 'insert', folder: string, each: number): Promise<readonly number[]> {
+  const writers = Array.from({ length: PROCESSES }, (_, n) =>
+    fork(path.join(import.meta.dirname, '../log/writer.ts'), [how, folder, String(n), String(each)], {
+      serialization: 'advanced',
+    }),
+  );
+  const message = (writer: (typeof writers)[number]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      writer.once('message', resolve);
+      writer.once('exit', (code) => reject(new Error(`a writer ended with ${code}`)));
+    });
+  await Promise.all(writers.map(message));
+  const results = writers.map(message);
+  for (const writer of writers) writer.send('go');
+  return (await Promise.all(results)).flatMap((took) => [...(took as Float64Array)]);
+}

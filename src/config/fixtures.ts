@@ -14,11 +14,11 @@ export type World = {
   readonly userFile: string;
   readonly projectFile: string;
   /** Writes a file and its folders; a path that is not absolute starts at the world's folder. */
-  write(path: string, text: string): string;
-  options(given?: Partial<LoadOptions>): LoadOptions;
-  read(given?: Partial<LoadOptions>): { config: Config; problems: string[] };
+  readonly write: (path: string, text: string) => string;
+  readonly options: (given?: Partial<LoadOptions>) => LoadOptions;
+  readonly read: (given?: Partial<LoadOptions>) => { config: Config; problems: string[] };
   /** The world's folder in a text becomes `…`. */
-  short(text: string): string;
+  readonly short: (text: string) => string;
 };
 
 export function world(files: { readonly project?: string; readonly user?: string } = {}): World {

@@ -12,7 +12,7 @@ import { readState, writeState } from './state-file.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
 /** Cheap enough to be asked at each contact point. */
-export type PolicySource = { policy(project: string): Policy };
+export type PolicySource = { readonly policy: (project: string) => Policy };
 
 export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
 

@@ -16,12 +16,12 @@ export type Untrusted = { readonly file: string; readonly what: readonly string[
 
 export type TrustBook = {
   /** Also true for a file in which nothing needs trust. */
-  isTrusted(file: string): boolean;
+  readonly isTrusted: (file: string) => boolean;
   /** Says yes to what the file holds now; returns what that is. */
-  trust(file: string): Untrusted;
+  readonly trust: (file: string) => Untrusted;
   /** False when it was not trusted. */
-  untrust(file: string): boolean;
-  list(): readonly string[];
+  readonly untrust: (file: string) => boolean;
+  readonly list: () => readonly string[];
 };
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');

@@ -8,7 +8,7 @@ import { trustFile } from './trust.ts';
  * The configuration as it is now. No timer and no file watch: each `current` asks for the state of the few files that
  * could count, so a change counts from the next contact point, and there is nothing to close.
  */
-export type ConfigWatch = { current(): Config };
+export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**

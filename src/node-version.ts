@@ -9,4 +9,3 @@ if (!(major >= 24)) {
   );
   process.exit(1);
 }
-export {};

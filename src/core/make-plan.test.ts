@@ -120,30 +120,30 @@ type Case = {
   readonly policy?: Partial<Policy>;
   readonly facts?: Partial<Facts>;
   /** id → `take`, `keep:step`, `summarize` or `close:outcome`. */
-  readonly then: Readonly<Record<string, string>>;
+  readonly expected: Readonly<Record<string, string>>;
   readonly lines?: readonly (readonly string[])[];
 };
 
 const CASES: readonly Case[] = [
-  { name: 'takes what is due', given: [{ id: 'a', message: 'x' }], then: { a: 'take' } },
-  { name: 'filter: master switch', given: [{ id: 'a', message: 'x' }], policy: { enable: false }, then: { a: 'close:filtered' } },
+  { name: 'takes what is due', given: [{ id: 'a', message: 'x' }], expected: { a: 'take' } },
+  { name: 'filter: master switch', given: [{ id: 'a', message: 'x' }], policy: { enable: false }, expected: { a: 'close:filtered' } },
   {
     name: 'filter: a core critical passes the master switch',
     given: [{ id: 'a', message: 'stop', level: 'critical', kind: 'user.message' }],
     policy: { enable: false },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'filter: a critical that is not of the core can be filtered',
     given: [{ id: 'a', message: 'x', level: 'critical', kind: 'ci.down' }],
     policy: { kinds: { ci: { enable: false, names: {} } } },
-    then: { a: 'close:filtered' },
+    expected: { a: 'close:filtered' },
   },
   {
     name: 'filter: source off',
     given: [{ id: 'a', kind: 'mcp.disconnected', message: 'x' }],
     policy: { kinds: { mcp: { enable: false, names: {} } } },
-    then: { a: 'close:filtered' },
+    expected: { a: 'close:filtered' },
   },
   {
     name: 'filter: name off, another name on',
@@ -152,30 +152,30 @@ const CASES: readonly Case[] = [
       { id: 'b', kind: 'mcp.disconnected', message: 'y' },
     ],
     policy: { kinds: { mcp: { names: { reconnected: false, disconnected: true } } } },
-    then: { a: 'close:filtered', b: 'take' },
+    expected: { a: 'close:filtered', b: 'take' },
   },
   {
     name: 'filter: the flat form wins over its source',
     given: [{ id: 'a', kind: 'mcp.up', message: 'x' }],
     policy: { kinds: { mcp: { enable: false, names: {} } }, flat: { 'mcp.up': true } },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'filter: a notification named enable',
     given: [{ id: 'a', kind: 'mcp.enable', message: 'x' }],
     policy: { flat: { 'mcp.enable': false } },
-    then: { a: 'close:filtered' },
+    expected: { a: 'close:filtered' },
   },
   {
     name: 'filter: a source named __proto__ is only a name',
     given: [{ id: 'a', kind: '__proto__.x', message: 'x' }],
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'filter: per tool',
     given: [{ id: 'a', kind: 'tool.waiting', message: 'x', origin: { tool: 'cargo' } }],
     policy: { tools: { cargo: { waiting: false } } },
-    then: { a: 'close:filtered' },
+    expected: { a: 'close:filtered' },
   },
   {
     name: 'filter: minimum level',
@@ -184,32 +184,32 @@ const CASES: readonly Case[] = [
       { id: 'b', message: 'y', level: 'warning' },
     ],
     policy: { minLevel: 'warning' },
-    then: { a: 'close:filtered', b: 'take' },
+    expected: { a: 'close:filtered', b: 'take' },
   },
   {
     name: 'filter: muted',
     given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
     facts: { mutes: [{ pattern: 'ci', until: NOW + 1, by: 'me' }] },
-    then: { a: 'close:filtered' },
+    expected: { a: 'close:filtered' },
   },
   {
     name: 'filter: a mute that is over',
     given: [{ id: 'a', kind: 'ci.ok', message: 'x' }],
     facts: { mutes: [{ pattern: 'ci', until: NOW, by: 'me' }] },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
-  { name: 'relevance: expired', given: [{ id: 'a', message: 'x', expiresAt: NOW }], then: { a: 'close:expired' } },
+  { name: 'relevance: expired', given: [{ id: 'a', message: 'x', expiresAt: NOW }], expected: { a: 'close:expired' } },
   {
     name: 'relevance: the agent knows',
     given: [{ id: 'a', message: 'x', about: 'handle:b' }],
     facts: { known: { 'handle:b': NOW } },
-    then: { a: 'close:known' },
+    expected: { a: 'close:known' },
   },
   {
     name: 'relevance: it knew an older state',
     given: [{ id: 'a', message: 'x', about: 'file:/x', agoMs: 10 }],
     facts: { known: { 'file:/x': NOW - 11 } },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'supersede: the newest of a key',
@@ -218,75 +218,75 @@ const CASES: readonly Case[] = [
       { id: 'b', message: 'up', key: 'k', supersede: true },
       { id: 'c', message: 'other', key: 'k2', supersede: true },
     ],
-    then: { a: 'close:superseded', b: 'take', c: 'take' },
+    expected: { a: 'close:superseded', b: 'take', c: 'take' },
   },
   {
     name: 'moment: turn_start waits at a tool result',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     facts: { points: ['tool_result', 'turn_start'] },
-    then: { a: 'keep:moment' },
+    expected: { a: 'keep:moment' },
   },
   {
     name: 'moment: turn_start is due at its point',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     at: 'turn_start',
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'moment: a host without the point gets it at once',
     given: [{ id: 'a', message: 'x', deliver: 'turn_start' }],
     facts: { points: ['tool_result'] },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'moment: promoted after max_defer',
     given: [{ id: 'a', message: 'x', deliver: 'turn_end', agoMs: DEFAULT_POLICY.maxDeferMs }],
     facts: { points: ['tool_result', 'turn_end'] },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'moment: after_tool does not ride a user message',
     given: [{ id: 'a', message: 'x', deliver: 'after_tool' }],
     at: 'turn_start',
     facts: { points: ['tool_result', 'turn_start'] },
-    then: { a: 'keep:moment' },
+    expected: { a: 'keep:moment' },
   },
   {
     name: 'moment: next_cycle rides before a request',
     given: [{ id: 'a', message: 'x', deliver: 'next_cycle' }],
     at: 'cycle_start',
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'moment: cycle_end',
     given: [{ id: 'a', message: 'x', deliver: 'cycle_end' }],
     at: 'cycle_start',
     facts: { points: ['cycle_start', 'tool_batch_end'] },
-    then: { a: 'keep:moment' },
+    expected: { a: 'keep:moment' },
   },
   {
     name: 'moment: not before its time, however long',
     given: [{ id: 'a', message: 'x', deliver: { at: NOW + 1 }, agoMs: 86_400_000, expiresAt: null }],
-    then: { a: 'keep:moment' },
+    expected: { a: 'keep:moment' },
   },
-  { name: 'moment: at its time', given: [{ id: 'a', message: 'x', deliver: { at: NOW } }], then: { a: 'take' } },
+  { name: 'moment: at its time', given: [{ id: 'a', message: 'x', deliver: { at: NOW } }], expected: { a: 'take' } },
   {
     name: 'moment: after two turns, one so far',
     given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
     facts: { points: ['turn_start'], turnsSince: { a: 1 } },
-    then: { a: 'keep:moment' },
+    expected: { a: 'keep:moment' },
   },
   {
     name: 'moment: after two turns',
     given: [{ id: 'a', message: 'x', deliver: { afterTurns: 2 } }],
     facts: { points: ['turn_start'], turnsSince: { a: 2 } },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'moment: critical ignores it',
     given: [{ id: 'a', message: 'x', level: 'critical', kind: 'user.stop', deliver: 'turn_end' }],
     facts: { points: ['tool_result', 'turn_end'] },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
   {
     name: 'coalesce: one key is one line',
@@ -295,7 +295,7 @@ const CASES: readonly Case[] = [
       { id: 'b', message: 'x changed', key: 'x' },
       { id: 'c', message: 'y changed', key: 'y' },
     ],
-    then: { a: 'take', b: 'take', c: 'take' },
+    expected: { a: 'take', b: 'take', c: 'take' },
     lines: [['a', 'b'], ['c']],
   },
   {
@@ -305,7 +305,7 @@ const CASES: readonly Case[] = [
       { id: 'b', message: 'y', kind: 'f.c', agoMs: 9_000 },
       { id: 'c', message: 'z', kind: 'f.c', agoMs: 1_000 },
     ],
-    then: { a: 'take', b: 'take', c: 'take' },
+    expected: { a: 'take', b: 'take', c: 'take' },
     lines: [['a', 'b'], ['c']],
   },
   {
@@ -315,7 +315,7 @@ const CASES: readonly Case[] = [
       { id: 'b', message: '3 cycles left', kind: 'budget.cycle', level: 'warning' },
       { id: 'c', message: 'x', kind: 'other.cycle', level: 'warning' },
     ],
-    then: { a: 'take', b: 'take', c: 'take' },
+    expected: { a: 'take', b: 'take', c: 'take' },
     lines: [['a', 'b'], ['c']],
   },
   {
@@ -324,7 +324,7 @@ const CASES: readonly Case[] = [
       { id: 'a', message: 'x', origin: { person: 'Ann' } },
       { id: 'b', message: 'y', origin: { person: 'Ann' } },
     ],
-    then: { a: 'take', b: 'take' },
+    expected: { a: 'take', b: 'take' },
     lines: [['a'], ['b']],
   },
   {
@@ -335,21 +335,21 @@ const CASES: readonly Case[] = [
       { id: 'c', message: 'i1', kind: 'c.x' },
     ],
     policy: { maxItems: 1 },
-    then: { a: 'take', b: 'keep:budget', c: 'summarize' },
+    expected: { a: 'take', b: 'keep:budget', c: 'summarize' },
   },
   {
     name: 'budget: something always rides',
     given: [{ id: 'a', message: 'long '.repeat(2_000), level: 'error' }],
     policy: { maxTokens: 50 },
-    then: { a: 'take' },
+    expected: { a: 'take' },
   },
 ];
 
 describe('the plan, case by case', () => {
-  it.each(CASES)('$name', ({ given, at = 'tool_result', policy, facts: known, then, lines }) => {
+  it.each(CASES)('$name', ({ given, at = 'tool_result', policy, facts: known, expected, lines }) => {
     const open = given.map((input, i) => itemOf(input, i)).toSorted((a, b) => a.at - b.at);
     const made = plan(open, at, { ...DEFAULT_POLICY, ...policy }, { ...NO_FACTS, ...known }, NOW);
-    expect(Object.fromEntries(made.decisions.map((d) => [d.id, wordOf(d)]))).toEqual(then);
+    expect(Object.fromEntries(made.decisions.map((d) => [d.id, wordOf(d)]))).toEqual(expected);
     if (lines) expect(made.lines.map((line) => line.ids)).toEqual(lines);
   });
 });

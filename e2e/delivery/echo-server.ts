@@ -1,0 +1,49 @@
+/**
+ * A small MCP server over stdio that writes each call it sees into `CALL_LOG`, one JSON line each: what never reached it is
+ * not there. `echo {text, delayMs?}` answers after the delay; `fail {text}` answers with `isError`.
+ */
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+type Frame = {
+  id?: number | string;
+  method: string;
+  params?: { protocolVersion?: string; name?: string; arguments?: { text?: string; delayMs?: number } };
+};
+
+const log = process.env['CALL_LOG'];
+const say = (frame: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+const tool = (name: string): object => ({
+  name,
+  description: name,
+  inputSchema: { type: 'object', properties: { text: { type: 'string' }, delayMs: { type: 'number' } } },
+});
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line) as Frame;
+  if (id === undefined) return;
+  switch (method) {
+    case 'initialize':
+      return say({
+        id,
+        result: {
+          protocolVersion: params?.protocolVersion,
+          capabilities: { tools: {} },
+          serverInfo: { name: 'echo', version: '1' },
+        },
+      });
+    case 'tools/list':
+      return say({ id, result: { tools: [tool('echo'), tool('fail')] } });
+    case 'tools/call': {
+      const { text = '', delayMs = 0 } = params?.arguments ?? {};
+      if (log !== undefined) appendFileSync(log, `${JSON.stringify({ tool: params?.name, text })}\n`);
+      const answer = (): void =>
+        say({ id, result: { content: [{ type: 'text', text }], ...(params?.name === 'fail' ? { isError: true } : {}) } });
+      if (delayMs > 0) setTimeout(answer, delayMs);
+      else answer();
+      return;
+    }
+    default:
+      say({ id, result: {} });
+  }
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { logKey } from '../../src/core/address.ts';
+import { Stage, textOf } from './stage.ts';
+
+const LOG = logKey('shop', 'coder');
+
+describe('the gate', () => {
+  it('of 8 calls after an interrupt none reaches the server; one delivery, 7 repeats; get_notifications lowers it', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await gateway.call('echo', { text: 'before' });
+    const sent = await stage.run([
+      'send',
+      '--to',
+      'shop/coder',
+      '--id',
+      'stop',
+      '--action',
+      'cancel',
+      '--as',
+      'Ann',
+      '--instruction',
+      'put the tools down',
+      'stop it',
+    ]);
+    expect(sent.code).toBe(0);
+
+    const refused = await Promise.all(Array.from({ length: 8 }, (_, i) => gateway.call('echo', { text: `after ${i}` })));
+    expect(stage.calls()).toEqual([{ tool: 'echo', text: 'before' }]);
+    expect(new Set(refused.map((r) => textOf(r))).size).toBe(1);
+    expect(refused.every((r) => r.isError === true)).toBe(true);
+    expect(refused.map((r) => r._meta?.['earpiece/notifications'])).toEqual(Array.from({ length: 8 }, () => ['stop']));
+    expect(await ear.store.read({ log: LOG, types: ['gate_refused'] })).toHaveLength(8);
+    expect(await ear.store.read({ log: LOG, types: ['carrier_offered'] })).toHaveLength(1);
+
+    const pulled = JSON.parse(textOf(await gateway.call('get_notifications'))) as { count: number; notifications: object[] };
+    expect(pulled).toMatchObject({
+      success: true,
+      count: 1,
+      notifications: [{ id: 'stop', type: 'interrupt', action: 'cancel', instruction: 'put the tools down' }],
+    });
+    expect(textOf(await gateway.call('echo', { text: 'again' }))).toBe('again');
+    expect(stage.calls().map((c) => c.text)).toEqual(['before', 'again']);
+    expect((await ear.why('stop'))?.items[0]?.receipt).toBe('read');
+  });
+
+  it('a running call returns its result and the interrupt; the next one is refused', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    const running = gateway.call('echo', { text: 'running', delayMs: 300 });
+    await gateway.request('ping', {});
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
+    const result = textOf(await running);
+    expect(result).toMatch(/^running\n.*stop it/s);
+    const refused = await gateway.call('echo', { text: 'next' });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain('stop it');
+    expect(stage.calls().map((c) => c.text)).toEqual(['running']);
+  });
+
+  it('interrupt = "after": the side effect happens once, its result is withheld and can be read later', async () => {
+    await using stage = new Stage();
+    stage.config('interrupt = "after"\n');
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', action: 'pause' });
+    const replaced = await gateway.call('echo', { text: 'done it' });
+    expect(textOf(replaced)).toContain('stop it');
+    expect(textOf(replaced)).not.toContain('done it');
+    expect(stage.calls()).toEqual([{ tool: 'echo', text: 'done it' }]);
+    const pulled = JSON.parse(textOf(await gateway.call('get_notifications'))) as {
+      withheld_results: { tool: string; result: string }[];
+    };
+    expect(pulled.withheld_results).toHaveLength(1);
+    expect(pulled.withheld_results[0]?.result).toContain('done it');
+    expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
+    expect(stage.calls()).toHaveLength(2);
+  });
+
+  it('withdrawn before the agent looked: nothing arrives', async () => {
+    await using stage = new Stage();
+    const gateway = await stage.gateway();
+    await stage.run(['send', '--to', 'shop/coder', '--id', 'stop', '--action', 'cancel', '--key', 'task:1', 'blocked']);
+    expect((await stage.run(['withdraw', '--key', 'task:1', '--to', 'shop/coder'])).stdout).toContain('withdrawn');
+    expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
+  });
+
+  it('signal mode: a fixed field, a text that repeats until it is read, details by get_notifications', async () => {
+    await using stage = new Stage();
+    stage.config('view = "signal_ja"\n');
+    const ear = await stage.open();
+    const gateway = await stage.gateway({ client: 'gemini-cli-mcp-client' });
+    const quiet = await gateway.call('echo', { text: 'x' });
+    expect([quiet.notification, quiet.content.length]).toEqual(['通知はありません', 1]);
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'hello' });
+    for (let i = 0; i < 3; i++) {
+      const result = await gateway.call('echo', { text: 'x' });
+      expect(result.notification).toBe('【重要】通知があります。get_notifications を呼び出して確認してください。');
+      expect(result.content[1]?.text).toBe(result.notification);
+    }
+    expect(textOf(await gateway.call('get_notifications'))).toContain('hello');
+    expect((await gateway.call('echo', { text: 'x' })).notification).toBe('通知はありません');
+
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop', action: 'cancel' });
+    expect(textOf(await gateway.call('echo', { text: 'x' }))).toBe(
+      '通知があります。\n\n1. get_notifications() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください',
+    );
+  });
+});

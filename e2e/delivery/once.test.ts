@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import { isType } from '../../src/core/records.ts';
+import { logKey } from '../../src/core/address.ts';
+import { Stage, textOf, type GatewayClient } from './stage.ts';
+
+const LOG = logKey('shop', 'coder');
+const now = (): number => performance.timeOrigin + performance.now();
+
+describe('once', () => {
+  it('1,000 calls, 8 in flight, two gateways of one conversation, another process queueing', { timeout: 120_000 }, async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateways = [await stage.gateway(), await stage.gateway()];
+    const producer = spawn(process.execPath, [join(import.meta.dirname, 'producer.ts'), 'shop/coder#main', '400', '4'], {
+      env: stage.env(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const queued: { id: string; at: number }[] = [];
+    createInterface({ input: producer.stdout }).on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
+    const produced = new Promise((resolve) => producer.once('close', resolve));
+
+    type Call = { start: number; end: number; ids: string[] };
+    const calls: Call[] = [];
+    let left = 1_000;
+    const worker = async (gateway: GatewayClient): Promise<void> => {
+      while (left-- > 0) {
+        const start = now();
+        const text = textOf(await gateway.call('echo', { text: `call ${left}` }));
+        calls.push({ start, end: now(), ids: [...text.matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, i) => worker(gateways[i % 2] as GatewayClient)));
+    await produced;
+    for (
+      let last = await gateways[0]?.call('echo', { text: 'last' });
+      last && /\[ep /.test(textOf(last));
+      last = await gateways[0]?.call('echo', { text: 'last' })
+    )
+      calls.push({ start: now(), end: now(), ids: [...textOf(last).matchAll(/<(p\d+-\d+)>/g)].map((m) => m[1] ?? '') });
+
+    const arrived = calls.flatMap((call) => call.ids);
+    expect(queued).toHaveLength(400);
+    expect(arrived.toSorted()).toEqual(queued.map((q) => q.id).toSorted());
+    // Whatever was queued before a call began is, when that call has ended, in its result or in one that was on its way by then.
+    const byId = new Map(calls.flatMap((call) => call.ids.map((id) => [id, call] as const)));
+    const budget = ear.policies.policy('shop').maxItems;
+    const late = calls.flatMap((call) =>
+      call.ids.length >= budget ? [] : queued.filter((q) => q.at < call.start && (byId.get(q.id)?.start ?? 0) > call.end),
+    );
+    expect(late).toEqual([]);
+    // Both gateways took part, and the log agrees.
+    const offers = await ear.store.read({ log: LOG, types: ['carrier_offered'], limit: 2_000 });
+    expect(new Set(offers.map(({ body }) => isType(body, 'carrier_offered') && body.owner.pid)).size).toBe(2);
+    expect(await ear.store.verify()).toEqual([]);
+  });
+
+  it.each(['offer.appended', 'carrier.before_bytes', 'carrier.after_bytes', 'confirm.before'])(
+    'a gateway killed at %s: offered again, flagged, same id and item text',
+    async (point) => {
+      await using stage = new Stage();
+      const ear = await stage.open();
+      const doomed = await stage.gateway({ env: { EARPIECE_FAULT: `${point}:1` } });
+      await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+      // The bytes may be out before it dies: then the client has seen it, and sees it again as a repetition.
+      await doomed.call('echo', { text: 'x' }).catch(() => undefined);
+      doomed.send({ method: 'notifications/initialized' });
+      expect(await doomed.exited).toBe('SIGKILL');
+
+      const next = await stage.gateway();
+      const again = textOf(await next.call('echo', { text: 'y' }));
+      expect(again).toContain('the build has ended');
+      expect(again).toContain('repeated');
+      await next.call('echo', { text: 'z' });
+      const offers = (await ear.store.read({ log: LOG, types: ['carrier_offered'] })).flatMap(({ body }) =>
+        isType(body, 'carrier_offered') ? [body] : [],
+      );
+      expect(offers.map((o) => o.ids)).toEqual([['n1'], ['n1']]);
+      expect(offers[1]?.view.items).toEqual(offers[0]?.view.items);
+      expect(offers.map((o) => o.view.repeated ?? false)).toEqual([false, true]);
+      expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
+    },
+  );
+
+  it('killed at confirm.after it was delivered, and does not come again', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.after:1' } });
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    await doomed.call('echo', { text: 'x' });
+    doomed.send({ method: 'notifications/initialized' });
+    expect(await doomed.exited).toBe('SIGKILL');
+    const next = await stage.gateway();
+    expect(textOf(await next.call('echo', { text: 'y' }))).toBe('y');
+    expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
+  });
+
+  it('a client that cancels right after the answer: released, and carried by the next', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    const { id, answer } = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'x' } });
+    expect(textOf((await answer) as never)).toContain('the build has ended');
+    gateway.cancel(id);
+    const second = textOf(await gateway.call('echo', { text: 'y' }));
+    expect(second).toContain('the build has ended');
+    expect(second).toContain('repeated');
+    const types = (await ear.store.read({ log: LOG, types: ['carrier_released'] })).map(
+      ({ body }) => 'reason' in body && body.reason,
+    );
+    expect(types).toEqual(['cancelled']);
+  });
+
+  it('a call that was cancelled before its answer takes nothing', async () => {
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    const slow = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'slow', delayMs: 300 } });
+    slow.answer.catch(() => undefined);
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    gateway.cancel(slow.id);
+    const next = textOf(await gateway.call('echo', { text: 'y', delayMs: 400 }));
+    expect(next).toContain('the build has ended');
+    expect(next).not.toContain('repeated');
+    expect(await ear.store.read({ log: LOG, types: ['carrier_offered'] })).toHaveLength(1);
+  });
+
+  it('a failing result carries too, and the store may come later than the gateway', async () => {
+    await using stage = new Stage();
+    const gateway = await stage.gateway();
+    const ear = await stage.open();
+    await ear.queue('shop/coder#main', { message: 'the build has ended' });
+    const failed = await gateway.call('fail', { text: 'no' });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toContain('the build has ended');
+  });
+});

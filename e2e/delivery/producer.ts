@@ -1,0 +1,12 @@
+/** Another process that queues: `producer.ts <address> <count> <everyMs>`; one JSON line for each, after the queue has returned. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { openEarpiece } from '../../src/index.ts';
+
+const [address = '', count = '1', everyMs = '0'] = process.argv.slice(2);
+await using ear = await openEarpiece();
+for (let i = 0; i < Number(count); i++) {
+  const id = `p${process.pid}-${i}`;
+  await ear.queue(address, { id, kind: `test.n${i}`, level: 'error', message: `<${id}>` });
+  process.stdout.write(`${JSON.stringify({ id, at: performance.timeOrigin + performance.now() })}\n`);
+  if (Number(everyMs) > 0) await pause(Number(everyMs));
+}

@@ -1,0 +1,166 @@
+/** A stage for the whole product: a database of its own, gateways as child processes, producers as other processes. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openEarpiece, type Earpiece } from '../../src/index.ts';
+
+export const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
+const ECHO = join(import.meta.dirname, 'echo-server.ts');
+
+export type ToolResult = {
+  content: { type: string; text: string }[];
+  isError?: boolean;
+  notification?: string;
+  _meta?: Record<string, unknown>;
+};
+
+export class Stage implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'earpiece-stage-'));
+  readonly db = join(this.folder, 'earpiece.db');
+  readonly #started: (Disposable | AsyncDisposable)[] = [];
+
+  /** With this, and nothing of the machine's user. */
+  env(more: Record<string, string> = {}): Record<string, string> {
+    return {
+      PATH: process.env['PATH'] ?? '',
+      HOME: this.folder,
+      XDG_STATE_HOME: join(this.folder, 'state'),
+      XDG_CONFIG_HOME: join(this.folder, 'config'),
+      EARPIECE_DB: this.db,
+      EARPIECE_ADDRESS: 'shop/coder#main',
+      ...more,
+    };
+  }
+
+  /** The configuration of the project `shop`, whose folder this then is. */
+  config(toml: string): void {
+    writeFileSync(join(this.folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
+  }
+
+  async open(): Promise<Earpiece> {
+    const ear = await openEarpiece({ db: this.db, cwd: this.folder, env: this.env() });
+    this.#started.push(ear);
+    return ear;
+  }
+
+  async gateway(
+    options: { args?: readonly string[]; env?: Record<string, string>; client?: string } = {},
+  ): Promise<GatewayClient> {
+    const client = new GatewayClient(this, options.args ?? [], options.env ?? {});
+    this.#started.push(client);
+    await client.connect(options.client ?? 'raw');
+    return client;
+  }
+
+  /** What reached the upstream servers. */
+  calls(): { tool: string; text: string }[] {
+    const file = join(this.folder, 'calls.jsonl');
+    return existsSync(file)
+      ? readFileSync(file, 'utf8')
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { tool: string; text: string })
+      : [];
+  }
+
+  /** One command line of the product, to its end. */
+  async run(
+    args: readonly string[],
+    options: { env?: Record<string, string>; input?: string; cwd?: string } = {},
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd: options.cwd ?? this.folder,
+      env: this.env(options.env),
+      stdio: 'pipe',
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdin.on('error', () => {}).end(options.input ?? '');
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    return { code, stdout, stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const started of this.#started.toReversed())
+      await (Symbol.asyncDispose in started ? started[Symbol.asyncDispose]() : started[Symbol.dispose]());
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+/** A client that speaks to the echo server through a gateway of its own. */
+export class GatewayClient implements AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly exited: Promise<NodeJS.Signals | number | null>;
+  stderr = '';
+  #next = 1;
+  #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+
+  constructor(stage: Stage, args: readonly string[], env: Record<string, string>) {
+    const server = args.includes('--') ? [] : ['--', process.execPath, ECHO];
+    this.process = spawn(process.execPath, [CLI, 'gateway', ...args, ...server], {
+      cwd: stage.folder,
+      env: stage.env({ CALL_LOG: join(stage.folder, 'calls.jsonl'), ...env }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.process.stdin?.on('error', () => {});
+    createInterface({ input: this.process.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const { id, result, error } = JSON.parse(line) as { id?: number; result?: unknown; error?: { message: string } };
+      const waiter = id === undefined ? undefined : this.#waiting.get(id);
+      if (id === undefined || waiter === undefined) return;
+      this.#waiting.delete(id);
+      if (error) waiter.reject(new Error(error.message));
+      else waiter.resolve(result);
+    });
+    this.exited = new Promise((resolve) => {
+      this.process.once('exit', (code, signal) => {
+        for (const waiter of this.#waiting.values())
+          waiter.reject(new Error(`the gateway has ended (${signal ?? code})\n${this.stderr}`));
+        this.#waiting.clear();
+        resolve(signal ?? code);
+      });
+    });
+  }
+
+  async connect(name: string): Promise<void> {
+    await this.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } });
+    this.send({ method: 'notifications/initialized' });
+  }
+
+  send(frame: object): void {
+    this.process.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+  }
+
+  /** Its id, and its answer. */
+  begin(method: string, params: object): { id: number; answer: Promise<unknown> } {
+    const id = this.#next++;
+    const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.send({ id, method, params });
+    return { id, answer };
+  }
+
+  request(method: string, params: object): Promise<unknown> {
+    return this.begin(method, params).answer;
+  }
+
+  async call(name: string, args: object = {}): Promise<ToolResult> {
+    return (await this.request('tools/call', { name, arguments: args })) as ToolResult;
+  }
+
+  cancel(id: number): void {
+    this.send({ method: 'notifications/cancelled', params: { requestId: id } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.stdin?.end();
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), 5_000);
+    await this.exited;
+    clearTimeout(timer);
+  }
+}
+
+export const textOf = (result: ToolResult): string => result.content.map((block) => block.text).join('\n');

@@ -57,7 +57,10 @@ const GET_NOTIFICATIONS: OwnTool = {
 /** The gateway's own tools, the same for every connection. */
 export const OWN_TOOLS: readonly OwnTool[] = [GET_NOTIFICATIONS];
 
-export function inboxRider(options: InboxRiderOptions): Rider {
+/** `idle`: everything that was begun in the background is written. */
+export type InboxRider = Rider & { idle(): Promise<void> };
+
+export function inboxRider(options: InboxRiderOptions): InboxRider {
   const { inbox } = options;
   const seats = new Map<string, Seat>();
   const seatOf = (connection: Connection): Seat => {
@@ -65,8 +68,16 @@ export function inboxRider(options: InboxRiderOptions): Rider {
     if (!seat) seats.set(connection.key, (seat = new Seat(connection, options)));
     return seat;
   };
+  const background = new Set<Promise<void>>();
   const settle = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => options.complain(`a notification's receipt was not written: ${messageOf(error)}`));
+    const done = work.then(
+      () => void background.delete(done),
+      (error: unknown) => {
+        background.delete(done);
+        options.complain(`a notification's receipt was not written: ${messageOf(error)}`);
+      },
+    );
+    background.add(done);
   };
   const deliveryOf = (offer: Offer | undefined): Delivery =>
     offer === undefined
@@ -74,6 +85,10 @@ export function inboxRider(options: InboxRiderOptions): Rider {
       : { confirm: () => settle(offer.confirm()), release: (reason: ReleasedRecord['reason']) => settle(offer.release(reason)) };
 
   return {
+    idle: async () => {
+      while (background.size > 0) await Promise.all(background);
+    },
+
     tools: () => OWN_TOOLS,
 
     async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {

@@ -1,5 +1,5 @@
+import { OWN_TOOLS, type InboxRider } from './inbox-rider.ts';
 import type { OwnTool, Rider } from './rider.ts';
-import { OWN_TOOLS } from './inbox-rider.ts';
 
 const RETRY_MS = 2_000;
 
@@ -7,13 +7,13 @@ const RETRY_MS = 2_000;
  * A rider whose log may not be there (yet, or for a while): the gateway starts at once and passes calls, and the log is
  * tried again every 2 s. The own tools are listed from the start, so that tools/list stays the same bytes.
  */
-export function retryingRider(open: () => Promise<Rider>): Rider & { end(): Promise<void> } {
-  let opening: Promise<Rider> | undefined;
-  let ready: Rider | undefined;
+export function retryingRider(open: () => Promise<InboxRider>): Rider & { end(): Promise<void> } {
+  let opening: Promise<InboxRider> | undefined;
+  let ready: InboxRider | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let lastError: unknown;
 
-  const rider = (): Promise<Rider> => {
+  const rider = (): Promise<InboxRider> => {
     if (ready) return Promise.resolve(ready);
     if (opening) return opening;
     if (performance.now() - failedAt < RETRY_MS) return Promise.reject(lastError);
@@ -46,9 +46,10 @@ export function retryingRider(open: () => Promise<Rider>): Rider & { end(): Prom
     upstream: (event) => {
       if (ready) ready.upstream(event);
     },
-    // What is still being opened must not open after the end.
+    // What is still being opened must not open after the end, and receipts that are on their way are written.
     end: async () => {
       await opening?.catch(() => undefined);
+      await ready?.idle();
     },
   };
 }

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    include: ['src/{core,config,inbox}/**/*.test.ts', 'e2e/{layers,promises,docs}/**/*.test.ts'],
+    include: ['src/{core,config,inbox}/**/*.test.ts', 'e2e/{layers/layers,requirements,snippets}.test.ts'],
     reporters: ['default', './scripts/summary.ts'],
   },
 });

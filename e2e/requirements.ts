@@ -1,0 +1,233 @@
+/**
+ * What Earpiece promises, one line each, as data. A test that proves a promise cites its id (`verifies`, `promise`);
+ * `requirements.test.ts` fails on a promise that no test cites, and `docs/guarantees.md` cites the same ids.
+ */
+type Requirement = {
+  readonly behaviour: string;
+  /** What has to be built before it can be proved. A test that cites it fails: then take the line out. */
+  readonly deferred?: string;
+};
+
+export const REQUIREMENTS = {
+  // The log: recording and recovery.
+  'log:queued-first': { behaviour: 'A queued notification is in the log before anything delivers it.' },
+  'log:durable': { behaviour: 'What was acknowledged survives kill -9 of the process that wrote it.' },
+  'log:idempotent': { behaviour: 'The id of a notification is queued once, whoever repeats it.' },
+  'log:replay': { behaviour: 'Any prefix of a log replays to the same open set as living through it.' },
+  'log:unknown-types': { behaviour: 'Record types and fields that are not known come back as they were given.' },
+  'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
+  'log:clock': { behaviour: 'The time of a log never runs backwards, even when the clock does.' },
+  'log:closes-once': { behaviour: 'An id closes once per conversation.' },
+  'log:fork': { behaviour: 'A fork keeps what is open, with the same ids.', deferred: 'needs conversation_forked' },
+  'log:retention': { behaviour: 'Retention prunes closed records; the rest of the log replays to the same open set.' },
+  'log:allowlist': {
+    behaviour: 'Only the chat and tool records reach a request to a provider.',
+    deferred: 'needs our own agent, which makes such requests',
+  },
+  'log:redacted-carrier': {
+    behaviour: 'A carrier that the provider refuses is replaced by one line.',
+    deferred: 'needs our own agent',
+  },
+
+  // Stores.
+  'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
+  'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
+  'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
+  'store:kill-9': { behaviour: 'A database is sound when it is opened again after kill -9 between any two writes.' },
+  'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with the way out.' },
+  'store:private': { behaviour: 'The database file is readable by its user only.' },
+  'store:schema': { behaviour: 'The schema after all migrations is the golden one.' },
+  'store:watch': { behaviour: 'A watcher in another process sees each record once, in order, without losing any.' },
+  'store:unread-check': { behaviour: 'Whether anything is open is answered by an index, in at most 10 ms over 1,000 open.' },
+  'faults:points': {
+    behaviour: 'The process ends at each named write boundary, at least 20 times each: 0 lost, 0 closed twice.',
+  },
+  'faults:random': { behaviour: 'Random kill -9 with four processes on one file: 0 lost, 0 closed twice.' },
+  'faults:checker': { behaviour: 'The checker of the fault runs catches three bugs that were put in on purpose.' },
+
+  // Delivery.
+  'delivery:once': { behaviour: 'Where we own the transcript a notification is delivered exactly once.' },
+  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due at once, and nothing twice.' },
+  'delivery:nothing': { behaviour: 'With nothing open the carrier is unchanged.' },
+  'delivery:whole': { behaviour: 'The carrier holds the whole notification and the text that was sent.' },
+  'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results carry.' },
+  'delivery:other-process': {
+    behaviour: 'What another process queued is in every tool result whose offer starts after the queue returned.',
+  },
+  'delivery:thousand-calls': {
+    behaviour: 'Exactly once over 1,000 calls, 8 in flight, two gateways of one conversation.',
+  },
+  'delivery:two-carriers': { behaviour: 'Two carriers of one conversation never both take a notification.' },
+  'lease:repeated': {
+    behaviour: 'Killed between offer and confirm: offered again with the same id and item text, flagged as repeated.',
+  },
+  'lease:released': { behaviour: 'A cancelled request or a write that failed releases what was offered.' },
+  'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, that of a living one after its time.' },
+  'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
+  'lease:withdrawn': { behaviour: 'What was withdrawn or expired after an offer is not offered again: maybe seen.' },
+  'delivery:receipts': { behaviour: 'why(id) tells how far a notification got and the reason of each decision.' },
+  'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries.", deferred: 'needs our own agent' },
+  'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.', deferred: 'needs our own agent' },
+  'delivery:idle': { behaviour: 'An idle agent gets one combined request.', deferred: 'needs our own agent' },
+  'force:between-turns': { behaviour: 'A critical between turns makes a system request.', deferred: 'needs our own agent' },
+  'force:mid-stream': {
+    behaviour: 'A critical aborts the stream; what is finished is kept, and retries do not fire.',
+    deferred: 'needs our own agent',
+  },
+  'force:during-tools': { behaviour: 'A critical during tools rides on their responses.', deferred: 'needs our own agent' },
+  'force:no-loops': {
+    behaviour: 'An id wakes once; what an agent caused itself never wakes it.',
+    deferred: 'needs our own agent',
+  },
+
+  // The plan.
+  'plan:decides-all': { behaviour: 'The plan decides about each open notification exactly once, with a reason.' },
+  'plan:order': { behaviour: 'Critical, error, warning, info; the oldest first inside of a level.' },
+  'plan:budget': { behaviour: 'A budget never cuts error and above; the rest is summarized with how many and where to read it.' },
+  'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
+  'plan:filter-source': { behaviour: 'A source that is off does not ride.' },
+  'plan:filter-name': {
+    behaviour: 'A name that is off does not ride; the flat form "source.name" wins over a name like enable.',
+  },
+  'plan:filter-tool': { behaviour: "A producing tool's notifications are off for that tool only." },
+  'plan:master-switch': { behaviour: 'With the master switch off nothing rides; by default all of it does.' },
+  'plan:filtered-recorded': { behaviour: 'A filtered notification is in the log all the same, and requeue brings it back.' },
+  'plan:relevance': { behaviour: 'What expired, was withdrawn or is already known does not ride.' },
+  'plan:supersede': { behaviour: 'Of one key that supersedes, only the newest state rides.' },
+  'plan:moment': {
+    behaviour: 'What waits for a moment stays open until it is due, after so many turns, at a time, or when it waited too long.',
+  },
+  'plan:coalesce': {
+    behaviour: 'One key, or one source inside its window, becomes one line that keeps the count and what differs.',
+  },
+  'plan:critical': { behaviour: 'A critical is neither delayed, nor batched away, nor summarized.' },
+  'queue:fold': { behaviour: 'Queued onto an open key that was never offered, it adds to the count.' },
+  'queue:max-open': {
+    behaviour: 'Beyond maxOpen the oldest of the lowest level are dropped, with one summary of what and how many.',
+  },
+  'queue:mute': { behaviour: 'A muted kind is silent until its time is over.' },
+  'queue:expiry': { behaviour: 'Each level has its time to live; critical has none.' },
+  'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.', deferred: 'needs handles' },
+  'queue:many': { behaviour: '100 events a second, each in under 100 ms.', deferred: 'needs the bus' },
+
+  // Views.
+  'view:markdown': { behaviour: 'Markdown by level, with its preamble and rules.' },
+  'view:xml': { behaviour: 'XML per item, and one batch with its count.' },
+  'view:toon': { behaviour: 'A TOON table for many, the line form for one.' },
+  'view:json': { behaviour: 'JSON that parses to what was queued.' },
+  'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
+  'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
+  'view:stable': { behaviour: 'What was sent is stored and never rendered again.' },
+  'view:tokens': { behaviour: 'The default view keeps to its token bars on the committed corpus.' },
+  'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.', deferred: 'needs subscribers' },
+
+  // The gate.
+  'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
+  'gate:one-text': { behaviour: 'All refused calls get the same id and text: one delivery, the others repeats.' },
+  'gate:lowered': { behaviour: 'get_notifications lowers the gate, as do withdraw, resume and expiry.' },
+  'gate:without-tool': {
+    behaviour: 'Where the host has no get_notifications the gate falls at the next turn after the refusal.',
+  },
+  'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },
+  'gate:after': { behaviour: 'With interrupt "after" the side effect happened once and its result is readable later.' },
+  'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },
+  'gate:own-tools': { behaviour: 'Our own tools always pass.' },
+
+  // Whose conversation.
+  'address:agent': {
+    behaviour: "project/agent is taken by the agent's first conversation that carries; a conversation only by itself.",
+  },
+  'address:fan-out': { behaviour: 'project/* reaches each active conversation once, no ended one, also when it was cut off.' },
+  'address:nobody': { behaviour: 'When nobody is there the error says what to do.' },
+  'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
+  'address:clear': { behaviour: 'After /clear what waits goes to the new session of the same process.' },
+  'address:order': {
+    behaviour: 'A flag wins over the session id, the session id over the host process, else one #main per agent.',
+  },
+  'address:other-agent': { behaviour: 'What is for another agent stays.' },
+
+  // The gateway.
+  'gateway:identical': {
+    behaviour: 'With nothing open every tool of two real servers answers byte for byte as without the gateway.',
+  },
+  'gateway:tools-list': { behaviour: 'What a profile changes in tools/list is a golden file.' },
+  'gateway:oddities': { behaviour: 'Odd JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
+  'gateway:conformance': { behaviour: 'The conformance suite gives the same verdicts direct and through the gateway.' },
+  'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers direct and through the gateway.' },
+  'gateway:inspector': { behaviour: "The inspector's command line lists and calls through the gateway." },
+  'gateway:profiles': { behaviour: 'Blocks, extend and strip change the result as they say, and nothing else of it.' },
+  'gateway:max-result': { behaviour: 'A result that is too big with its view is no carrier, and the delivery goes back.' },
+  'gateway:restart': { behaviour: 'A crashed server is started again; open calls are answered and the next call works.' },
+  'gateway:mcp-events': {
+    behaviour: 'A server that drops queues mcp.disconnected, withdrawn when it is back with mcp.reconnected.',
+  },
+  'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process behind.' },
+  'gateway:store-trouble': { behaviour: 'Without its store for 250 ms the call passes unchanged, with one line on stderr.' },
+  'gateway:fronts-many': { behaviour: 'It fronts all servers of a configuration; names are prefixed and collisions an error.' },
+  'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
+  'gateway:print': { behaviour: '--print writes the line that installs it in each client, and its undo.' },
+  'gateway:fuzz': { behaviour: 'No crash and no hang in the framing, however the bytes are cut or damaged.' },
+
+  // The pull model.
+  'pull:newest-first': { behaviour: 'get_notifications answers newest first, scoped to project, agent and conversation.' },
+  'pull:read-once': { behaviour: 'Read on fetch: a second fetch is empty; mark_as_read = false keeps them.' },
+  'pull:rest': { behaviour: 'It also gives what a budget summarized and results that were withheld.' },
+  'pull:fields': { behaviour: 'Its fields are id, type, action, message, instruction, created_at and task_id.' },
+  'pull:signal': { behaviour: 'In signal mode the notification field is in every result, and repeats until it is read.' },
+  'pull:name': { behaviour: 'It is renamed deterministically when the upstream has that name.' },
+  'pull:report-completed': {
+    behaviour: "report_completed(blocked) after a person's block succeeds and closes the execution log.",
+    deferred: 'needs tasks in the server',
+  },
+
+  // Real clients.
+  'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
+  'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
+  'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
+
+  // Configuration and command line.
+  'config:forms': { behaviour: 'Both filter forms and both shapes of per-tool tables mean the same.' },
+  'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
+  'config:explain': { behaviour: 'config explain says who decided each value.' },
+  'config:live': { behaviour: 'A changed file counts from the next contact point; a broken one keeps the old and says so once.' },
+  'config:trust': { behaviour: 'What a cloned repository would run or open waits for its user to trust it.' },
+  'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
+  'cli:commands': { behaviour: 'Each command does what its help says, with --json too.' },
+  'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
+  'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
+
+  // The package.
+  'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
+  'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
+  'package:layers': { behaviour: 'The arrows between the rooms point inward; the core has no clock, chance or I/O.' },
+  'package:first-example': { behaviour: 'The first example runs with no service and no key and prints what the README says.' },
+  'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
+  'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, with no key, service or terminal.' },
+
+  // To come.
+  'bus:disabled': {
+    behaviour: 'A disabled subscriber queues nothing; one of the core cannot be disabled.',
+    deferred: 'needs the bus',
+  },
+  'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.', deferred: 'needs the bus' },
+  'bus:discovery': {
+    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one is gone.',
+    deferred: 'needs the bus',
+  },
+  'sources:thresholds': {
+    behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.',
+    deferred: 'needs sources',
+  },
+  'self:deferred': {
+    behaviour: 'What an agent tells itself for later arrives then, once, across restarts.',
+    deferred: 'needs our own agent',
+  },
+  'console:history': {
+    behaviour: 'The console shows what arrived, staged and read, and triggers nothing again.',
+    deferred: 'needs the console',
+  },
+} as const satisfies Record<string, Requirement>;
+
+export type RequirementId = keyof typeof REQUIREMENTS;
+
+export const requirement = (id: RequirementId): Requirement => REQUIREMENTS[id];

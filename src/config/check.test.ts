@@ -439,6 +439,11 @@ describe('what is read', () => {
     expect(problems).toHaveLength(1);
   });
 
+  test('of two shapes that disagree neither counts', () => {
+    const text = '[conversation.tools.t]\nnotifications.stopped = true\nspawn.notifications.on_success = false';
+    expect(checkConfigText(text, 'e.toml')).toMatchObject({ entries: [], problems: [{ line: 3 }] });
+  });
+
   test('any text is answered, never thrown at', () => {
     const key = fc.constantFrom(
       'view',

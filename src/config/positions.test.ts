@@ -24,6 +24,7 @@ describe('where a key stands', () => {
     ['in an inline table', 'a = { b = 1, "c d" = { e = 2 } }', ['a', 'c d', 'e'], '1:24 1:28'],
     ['in an inline table of several lines', 'a = {\n  b = 1, # }\n  c = 2,\n}', ['a', 'c'], '3:3 3:7'],
     ['an element', 'a = [\n  1, # ]\n  [2, "]"],\n  3,\n]', ['a', 2], '4:3 4:3'],
+    ['an element behind quotes in a string', 'a = ["""x""""", 3]', ['a', 1], '1:17 1:17'],
     ['an element of an element', 'a = [[1], [2, 3]]', ['a', 1, 1], '1:15 1:15'],
     ['a table in a list', 'a = [{ b = 1 }, { b = 2 }]', ['a', 1, 'b'], '1:19 1:23'],
     ['an array of tables', '[[a]]\nb = 1\n[[a]]\nb = 2', ['a', 1, 'b'], '4:1 4:5'],

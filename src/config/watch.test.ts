@@ -38,17 +38,6 @@ describe('a watched configuration', () => {
     expect(reports).toEqual([]);
   });
 
-  test('also when a second write looks just like the first', () => {
-    const here = world({ project: 'view = "json"' });
-    const { view } = watched(here);
-    const { mtime } = statSync(here.projectFile);
-    for (const next of ['toon', 'json', 'toon', 'json', 'toon']) {
-      here.write(here.projectFile, `view = "${next}"`);
-      utimesSync(here.projectFile, mtime, mtime);
-      expect(view()).toBe(next);
-    }
-  });
-
   test('is not read again while nothing changes', () => {
     const here = world({ project: 'view = "json"' });
     const long = new Date(Date.now() - 60_000);
@@ -56,6 +45,23 @@ describe('a watched configuration', () => {
     const watch = watchConfig(here.options());
     const first = watch.current();
     expect(watch.current()).toBe(first);
+  });
+
+  test('is read again after a write so new that another one may look the same', () => {
+    const here = world({ project: 'view = "json"' });
+    const now = new Date();
+    utimesSync(here.projectFile, now, now);
+    const watch = watchConfig(here.options());
+    const first = watch.current();
+    const inTime = Date.now() - now.getTime() < 90;
+    // A machine that took longer than the step has nothing to show here.
+    if (inTime) expect(watch.current()).not.toBe(first);
+    const { mtime } = statSync(here.projectFile);
+    for (const next of ['toon', 'json', 'toon', 'json', 'toon']) {
+      here.write(here.projectFile, `view = "${next}"`);
+      utimesSync(here.projectFile, mtime, mtime);
+      expect(watch.current().policy.view).toBe(next);
+    }
   });
 
   test('a broken file keeps the old one and is reported once for each of its states', () => {

@@ -243,6 +243,21 @@ describe('TOON and JSON', () => {
     );
   });
 
+  it('TOON keeps its keys apart when lines that were sent alone come again together', () => {
+    fc.assert(
+      fc.property(input, line, (shown, each) => {
+        const alone = render('toon', { ...shown, lines: [each] }).items[0]?.text ?? '';
+        const lines = [0, 1].map(() => ({ ...each, sent: alone }));
+        const view = render('toon', { ...shown, lines });
+        expect(view.items.map((item) => item.text)).toEqual([alone, alone]);
+        const values = valuesOf('toon', view.text);
+        expect(values.map((value) => value.level)).toEqual([each.level, each.level]);
+        expect(view.text).toContain(alone);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('JSON parses, one object a line, the mark first', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {

@@ -1,6 +1,7 @@
 import type { Success } from './frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { textOf } from './json.ts';
+import type { Profile } from './profiles.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
 import { treatmentOf, type SchemaKind } from './tools.ts';
@@ -33,7 +34,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       const asError = schema !== undefined ? schema !== 'none' && treatment !== 'remove' : carrier.structured !== undefined;
       return { bytes: replaced(carrier, ride.text, { asError }), requestId, delivery };
     }
-    if (Number.isFinite(result.maxChars) && result.chars + ride.text.length > result.maxChars) {
+    if (Number.isFinite(result.maxChars) && result.chars + sizeOf(call.connection.profile)(ride.text) > result.maxChars) {
       delivery.release('too_big');
       return unchanged();
     }
@@ -52,8 +53,11 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
     isError: carrier.isError,
     maxChars: carrier.isError ? profile.maxErrorChars : profile.maxResultChars,
     get chars() {
-      return (chars ??= charsOf(carrier));
+      return (chars ??= charsOf(carrier, sizeOf(profile)));
     },
     raw: () => textOf(carrier.frame.bytes, carrier.frame.result),
   };
 }
+
+const sizeOf = (profile: Profile): ((text: string) => number) =>
+  profile.inBytes ? (text) => Buffer.byteLength(text) : (text) => text.length;

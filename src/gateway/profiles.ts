@@ -20,6 +20,8 @@ export type Profile = {
   readonly maxResultChars: number;
   /** The same for a result with `isError`. */
   readonly maxErrorChars: number;
+  /** The client counts UTF-8 bytes, not characters. */
+  readonly inBytes?: true;
 };
 
 const UNLIMITED = { maxResultChars: Number.POSITIVE_INFINITY, maxErrorChars: Number.POSITIVE_INFINITY } as const;
@@ -27,6 +29,9 @@ const UNLIMITED = { maxResultChars: Number.POSITIVE_INFINITY, maxErrorChars: Num
 const EXTEND: Profile = { kind: 'extend', ...UNLIMITED };
 const BLOCKS: Profile = { kind: 'blocks', ...UNLIMITED };
 export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, maxErrorChars: 11_000 };
+
+/** Cuts at 12,000 bytes for models it knows nothing of, its own line about the time included; the last blocks go first. */
+export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
 /** A client we do not know: the model may see blocks, structured content or both, so both are given. */
 export const UNKNOWN_CLIENT: Profile = EXTEND;
@@ -37,7 +42,7 @@ type Row = { readonly name: string; readonly prefix?: true; readonly profile: Pr
 export const PROFILES: readonly Row[] = [
   { name: 'claude-code', prefix: true, profile: CLAUDE_CODE },
   { name: 'claude code', prefix: true, profile: CLAUDE_CODE },
-  { name: 'codex', prefix: true, profile: EXTEND },
+  { name: 'codex', prefix: true, profile: CODEX },
   { name: 'gemini', prefix: true, profile: BLOCKS },
   { name: 'opencode', prefix: true, profile: BLOCKS },
   { name: 'qwen', prefix: true, profile: BLOCKS },

@@ -87,16 +87,16 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
   return edited(json, [{ at: { start: object.start, end: object.end }, put: `{${fields.join(',')}}` }]);
 }
 
-/** About how many characters of the result the model is shown: text blocks or structured content, whichever is longer. */
-export function charsOf({ frame, content, structured }: Carrier): number {
+/** About how many characters (or bytes) of the result the model is shown: text blocks or structured content, whichever is longer. */
+export function charsOf({ frame, content, structured }: Carrier, size: (text: string) => number = (text) => text.length): number {
   const json = frame.bytes;
   let text = 0;
   for (const element of content.elements) {
     const block = objectAt(json, element.start);
     const textAt = block && member(json, block, 'text');
-    text += textAt ? (stringAt(json, textAt)?.length ?? 0) : element.end - element.start;
+    text += textAt ? size(stringAt(json, textAt) ?? '') : element.end - element.start;
   }
-  return Math.max(text, structured ? textOf(json, structured).length : 0);
+  return Math.max(text, structured ? size(textOf(json, structured)) : 0);
 }
 
 export function textBlock(text: string): string {

@@ -73,6 +73,14 @@ describe('who decided', () => {
     );
   });
 
+  test('a password in a URL is not shown', () => {
+    expect(line(world(), 'db', { env: { EARPIECE_DB: 'postgres://me:s3cr3t@host/db' } })).toBe(
+      'postgres://…@host/db by EARPIECE_DB',
+    );
+    const here = world({ project: 'db = "postgres://me:s3cr3t@host/db"' });
+    expect(here.read().config.untrusted[0]?.what).toEqual(['db (keeps what is queued in postgres://…@host/db)']);
+  });
+
   test('a server is explained whole, and its secrets are not shown', () => {
     const here = world({ user: '[gateway.servers.gh]\ncommand = "npx"\nenv = { TOKEN = "s3cr3t" }' });
     const whole = 'npx (env: TOKEN) by user file …/home/.config/earpiece/earpiece.toml:1:18';

@@ -10,6 +10,7 @@ import { profile, server, showServer, type ServerEntry } from './servers.ts';
 import {
   address,
   boolean,
+  database,
   duration,
   durationOrNever,
   integer,
@@ -18,6 +19,7 @@ import {
   text,
   texts,
   timeZone,
+  withoutPassword,
   type Value,
 } from './values.ts';
 
@@ -67,9 +69,7 @@ export const SETTINGS = {
     undefined,
   ),
   address: one('address', address(), undefined),
-  db: one('db', text('a path, or a URL such as "postgres://host/name"'), undefined, {
-    needsTrust: (db) => `db (keeps what is queued in ${db})`,
-  }),
+  db: one('db', database(), undefined, { needsTrust: (db) => `db (keeps what is queued in ${withoutPassword(db)})` }),
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view),

@@ -1,7 +1,20 @@
 /** The MCP servers behind the gateway, and what is known of its clients, as the configuration spells them. */
 import { didYouMean } from '../core/errors.ts';
 import { seen } from './problems.ts';
-import { boolean, integer, oneOf, problem, refuse, text, texts, value, type Complaint, type Read, type Value } from './values.ts';
+import {
+  boolean,
+  integer,
+  oneOf,
+  problem,
+  refuse,
+  text,
+  texts,
+  value,
+  withoutPassword,
+  type Complaint,
+  type Read,
+  type Value,
+} from './values.ts';
 
 /** As it is written: variables in it are not expanded yet, paths not resolved. */
 export type ServerEntry = {
@@ -94,7 +107,7 @@ const SERVER_EXPECTS = 'a table with command (and args, env, cwd) or with url (a
 export function showServer(entry: ServerEntry): string {
   const { target } = entry;
   const names = Object.keys(target.kind === 'stdio' ? target.env : target.headers);
-  const what = target.kind === 'stdio' ? [target.command, ...target.args].join(' ') : target.url;
+  const what = target.kind === 'stdio' ? [target.command, ...target.args].join(' ') : withoutPassword(target.url);
   const extra = names.length === 0 ? '' : ` (${target.kind === 'stdio' ? 'env' : 'headers'}: ${names.join(', ')})`;
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }

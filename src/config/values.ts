@@ -186,6 +186,12 @@ export function address(): Value<string> {
   return text(expects, good);
 }
 
+export function database(): Value<string> {
+  return { ...text('a path, or a URL such as "postgres://host/name"'), show: withoutPassword };
+}
+
+export const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');
+
 export function timeZone(): Value<string> {
   return text('a time zone such as "Europe/Berlin" or "UTC"', (name) => {
     try {

@@ -419,7 +419,7 @@ class SqliteFile implements SqliteStore {
         number,
         at,
         body.type,
-        (body.conversation as string | undefined) ?? null,
+        typeof body.conversation === 'string' ? body.conversation : null,
         result.items.length > 0 ? (need.creates[0] ?? null) : null,
         JSON.stringify(body),
       );

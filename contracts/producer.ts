@@ -1,0 +1,19 @@
+/**
+ * Queues into a log of a database file without pause until its stdin ends; prints each id that the store acknowledged.
+ * Run: node contracts/producer.ts <path> <log> <name>
+ */
+import type { LogKey } from '../src/core/address.ts';
+import { openSqliteStore } from '../src/stores/sqlite/store.ts';
+import { queued } from './drafts.ts';
+
+const [path = '', log = '', name = ''] = process.argv.slice(2);
+const store = await openSqliteStore({ path });
+let stopped = false;
+process.stdin.on('end', () => (stopped = true)).resume();
+for (let i = 0; !stopped; i++) {
+  const id = `${name}-${i}`;
+  const appended = await store.append(log as LogKey, [queued(id)]);
+  if (appended.kind === 'appended') process.stdout.write(`${id}\n`);
+  await new Promise(setImmediate);
+}
+await store.close();

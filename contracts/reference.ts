@@ -1,0 +1,97 @@
+/** What a store must say, worked out from the records alone and without an index. */
+import { expect } from 'vitest';
+import type { ConversationId, LogKey } from '../src/core/address.ts';
+import { ANYONE, type Item, itemKey, replay, settle, type Settled, touches } from '../src/core/items.ts';
+import type { Store } from '../src/core/ports.ts';
+import type { CarrierId, Draft } from '../src/core/records.ts';
+import { carrierId, conversation, ids } from './drafts.ts';
+import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
+
+/** What appending must lead to, by settling against all items of the log. */
+export async function expectedAppend(store: Store, log: LogKey, drafts: readonly Draft[]): Promise<Settled> {
+  const records = await store.read({ log, limit: 1_000_000 });
+  const items = replay(records);
+  const changed = new Map<string, Item>();
+  let seq = await store.head();
+  const at = Math.max(store.now(), 0);
+  for (const draft of drafts) {
+    const need = touches(draft);
+    const named = new Set([...need.ids, ...need.creates]);
+    const found = [...items.values()].filter(
+      (item) => named.has(item.id) || (need.carrier !== undefined && item.carrier === need.carrier),
+    );
+    const settled = settle(draft, { seq: ++seq, at }, found);
+    if (settled.kind !== 'settled') return settled;
+    for (const item of settled.items) {
+      items.set(itemKey(item), item);
+      changed.set(itemKey(item), item);
+    }
+  }
+  return { kind: 'settled', items: [...changed.values()] };
+}
+
+/** Every query of one log's items against a filter over its replay. */
+export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promise<void> {
+  const all = [...replay(await store.read({ log, limit: 1_000_000 })).values()];
+  const oldest = (items: readonly Item[]): Item[] =>
+    items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));
+  const newest = (items: readonly Item[]): Item[] =>
+    items.toSorted((a, b) => b.seq - a.seq || (a.audience < b.audience ? -1 : 1));
+  // Items of one record have no order among them, so a limit may take any of them.
+  const same = (seen: readonly Item[], expected: readonly Item[], limit = Infinity): void => {
+    expect(seen.map((item) => item.seq)).toEqual(expected.slice(0, limit).map((item) => item.seq));
+    const named = new Map(expected.map((item) => [itemKey(item), item]));
+    for (const item of seen) expect(plain(item)).toEqual(plain(named.get(itemKey(item))));
+    expect(new Set(seen.map(itemKey)).size).toBe(seen.length);
+  };
+
+  const alive = oldest(all.filter((item) => item.state !== 'closed'));
+  const unread = newest(
+    all.filter(
+      (item) => item.state === 'closed' && !item.read && (item.outcome === 'delivered' || item.outcome === 'summarized'),
+    ),
+  );
+  const gate = oldest(all.filter((item) => item.gate));
+  expect(await store.countOpen(log)).toBe(alive.length);
+  same(await store.items(log, { kind: 'open' }), alive);
+  same(await store.items(log, { kind: 'open', limit: 2 }), alive, 2);
+  same(await store.items(log, { kind: 'unread' }), unread);
+  same(await store.items(log, { kind: 'unread', limit: 2 }), unread, 2);
+  same(await store.items(log, { kind: 'gate' }), gate);
+  same(await store.items(log, { kind: 'latest', limit: 3 }), newest(all), 3);
+  same(await store.items(log, { kind: 'latest', limit: 1000 }), newest(all));
+  for (const name of CONVERSATIONS) {
+    const me = conversation(name);
+    same(
+      await store.items(log, { kind: 'open', conversation: me }),
+      alive.filter((item) => [ANYONE, me].includes(item.audience)),
+    );
+    same(
+      await store.items(log, { kind: 'unread', conversation: me }),
+      unread.filter((item) => owner(item) === me),
+    );
+    same(
+      await store.items(log, { kind: 'gate', conversation: me }),
+      gate.filter((item) => owner(item) === me || owner(item) === ANYONE),
+    );
+  }
+  for (const key of KEYS)
+    same(
+      await store.items(log, { kind: 'key', key }),
+      alive.filter((item) => item.state === 'open' && item.notification.key === key),
+    );
+  const carriers = new Set(all.flatMap((item) => item.carrier ?? []));
+  for (const carrier of [...carriers, 'nobody'])
+    same(
+      await store.items(log, { kind: 'carrier', carrier: carrierId(carrier) }),
+      oldest(all.filter(carriedBy(carrierId(carrier)))),
+    );
+  same(await store.items(log, { kind: 'ids', ids: ids(...IDS) }), oldest(all));
+}
+
+const owner = (item: Item): ConversationId => item.takenBy ?? item.audience;
+const carriedBy =
+  (carrier: CarrierId) =>
+  (item: Item): boolean =>
+    item.carrier === carrier;
+const plain = (item: Item | undefined): unknown => JSON.parse(JSON.stringify(item ?? null));

@@ -42,7 +42,8 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-function makeProgram(answer: (code: number) => void): Command {
+/** For help, and for the pages that show commands: `answer` gets the exit code of one that ran. */
+export function makeProgram(answer: (code: number) => void): Command {
   const program = new Command('earpiece')
     .description(
       "A word in your agent's ear: durable notifications that ride to LLM agents on the messages that go to the model anyway, once.",

@@ -1,0 +1,58 @@
+/** How single things look: a command, what waits, a result with what rides on it. */
+import { level, paint, plain } from '../../src/cli/terminal.ts';
+import type { Item, Level } from '../../src/index.ts';
+import type { Given } from './agent.ts';
+import type { Line, Style } from './page.ts';
+
+/** Of a tool's own long result the first and the last lines are shown; what is Earpiece's is never cut. */
+const FIRST_LINES = 2;
+const LAST_LINES = 6;
+
+export const command = (text: string): Line => ({ text, sign: paint('dim', '$ '), style: 'cyan' });
+export const printed = (text: string): Line => ({ text, sign: '  ', style: 'dim' });
+export const done = (text: string): Line => ({ text, sign: paint('green', '✔ ') });
+
+/** Hollow and dashed until a result takes it along. */
+export const waiting = (of: Level, kind: string, times = 1): Line => ({
+  text: `${kind}${times > 1 ? `, ${times} times` : ''}: waiting to ride`,
+  bar: `${paint('yellow', '┆')} `,
+  sign: `${level(of)} `,
+});
+
+export const rode = ({ notification: { level: of, kind } }: Item, on: string, afterMs: number): Line => ({
+  text: `${kind.source}.${kind.name}: rode on ${on.slice(on.indexOf(':') + 1)}, ${(afterMs / 1000).toFixed(1)} s after it was queued`,
+  bar: `${paint('yellow', '┃')} `,
+  sign: `${level(of)} `,
+});
+
+/** The text in a result that is Earpiece's: a block of its own, known by its frame. */
+export const ours = (given: Given): string => given.blocks.filter(isOurs).join('\n');
+
+const isOurs = (block: string): boolean => block.startsWith('[ep ');
+
+/** A tool call, and each block of its result as the client received it. */
+export function toModel(given: Given, { sameAs }: { sameAs: Given | undefined }): Line[] {
+  const refused = given.isError && given.blocks.every(isOurs);
+  const same = sameAs !== undefined && ours(given) !== '' && ours(given) === ours(sameAs);
+  const style: Style = refused ? ['red', 'bold'] : 'yellow';
+  const bar = `${paint(style, '┃')} `;
+  const riding: Line[] = same
+    ? [{ text: 'the same text, byte for byte', bar, style }]
+    : given.blocks.filter(isOurs).flatMap((block) => textLines(block).map((text) => ({ text, bar, style })));
+  return [
+    { text: titleOf(given), sign: paint('cyan', '⚙ '), style: 'bold' },
+    ...given.blocks.filter((block) => !isOurs(block)).flatMap(resultLines),
+    ...riding,
+  ];
+}
+
+const titleOf = ({ tool, args }: Given): string => (typeof args['path'] === 'string' ? `${tool} ${args['path']}` : tool);
+
+function resultLines(block: string): Line[] {
+  const lines = textLines(block.trimEnd()).map((text): Line => ({ text, bar: '  ' }));
+  const left = lines.length - FIRST_LINES - LAST_LINES;
+  if (left <= 1) return lines;
+  return [...lines.slice(0, FIRST_LINES), { text: `… ${left} lines …`, bar: '  ', style: 'dim' }, ...lines.slice(-LAST_LINES)];
+}
+
+const textLines = (text: string): string[] => text.split('\n').map((line) => plain(line.replaceAll('\t', '  ')));

@@ -1,0 +1,108 @@
+/**
+ * Where the story plays: a temporary folder with the project and a database of its own, and every process that is
+ * started. Nothing of the user's is read or written, and nothing is left.
+ */
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const EARPIECE = join(import.meta.dirname, '../../src/cli/main.ts');
+export const AGENT = 'shop/coder';
+
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+export type RunOptions = { readonly input?: string; readonly env?: Readonly<Record<string, string>> };
+
+const LONGEST_MS = 20_000;
+
+export class Stage {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-')));
+  readonly project = join(this.folder, 'shop');
+  readonly env: Readonly<Record<string, string>>;
+  #running = new Set<ChildProcess>();
+  #ends: (() => Promise<unknown>)[] = [];
+
+  constructor() {
+    mkdirSync(this.project);
+    this.env = {
+      ...clean(process.env),
+      EARPIECE_DB: join(this.folder, 'earpiece.db'),
+      EARPIECE_ADDRESS: AGENT,
+      XDG_CONFIG_HOME: join(this.folder, 'config'),
+      XDG_STATE_HOME: join(this.folder, 'state'),
+      NO_COLOR: '1',
+    };
+  }
+
+  /** A process with a group of its own. It is ended with the stage at the latest, and so is what it started. */
+  start(command: string, args: readonly string[], env: RunOptions['env'] = this.env): ChildProcessWithoutNullStreams {
+    const child = spawn(command, args, { cwd: this.project, env, stdio: 'pipe', detached: true });
+    this.#running.add(child);
+    child.once('close', () => this.#running.delete(child));
+    // Whoever ends before it has read everything says so by its exit code.
+    child.stdin.on('error', () => {});
+    return child;
+  }
+
+  /** Runs it to its end. Rejects when it cannot be started or does not end. */
+  async run(command: string, args: readonly string[], { input = '', env = this.env }: RunOptions = {}): Promise<Ran> {
+    const child = this.start(command, args, env);
+    const out = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].setEncoding('utf8').on('data', (text: string) => (out[stream] += text));
+    child.stdin.end(input);
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const timer = setTimeout(() => {
+      endGroup(child);
+      reject(new Error(`${args.join(' ')} did not end within ${LONGEST_MS / 1000} s`));
+    }, LONGEST_MS);
+    child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+    try {
+      return { code: await promise, ...out };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The command line, as another person or program would call it. */
+  async earpiece(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    const ran = await this.run(process.execPath, [EARPIECE, ...args], options);
+    if (ran.code !== 0) throw new Error(`earpiece ${args[0]} ended with exit code ${ran.code}: ${ran.stderr.trim()}`);
+    return ran.stdout.trimEnd();
+  }
+
+  /** What else has to end, and how. */
+  onEnd(end: () => Promise<unknown>): void {
+    this.#ends.push(end);
+  }
+
+  /** Ends everything that was started and removes the folder. May be called twice. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#ends.splice(0).map((end) => end()));
+    this.clear();
+  }
+
+  /** The part of it that is possible while the process exits. */
+  clear(): void {
+    for (const child of this.#running) endGroup(child);
+    this.#running.clear();
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** The environment without what would lead to the user's own agents, or make a test runner think that it is nested. */
+function clean(env: NodeJS.ProcessEnv): Record<string, string> {
+  const foreign = /^(EARPIECE_|CLAUDE_CODE_SESSION_ID$|NODE_TEST_CONTEXT$|FORCE_COLOR$|VITEST)/;
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined || foreign.test(name) ? [] : [[name, value]])),
+  );
+}

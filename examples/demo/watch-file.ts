@@ -1,0 +1,39 @@
+// A producer: `node watch-file.ts <file>` queues a notification for every change of the file, until its stdin ends.
+// For whoever started it, it prints a line when it is ready, when it sees a change, and when one is queued.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { EARPIECE } from './stage.ts';
+
+const file = process.argv[2] ?? '';
+let known = content();
+const look = (): void => {
+  const now = content();
+  // A writer truncates first.
+  if (now === known || now === '') return;
+  known = now;
+  console.log('seen');
+  const sent = spawnSync(
+    process.execPath,
+    [EARPIECE, 'send', '--kind', 'files.changed', '--key', `file:${file}`, `\`${file}\` changed`],
+    { encoding: 'utf8' },
+  );
+  console.log(sent.status === 0 ? `queued ${sent.stdout.trim()}` : `failed ${sent.stderr.trim()}`);
+};
+
+const watcher = watch(dirname(file), (_event, name) => name === basename(file) && look());
+// Some file systems tell nothing.
+const timer = setInterval(look, 250);
+process.stdin.resume().on('end', () => {
+  watcher.close();
+  clearInterval(timer);
+});
+console.log('ready');
+
+function content(): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -124,7 +124,7 @@ export function wrap(text: string, width: number, less = 0): string[] {
   const pieces: string[] = [];
   for (const line of text.split('\n')) {
     const indent = Array<string>(Math.min(line.search(/[^ ]|$/), Math.floor(width / 2))).fill(' ');
-    let rest = [...line];
+    let rest = [...indent, ...line.trimStart()];
     for (;;) {
       const room = pieces.length === 0 ? width - less : width;
       if (rest.length <= room) break;

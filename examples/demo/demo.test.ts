@@ -1,0 +1,148 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tellStory, Unfulfilled } from './demo.ts';
+import { Page, wrap } from './page.ts';
+import { Stage } from './stage.ts';
+
+const START = join(import.meta.dirname, '../../scripts/start.ts');
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'demo-test-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('npm start', () => {
+  test('tells its story without a terminal, once each, and leaves nothing behind', { timeout: 120_000 }, async () => {
+    const { code, stdout, stderr } = await ended(start({ COLUMNS: '140' }));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toContain('\u001b');
+    const model = columnOf(stdout, 'model');
+    expect(count(model, '500 == 501')).toBe(1);
+    expect(count(model, '`src/prices.json` changed 3 times')).toBe(1);
+    expect(count(model, 'Maria asks to pause: “Stop, please.”')).toBe(1);
+    expect(count(model, 'the same text, byte for byte')).toBe(1);
+    expect(count(model, '"type":"interrupt"')).toBe(1);
+    expect(columnOf(stdout, 'world')).toContain('Neither call reached the server');
+
+    const log = stdout.slice(stdout.indexOf('$ earpiece log shop/coder'), stdout.indexOf('$ earpiece why'));
+    expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 3, delivered: 3, refused: 2, read: 1 });
+    const why = stdout.slice(stdout.indexOf('$ earpiece why'));
+    expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
+    expect(why).toContain('5 sends became 3 notifications, each delivered once');
+    expect(stdout.trimEnd().split('\n').slice(-3)[0]).toContain('gateway --print claude -- ');
+    expectNothingLeft();
+  });
+
+  test('fits into 60 columns, one thing after the other', { timeout: 120_000 }, async () => {
+    const { code, stdout } = await ended(start({ COLUMNS: '60' }));
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
+    expect(stdout).toContain('s · what happens\n');
+    expectNothingLeft();
+  });
+
+  test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
+    const child = start({});
+    const end = ended(child);
+    let seen = '';
+    const waiting = Promise.withResolvers<void>();
+    child.stdout?.on('data', (text: string) => (seen += text).includes('waiting to ride') && waiting.resolve());
+    await Promise.race([waiting.promise, end]);
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await end;
+    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+    expect(stdout).toContain('Stopped: its processes end, and its folder goes away.');
+    expectNothingLeft();
+  });
+
+  test('says in one line what is wrong', async () => {
+    const { code, stderr } = await ended(start({ TMPDIR: join(folder, 'missing') }));
+    expect(code).toBe(1);
+    expect(stderr.trim()).toMatch(/^earpiece: the story did not come true: ENOENT: .*$/);
+  });
+});
+
+test('the story notices a notification that did not ride', { timeout: 60_000 }, async () => {
+  const stage = new Stage();
+  try {
+    const config = join(stage.env['XDG_CONFIG_HOME'] ?? '', 'earpiece/earpiece.toml');
+    mkdirSync(dirname(config), { recursive: true });
+    writeFileSync(config, '[conversation.notifications.kinds]\n"tool.failed" = false\n');
+    const story = tellStory({ stage, page: new Page(100, () => {}), paceMs: 0 });
+    await expect(story).rejects.toEqual(new Unfulfilled('the failed test run did not ride on the next result'));
+  } finally {
+    await stage.end();
+  }
+  expect(existsSync(stage.folder)).toBe(false);
+});
+
+test.each([
+  ['at a space', 'one two three', 8, ['one two', 'three']],
+  ['behind a comma', '{"a":1,"b":22}', 8, ['{"a":1,', '"b":22}']],
+  ['inside a long word', 'abcdefgh', 3, ['abc', 'def', 'gh']],
+  ['with the indent of its line', '  a b c', 5, ['  a b', '  c']],
+  ['with less indent, when nothing fits beside it', '        abc', 4, ['  ab', '  c']],
+  ['not, when it fits', 'a\n\nb', 10, ['a', '', 'b']],
+])('wraps %s', (_how, text, width, lines) => {
+  expect(wrap(text, width)).toEqual(lines);
+});
+
+/** As `npm start` does, in a folder of its own for all that is temporary. */
+function start(env: Record<string, string>): ChildProcess {
+  const { FORCE_COLOR: _force, NO_COLOR: _no, ...inherited } = process.env;
+  const child = spawn(process.execPath, [START], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inherited, HOME: folder, TMPDIR: folder, ...env },
+  });
+  child.stdout.setEncoding('utf8');
+  child.stderr.setEncoding('utf8');
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const out = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (text: string) => (out.stdout += text));
+  child.stderr?.on('data', (text: string) => (out.stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...out };
+}
+
+/** No file in its folder for temporary ones, and (where /proc can tell) no process that was started under it. */
+function expectNothingLeft(): void {
+  expect(readdirSync(folder).filter((name) => name.startsWith('earpiece-'))).toEqual([]);
+  expect(processesUnder(folder)).toEqual([]);
+}
+
+function processesUnder(home: string): string[] {
+  if (!existsSync('/proc')) return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`)) return [];
+        return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+      } catch {
+        return []; // It ended meanwhile, or is another user's.
+      }
+    });
+}
+
+function columnOf(output: string, column: 'world' | 'model'): string {
+  return output
+    .split('\n')
+    .filter((line) => line.includes(' │'))
+    .map((line) => (column === 'world' ? line.split(' │')[0] : line.split('│ ').slice(1).join('│ '))?.trim())
+    .join(' ');
+}
+
+function wordsOf(log: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [, word] of log.matchAll(/^ +\d+ +\d\d:\d\d:\d\d +(?:main +)?([a-z]+)/gmu))
+    counts[word ?? ''] = (counts[word ?? ''] ?? 0) + 1;
+  return counts;
+}
+
+const count = (text: string, part: string): number => text.split(part).length - 1;

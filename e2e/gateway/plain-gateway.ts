@@ -26,11 +26,16 @@ const { values, positionals } = parseArgs({
 });
 
 const gateway = await startGateway({
-  front: { kind: 'stdio' },
+  front:
+    values.http === undefined
+      ? { kind: 'stdio' }
+      : { kind: 'http', port: Number(values.http), ...(values.token !== undefined && { token: values.token }) },
   upstreams: upstreams(),
   rider: values.script !== undefined && values.log !== undefined ? filedRider(values.script, values.log) : noRider,
   ...(values.profile !== undefined && { profile: values.profile as ProfileKind }),
 });
+
+if (gateway.url !== undefined) console.log(gateway.url);
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void gateway.close({ now: true }));
 

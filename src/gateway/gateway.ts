@@ -1,9 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
 
 import { GuardedRider } from './guarded.ts';
+import { HttpFront, type HttpEndpoint, type HttpFrontOptions } from './http-front.ts';
+import { HttpSessions, type MakeEndpoint } from './http-sessions.ts';
+import { HttpPassthrough } from './passthrough.ts';
 import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './profiles.ts';
 import type { Rider } from './rider.ts';
-import { Session } from './session.ts';
+import { Session, type Endpoint } from './session.ts';
 import { Settling } from './settling.ts';
 import { StdioClient } from './stdio.ts';
 import { Catalog } from './tools.ts';
@@ -22,9 +25,13 @@ export type GatewayOptions = {
   readonly report?: (line: string) => void;
 };
 
-export type Front = { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable };
+export type Front =
+  | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable }
+  | ({ readonly kind: 'http' } & HttpFrontOptions);
 
 export type Gateway = {
+  /** Where clients reach it, with an HTTP front. */
+  readonly url?: string;
   /** Resolves when the gateway has ended, with why, after the last of its processes. */
   readonly closed: Promise<Closed>;
   /** Ends it. With `now` the servers get no time to end by themselves: for when we were told to go by a signal. */
@@ -40,42 +47,45 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { upstreams } = options;
   const report = options.report ?? ((line: string) => process.stderr.write(`earpiece: ${line}\n`));
   const rider = new GuardedRider(options.rider, report);
-  const [upstream] = upstreams;
-  if (upstream === undefined || upstreams.length > 1) throw new Error('a gateway needs one server');
-  return wrapped(options, options.front, upstream, rider, report);
+  const [upstream, ...others] = upstreams;
+  if (upstream === undefined) throw new Error('a gateway needs a server to stand before');
+  if (others.length > 0) throw new Error('several servers: not yet');
+  const make = (client: Client): Endpoint =>
+    new Session({
+      ...client,
+      upstream,
+      rider,
+      report,
+      catalog: new Catalog(),
+      profile: fixedProfile(options.profile),
+    });
+  if (options.front.kind === 'stdio') return stdioGateway(options, options.front, make);
+  return httpGateway(options.front, httpEndpoint(options, options.front, { rider, report, make }), report);
 }
 
-function wrapped(
-  options: GatewayOptions,
-  front: Front,
-  upstream: Upstream,
-  rider: GuardedRider,
-  report: (line: string) => void,
-): Gateway {
+type Client = Parameters<MakeEndpoint>[0];
+
+function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' }, make: MakeEndpoint): Gateway {
   const { promise: closed, resolve } = Promise.withResolvers<Closed>();
   const settling = new Settling();
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
-    const stopped = session.close(graceMs === undefined ? {} : { graceMs });
-    return (closing ??= stopped.then(() => {
+    const stopped = endpoint.close(graceMs === undefined ? {} : { graceMs });
+    closing ??= stopped.then(() => {
       client.close();
       return resolve({ reason, detail });
-    }));
+    });
+    return closing;
   };
   const client = new StdioClient({ input: front.input ?? process.stdin, output: front.output ?? process.stdout }, settling, {
-    frame: (frame) => session.fromClient(frame),
-    tooLong: (gone) => session.clientFrameTooLong(gone),
-    drain: () => session.resume(),
-    end: (why) => void close('client_ended', why, session.busy ? BUSY_GRACE_MS : undefined),
+    frame: (frame) => endpoint.fromClient(frame),
+    tooLong: (gone) => endpoint.clientFrameTooLong(gone),
+    drain: () => endpoint.resume(),
+    end: (why) => void close('client_ended', why, endpoint.busy ? BUSY_GRACE_MS : undefined),
   });
-  const session = new Session({
-    upstream,
-    rider,
-    catalog: new Catalog(),
+  const endpoint = make({
     key: 'stdio',
     settling,
-    report,
-    profile: fixedProfile(options.profile),
     ...(options.session !== undefined && { session: options.session }),
     channel: {
       send: (out) => client.send(out),
@@ -84,9 +94,44 @@ function wrapped(
       gone: (why) => void close('upstream_failed', why, 0),
     },
   });
-  session.start();
+  endpoint.start();
   client.start();
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
+}
+
+/** What HTTP clients talk to: one server behind HTTP is passed on as it is, everything else gets sessions. */
+function httpEndpoint(
+  options: GatewayOptions,
+  front: Front & { kind: 'http' },
+  { rider, report, make }: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly make: MakeEndpoint },
+): HttpEndpoint {
+  const [upstream, ...others] = options.upstreams;
+  const named = options.session === undefined ? {} : { session: options.session };
+  if (upstream?.kind !== 'http' || others.length > 0) return new HttpSessions((client) => make({ ...named, ...client }));
+  return new HttpPassthrough({
+    ...named,
+    upstream,
+    rider,
+    report,
+    profile: fixedProfile(options.profile),
+    ownsAuthorization: front.token !== undefined,
+  });
+}
+
+async function httpGateway(
+  front: Front & { kind: 'http' },
+  endpoint: HttpEndpoint,
+  report: (line: string) => void,
+): Promise<Gateway> {
+  const { promise: closed, resolve } = Promise.withResolvers<Closed>();
+  const server = new HttpFront(front, endpoint, report);
+  const url = await server.listen();
+  let closing: Promise<void> | undefined;
+  const close = (how: { readonly now?: boolean } = {}): Promise<void> => {
+    closing ??= server.close(how).then(() => resolve({ reason: 'closed', detail: 'close was called' }));
+    return closing;
+  };
+  return { url, closed, close };
 }
 
 /** A profile that was asked for by name keeps the client's own limits. */

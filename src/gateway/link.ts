@@ -25,6 +25,11 @@ export type LinkEvents = {
   readonly down: (why: string, againInMs: number) => void;
   /** It never worked and nobody will try again. */
   readonly gone: (why: string) => void;
+  /** This request will get no answer; the others may. */
+  readonly lost: (requestId: string, why: string) => void;
+  /** The server cannot be reached at the moment, and can be again. Nothing of what it knew is lost. */
+  readonly away: (why: string) => void;
+  readonly back: () => void;
   /** `send` has room again. */
   readonly drain: () => void;
 };

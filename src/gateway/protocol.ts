@@ -7,12 +7,21 @@ import type { ClientInfo } from './profiles.ts';
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
+/** The subscription that a frame belongs to: the id of its `subscriptions/listen`. */
+export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
 /** The first version without initialize. Versions are dates, so they compare as text. */
 export const STATELESS_SINCE = '2026-07-28';
 
 /** True for a request that brings its own protocol version: its result must say `resultType`. */
 export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
+}
+
+/** The version that a request names: initialize in its params, a stateless request in its envelope. */
+export function versionOf(request: Request): string | undefined {
+  const at = request.method === 'initialize' ? param(request, 'protocolVersion') : param(request, '_meta', META_VERSION);
+  return stringAt(request.bytes, at);
 }
 
 export function clientInfoAt(request: Request): Range | undefined {

@@ -126,6 +126,14 @@ export class Relay {
     }
   }
 
+  /** The client does not want this answer any more, but has not told the server so (it hung up). */
+  abandon(id: string): void {
+    const open = this.#open.get(id);
+    if (open?.kind === 'call' || open?.kind === 'own') open.call.cancelled = true;
+    const answering = this.#answering.get(id);
+    if (answering) answering.cancelled = true;
+  }
+
   /** The server sent a frame that is too long to hold. `id` is the request that it answered, when that can be told. */
   lostAnswer(id: string, why: string): void {
     const open = this.#open.get(id);

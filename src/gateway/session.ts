@@ -1,12 +1,28 @@
 import { ChildServer } from './child.ts';
 import type { Outgoing } from './carry.ts';
 import { errorFrame, frameOf, type Frame } from './frame.ts';
+import { HttpLink } from './http-link.ts';
 import { MAX_FRAME_BYTES } from './framing.ts';
 import type { GuardedRider } from './guarded.ts';
 import type { Link, LinkEvents, StopOptions, TooLong } from './link.ts';
 import { INVALID_REQUEST } from './protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
 import type { Upstream } from './upstream.ts';
+
+/** What a front talks to: the servers as one client sees them. */
+export interface Endpoint {
+  start(): void;
+  fromClient(frame: Frame): void;
+  /** The client sent a frame that is too long to hold. */
+  clientFrameTooLong(gone: TooLong): void;
+  /** The client hung up on this request, which in its generation does not mean that the server should stop. */
+  abandon(requestId: string): void;
+  /** The client keeps up again after `channel.send` said no. */
+  resume(): void;
+  /** True while the client waits for an answer. */
+  readonly busy: boolean;
+  close(options?: StopOptions): Promise<void>;
+}
 
 /** What a session needs of the way to its client. */
 export type Channel = {
@@ -25,7 +41,7 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
 };
 
 /** One client with a server of its own: a relay between the front's channel and a link. */
-export class Session {
+export class Session implements Endpoint {
   readonly #options: SessionOptions;
   readonly #relay: Relay;
   readonly #link: Link;
@@ -49,6 +65,9 @@ export class Session {
       tooLong: (gone) => this.#serverFrameTooLong(gone),
       drain: () => channel.resume(),
       up: () => void this.#up(),
+      lost: (requestId, why) => this.#relay.lostAnswer(requestId, why),
+      away: (why) => tell(rider, report, server, 'disconnected', why),
+      back: () => tell(rider, report, server, 'reconnected', 'it answers again'),
       down: (why, againInMs) => {
         tell(rider, report, server, 'disconnected', `${why}; trying again in ${againInMs / 1000} s`);
         this.#relay.serverDown(
@@ -71,7 +90,6 @@ export class Session {
     this.#relay.fromClient(frame);
   }
 
-  /** The client sent a frame that is too long to hold. */
   clientFrameTooLong({ bytes, head, tail }: TooLong): void {
     const why = tooLongMessage('the client', bytes);
     const id = idIn(head, tail);
@@ -79,7 +97,10 @@ export class Session {
     if (id !== undefined) this.#options.channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
   }
 
-  /** The client keeps up again. */
+  abandon(requestId: string): void {
+    this.#relay.abandon(requestId);
+  }
+
   resume(): void {
     this.#link.resume();
   }
@@ -112,7 +133,7 @@ export function linkTo(upstream: Upstream, events: LinkEvents): Link {
     case 'stdio':
       return new ChildServer(upstream, events);
     case 'http':
-      throw new Error('not yet');
+      return new HttpLink(upstream, events);
     default:
       return upstream satisfies never;
   }

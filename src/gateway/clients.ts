@@ -1,0 +1,104 @@
+import type { OpenCall } from './carry.ts';
+import type { Request } from './frame.ts';
+import type { GuardedRider } from './guarded.ts';
+import { textOf } from './json.ts';
+import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
+import { clientInfoAt, clientInfoOf } from './protocol.ts';
+import type { Connection } from './rider.ts';
+import { Settling } from './settling.ts';
+
+/** One HTTP client, as far as it can be told from others. */
+export type HttpClient = {
+  readonly connection: Connection;
+  readonly settling: Settling;
+  /** Requests whose answer may have to be changed, by the JSON text of their id. */
+  readonly open: Map<string, OpenRequest>;
+  seenAt: number;
+};
+
+export type OpenRequest =
+  | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request }
+  | { readonly kind: 'list'; readonly request: Request };
+
+/** A client that was not heard of for this long has gone. */
+const IDLE_MS = 30 * 60_000;
+const MAX_CLIENTS = 1_000;
+
+export type ClientsOptions = {
+  readonly rider: GuardedRider;
+  readonly profile?: (client: ClientInfo | undefined) => Profile;
+  /** The conversation of clients that name none. */
+  readonly session?: string;
+};
+
+/**
+ * The clients of an HTTP front that passes requests on. In the older generation a client is its session; in the stateless
+ * one it is who it says it is and which conversation it names, so two windows of one program count as one client unless
+ * they name their conversations.
+ */
+export class HttpClients {
+  readonly #options: ClientsOptions;
+  /** Least recently heard of first. */
+  readonly #clients = new Map<string, HttpClient>();
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+  }
+
+  /** The client of a session; one that we have not seen begin is a client that has not said who it is. */
+  ofSession(id: string, conversation: string | undefined): HttpClient {
+    return this.#known(id) ?? this.open(id, undefined, conversation);
+  }
+
+  /** The client of a request that has no session. */
+  ofRequest(request: Request, conversation: string | undefined): HttpClient {
+    const at = clientInfoAt(request);
+    const key = JSON.stringify([at ? textOf(request.bytes, at) : '', conversation ?? '']);
+    return this.#known(key) ?? this.open(key, clientInfoOf(request), conversation);
+  }
+
+  open(key: string, client: ClientInfo | undefined, conversation: string | undefined): HttpClient {
+    this.#forget();
+    const { profile = profileOf, session, rider } = this.#options;
+    const named = conversation ?? session;
+    const connection: Connection = {
+      key,
+      ...(client && { client }),
+      ...(named !== undefined && { session: named }),
+      profile: profile(client),
+    };
+    const opened: HttpClient = { connection, settling: new Settling(), open: new Map(), seenAt: performance.now() };
+    this.#clients.set(key, opened);
+    rider.opened(connection);
+    return opened;
+  }
+
+  end(key: string): void {
+    const client = this.#clients.get(key);
+    if (client === undefined) return;
+    this.#clients.delete(key);
+    client.settling.end();
+    this.#options.rider.closed(client.connection);
+  }
+
+  close(): void {
+    for (const key of this.#clients.keys()) this.end(key);
+  }
+
+  #known(key: string): HttpClient | undefined {
+    const client = this.#clients.get(key);
+    if (client === undefined) return undefined;
+    client.seenAt = performance.now();
+    this.#clients.delete(key);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  #forget(): void {
+    const now = performance.now();
+    for (const [key, { seenAt }] of this.#clients) {
+      if (now - seenAt <= IDLE_MS && this.#clients.size < MAX_CLIENTS) return;
+      this.end(key);
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { MAX_FRAME_BYTES } from './framing.ts';
+import { bodyOf, mediaTypeOf } from './http-target.ts';
+import { reasonOf } from './guarded.ts';
+
+export type HttpFrontOptions = {
+  /** 127.0.0.1 by default. Another address than a loopback one needs a token. */
+  readonly host?: string;
+  /** Any free one by default. */
+  readonly port?: number;
+  /** Where MCP is served, `/mcp` by default. */
+  readonly path?: string;
+  /** What a client must send as `Authorization: Bearer …`. */
+  readonly token?: string;
+  /** Host names that may stand in `Host` and `Origin`, beside the loopback ones and `host`. */
+  readonly allowedHosts?: readonly string[];
+};
+
+/** What answers the requests that were let in. */
+export interface HttpEndpoint {
+  /** `body` only for a POST. Must answer in the end; what it rejects with becomes a 500. */
+  handle(exchange: Exchange): Promise<void>;
+  close(options?: { readonly now?: boolean }): Promise<void>;
+}
+
+export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
+
+/**
+ * Streamable HTTP on this machine. A page in a browser must not reach it: `Host` and `Origin` have to name this machine
+ * (DNS rebinding), and with a token nobody else gets in.
+ */
+export class HttpFront {
+  readonly #options: HttpFrontOptions;
+  readonly #endpoint: HttpEndpoint;
+  readonly #server: Server;
+  readonly #report: (line: string) => void;
+  readonly #allowed: ReadonlySet<string>;
+  readonly #path: string;
+
+  constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
+    const { host = '127.0.0.1', path = '/mcp', allowedHosts = [], token } = options;
+    if (!LOOPBACK.includes(host) && token === undefined) {
+      throw new Error(`listening on "${host}" would let others in: give a token, or listen on 127.0.0.1`);
+    }
+    this.#options = options;
+    this.#endpoint = endpoint;
+    this.#report = report;
+    this.#path = path;
+    this.#allowed = new Set([...LOOPBACK, host, ...allowedHosts].map((name) => name.toLowerCase()));
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    // A tool may take as long as it takes, and an event stream stays open.
+    this.#server.requestTimeout = 0;
+    this.#server.timeout = 0;
+  }
+
+  async listen(): Promise<string> {
+    const { host = '127.0.0.1', port = 0 } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error: NodeJS.ErrnoException) => {
+        reject(
+          error.code === 'EADDRINUSE'
+            ? new Error(`port ${port} of ${host} is in use: choose another, or 0 for any that is free`)
+            : error,
+        );
+      });
+      this.#server.listen(port, host, resolve);
+    });
+    const { port: actual } = this.#server.address() as AddressInfo;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${actual}${this.#path}`;
+  }
+
+  async close(options?: { readonly now?: boolean }): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#endpoint.close(options);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {}); // The client hung up; `close` tells those who want to know.
+    try {
+      const refused = this.#refusal(request);
+      if (refused) {
+        request.resume();
+        return refuse(response, ...refused);
+      }
+      const body = request.method === 'POST' ? await bodyOf(request, MAX_FRAME_BYTES) : Buffer.alloc(0);
+      if (body === undefined) {
+        request.resume();
+        response.setHeader('connection', 'close');
+        return refuse(response, 413, `the body is longer than ${MAX_FRAME_BYTES / 1024 / 1024} MiB`);
+      }
+      await this.#endpoint.handle({ request, response, body });
+    } catch (error) {
+      this.#report(`${request.method} ${request.url}: ${reasonOf(error)}`);
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, reasonOf(error), -32603);
+    }
+  }
+
+  #refusal(request: IncomingMessage): [status: number, why: string] | undefined {
+    const { host, origin, authorization } = request.headers;
+    const named = hostName(`http://${host ?? ''}`);
+    if (named === undefined || !this.#allowed.has(named))
+      return [403, `Host "${host ?? ''}" is not this machine; allow it by name if it is`];
+    if (origin !== undefined) {
+      const from = hostName(origin);
+      if (from === undefined || !this.#allowed.has(from)) return [403, `Origin "${origin}" is not allowed`];
+    }
+    if (this.#options.token !== undefined && !sameText(authorization ?? '', `Bearer ${this.#options.token}`)) {
+      return [401, 'a bearer token is needed: Authorization: Bearer …'];
+    }
+    if (request.url?.split('?')[0] !== this.#path) return [404, `MCP is served at ${this.#path}`];
+    if (request.method !== 'POST' && request.method !== 'GET' && request.method !== 'DELETE')
+      return [405, `${request.method} is not part of MCP`];
+    if (request.method === 'POST' && mediaTypeOf(request.headers) !== 'application/json')
+      return [415, 'Content-Type must be application/json'];
+    return undefined;
+  }
+}
+
+/** A JSON-RPC error for a request whose id is not known. */
+export function refuse(response: ServerResponse, status: number, message: string, code = -32000, id = 'null'): void {
+  if (response.destroyed || response.writableEnded) return;
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  if (status === 405) response.setHeader('allow', 'GET, POST, DELETE');
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(`{"jsonrpc":"2.0","error":${JSON.stringify({ code, message })},"id":${id}}`);
+}
+
+function hostName(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
+}
+
+/** In the same time whatever they have in common. */
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

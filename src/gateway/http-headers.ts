@@ -1,0 +1,68 @@
+import { param, type Request } from './frame.ts';
+import { stringAt } from './json.ts';
+
+/**
+ * The headers in which the stateless generation repeats what stands in the body, so that what is between client and
+ * server need not read it. A server refuses a request whose headers and body disagree.
+ */
+export const PROTOCOL_VERSION = 'mcp-protocol-version';
+export const METHOD = 'mcp-method';
+export const NAME = 'mcp-name';
+export const SESSION_ID = 'mcp-session-id';
+
+/** Which member of `params` the header Mcp-Name repeats. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+export function nameIn(request: Request): string | undefined {
+  const key = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
+  return key === undefined ? undefined : stringAt(request.bytes, param(request, key));
+}
+
+const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+
+/** A header value for any text: what plain ASCII cannot hold goes as Base64 between `=?base64?` and `?=`. */
+export function headerValue(text: string): string {
+  const plain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !ENCODED.test(text);
+  return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+/** The text of a header value, or undefined when it is not well formed. */
+export function headerText(value: string): string | undefined {
+  const trimmed = value.trim();
+  if (!trimmed.startsWith('=?base64?')) return trimmed;
+  const encoded = ENCODED.exec(trimmed);
+  return encoded ? Buffer.from(encoded[1]!, 'base64').toString() : undefined;
+}
+
+/** Arguments that a tool wants repeated in headers: its inputSchema says `x-mcp-header` at a property. */
+export type HeaderParam = { readonly header: string; readonly path: readonly string[] };
+
+export function headerParams(inputSchema: unknown, path: readonly string[] = []): HeaderParam[] {
+  if (typeof inputSchema !== 'object' || inputSchema === null) return [];
+  const { 'x-mcp-header': header, properties } = inputSchema as { 'x-mcp-header'?: unknown; properties?: unknown };
+  const own =
+    typeof header === 'string' && /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(header) && path.length > 0 ? [{ header, path }] : [];
+  if (typeof properties !== 'object' || properties === null) return own;
+  return [...own, ...Object.entries(properties).flatMap(([key, schema]) => headerParams(schema, [...path, key]))];
+}
+
+export function paramHeaders(wanted: readonly HeaderParam[], args: unknown): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { header, path } of wanted) {
+    let value = args;
+    for (const key of path)
+      value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+    const unsafe = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+    if (typeof value === 'string' || typeof value === 'boolean' || (Number.isFinite(value) && !unsafe)) {
+      headers[`mcp-param-${header.toLowerCase()}`] = headerValue(String(value));
+    }
+  }
+  return headers;
+}

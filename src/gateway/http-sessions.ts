@@ -1,0 +1,380 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+
+import type { Outgoing } from './carry.ts';
+import { frameOf, idOf, param, type Frame, type Request } from './frame.ts';
+import { sseEvent } from './framing.ts';
+import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
+import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './http-headers.ts';
+import { edited, textOf, valueAt, type Edit } from './json.ts';
+import { CONVERSATION } from './passthrough.ts';
+import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, versionOf } from './protocol.ts';
+import { cancelledBy, Settling } from './settling.ts';
+import type { Channel, Endpoint } from './session.ts';
+
+/** Makes what a client talks to. It is started by the caller. */
+export type MakeEndpoint = (client: {
+  readonly key: string;
+  readonly session?: string;
+  readonly settling: Settling;
+  readonly channel: Channel;
+}) => Endpoint;
+
+const IDLE_MS = 30 * 60_000;
+const SWEEP_MS = 60_000;
+const KEEP_ALIVE_MS = 15_000;
+const MAX_SESSIONS = 200;
+/** Frames that are kept for a client whose event stream is not open. */
+const MAX_KEPT = 1_000;
+
+const HEADER_MISMATCH = -32020;
+const SESSION_NOT_FOUND = -32001;
+
+/**
+ * The server side of streamable HTTP, for servers that do not speak it. In the older generation initialize begins a
+ * session, with an endpoint of its own. In the stateless one all requests of one client (who it says it is, and which
+ * conversation it names) share an endpoint; their ids and progress tokens are made unique on the way in and given back on
+ * the way out, since two windows of one program use the same ones.
+ */
+export class HttpSessions implements HttpEndpoint {
+  readonly #make: MakeEndpoint;
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(make: MakeEndpoint) {
+    this.#make = make;
+    this.#sweep = setInterval(() => this.#endIdle(), SWEEP_MS);
+    this.#sweep.unref();
+  }
+
+  async handle({ request, response, body }: Exchange): Promise<void> {
+    const id = header(request.headers, SESSION_ID);
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    if (request.method === 'POST') {
+      const frame = frameOf(body);
+      if (frame.kind === 'opaque') return refuse(response, 400, `the body is no JSON-RPC message: ${frame.reason}`, -32700);
+      if (frame.kind === 'batch')
+        return refuse(response, 400, 'batches are not part of this protocol: send each message by itself', INVALID_REQUEST);
+      if (frame.kind === 'request' && isStateless(frame)) return this.#stateless(frame, request.headers, response);
+      if (frame.kind === 'request' && frame.method === 'initialize' && id === undefined) {
+        return this.#open(randomUUID(), header(request.headers, CONVERSATION), response)?.post(frame, response);
+      }
+      if (session) return session.post(frame, response);
+    }
+    if (id === undefined) {
+      const stateless = request.method !== 'POST' || header(request.headers, PROTOCOL_VERSION) !== undefined;
+      return refuse(
+        response,
+        stateless && request.method !== 'POST' ? 405 : 400,
+        'the header Mcp-Session-Id is missing: begin with initialize',
+      );
+    }
+    if (session === undefined)
+      return refuse(response, 404, `there is no session "${id}" (any more): begin with initialize`, SESSION_NOT_FOUND);
+    if (request.method === 'GET') return session.listen(response);
+    this.#sessions.delete(id);
+    await session.close();
+    response.writeHead(200).end();
+  }
+
+  async close(options: { readonly now?: boolean } = {}): Promise<void> {
+    clearInterval(this.#sweep);
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(sessions.map((session) => session.close(options.now ? 0 : undefined)));
+  }
+
+  #stateless(frame: Request, headers: IncomingHttpHeaders, response: ServerResponse): void {
+    const mismatch = headerMismatch(frame, headers);
+    if (mismatch !== undefined) return refuse(response, 400, `headers and body disagree: ${mismatch}`, HEADER_MISMATCH, frame.id);
+    const at = clientInfoAt(frame);
+    const conversation = header(headers, CONVERSATION);
+    const key = JSON.stringify([at ? textOf(frame.bytes, at) : '', conversation ?? '']);
+    const session = this.#sessions.get(key) ?? this.#open(key, conversation, response, { stateless: true });
+    session?.post(frame, response);
+  }
+
+  #open(
+    id: string,
+    conversation: string | undefined,
+    response: ServerResponse,
+    { stateless = false } = {},
+  ): HttpSession | undefined {
+    if (this.#sessions.size >= MAX_SESSIONS) this.#endIdle();
+    if (this.#sessions.size >= MAX_SESSIONS) {
+      refuse(response, 503, `there are ${MAX_SESSIONS} sessions already: end one, or wait until one is idle`);
+      return undefined;
+    }
+    const session: HttpSession = new HttpSession({
+      id,
+      stateless,
+      make: (client) => this.#make({ ...client, ...(conversation !== undefined && { session: conversation }) }),
+      ended: () => {
+        if (this.#sessions.get(id) === session) this.#sessions.delete(id);
+      },
+    });
+    this.#sessions.set(id, session);
+    session.start();
+    return session;
+  }
+
+  #endIdle(): void {
+    for (const [id, session] of this.#sessions) {
+      if (session.idleMs < IDLE_MS) continue;
+      this.#sessions.delete(id);
+      void session.close();
+    }
+  }
+}
+
+/** A POST that waits for its answer. What was made unique is given back: `id` and `token` are the client's own. */
+type Post = {
+  readonly response: ServerResponse;
+  readonly id: string;
+  readonly token?: string;
+  readonly method: string;
+  streaming: boolean;
+};
+
+class HttpSession {
+  readonly #options: { readonly id: string; readonly stateless: boolean; readonly ended: () => void };
+  readonly #endpoint: Endpoint;
+  readonly #settling = new Settling();
+  /** By the id under which the endpoint knows the request. */
+  readonly #posts = new Map<string, Post>();
+  #stream: { readonly response: ServerResponse; readonly keepAlive: NodeJS.Timeout } | undefined;
+  #kept: Buffer[] = [];
+  #seenAt = performance.now();
+  #made = 0;
+  #gone: string | undefined;
+
+  constructor(options: {
+    readonly id: string;
+    readonly stateless: boolean;
+    readonly make: MakeEndpoint;
+    readonly ended: () => void;
+  }) {
+    this.#options = options;
+    this.#endpoint = options.make({
+      key: options.id,
+      settling: this.#settling,
+      channel: {
+        send: (out) => this.#send(out),
+        pause: () => {}, // Each request has a connection of its own; the server's stdin buffers.
+        resume: () => {},
+        gone: (why) => this.#end(why),
+      },
+    });
+  }
+
+  get idleMs(): number {
+    return this.#posts.size > 0 || this.#stream ? 0 : performance.now() - this.#seenAt;
+  }
+
+  start(): void {
+    this.#endpoint.start();
+  }
+
+  post(frame: Frame, response: ServerResponse): void {
+    this.#seenAt = performance.now();
+    if (frame.kind !== 'request') {
+      this.#endpoint.fromClient(this.#options.stateless ? this.#renamed(frame) : frame);
+      response.writeHead(202).end();
+      return;
+    }
+    const { request, post } = this.#admitted(frame, response);
+    this.#posts.set(request.id, post);
+    response.once('close', () => {
+      if (this.#posts.get(request.id) !== post) return;
+      this.#posts.delete(request.id);
+      this.#seenAt = performance.now();
+      if (response.writableFinished) return;
+      if (this.#options.stateless) this.#endpoint.fromClient(cancelOf(request.id));
+      else this.#endpoint.abandon(request.id);
+    });
+    this.#endpoint.fromClient(request);
+  }
+
+  listen(response: ServerResponse): void {
+    if (this.#stream) return refuse(response, 409, 'this session has an event stream already');
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      [SESSION_ID]: this.#options.id,
+    });
+    response.flushHeaders();
+    const keepAlive = setInterval(() => response.write(': still here\n\n'), KEEP_ALIVE_MS);
+    keepAlive.unref();
+    this.#stream = { response, keepAlive };
+    response.once('close', () => {
+      clearInterval(keepAlive);
+      this.#seenAt = performance.now();
+      if (this.#stream?.response === response) this.#stream = undefined;
+    });
+    for (const bytes of this.#kept) response.write(sseEvent(bytes));
+    this.#kept = [];
+  }
+
+  async close(graceMs?: number): Promise<void> {
+    await this.#endpoint.close(graceMs === undefined ? {} : { graceMs });
+    for (const { response } of this.#posts.values()) response.destroy();
+    this.#stream?.response.end();
+  }
+
+  /** The request with an id and a progress token that no other client of this endpoint uses. */
+  #admitted(frame: Request, response: ServerResponse): { request: Request; post: Post } {
+    const post = { response, method: frame.method, streaming: false };
+    const token = param(frame, '_meta', 'progressToken');
+    const tokenText = token && textOf(frame.bytes, token);
+    if (!this.#options.stateless)
+      return { request: frame, post: { ...post, id: frame.id, ...(tokenText !== undefined && { token: tokenText }) } };
+    this.#made += 1;
+    const edits: Edit[] = [{ at: frame.idAt, put: `"s${this.#made}"` }];
+    if (token) edits.push({ at: token, put: `"s${this.#made}"` });
+    const request = frameOf(edited(frame.bytes, edits)) as Request;
+    const id = textOf(frame.bytes, frame.idAt);
+    return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
+  }
+
+  /** A cancel names a request by the client's id. When two clients use the same, nobody can tell which is meant. */
+  #renamed(frame: Frame): Frame {
+    const cancelled = cancelledBy(frame);
+    if (cancelled === undefined) return frame;
+    const meant = [...this.#posts].filter(([, { id }]) => id === cancelled);
+    return meant.length === 1 ? cancelOf(meant[0]![0]) : frame;
+  }
+
+  #send(out: Outgoing): boolean {
+    const frame = frameOf(out.bytes);
+    if (frame.kind === 'success' || frame.kind === 'failure') return this.#answer(frame, out);
+    const post = this.#postFor(frame);
+    if (post) return this.#write(post.response, this.#event(frame, post), out, () => this.#streamed(post));
+    if (this.#stream) return this.#write(this.#stream.response, sseEvent(frame.bytes), out);
+    if (this.#kept.length < MAX_KEPT && !this.#options.stateless) this.#kept.push(frame.bytes);
+    return true;
+  }
+
+  #answer(frame: Frame & { kind: 'success' | 'failure' }, out: Outgoing): boolean {
+    const post = this.#posts.get(frame.id);
+    if (post === undefined) {
+      out.delivery?.release('cancelled'); // The client hung up on it.
+      return true;
+    }
+    this.#posts.delete(frame.id);
+    const { response } = post;
+    const bytes = this.#options.stateless ? givenBack(frame, post) : frame.bytes;
+    if (post.method === 'initialize' && !this.#options.stateless) response.setHeader(SESSION_ID, this.#options.id);
+    if (post.streaming) {
+      this.#write(response, sseEvent(bytes), out);
+      response.end();
+    } else {
+      const body = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+      this.#write(response, body, out);
+      response.end();
+    }
+    // A server of the older generation was only probed: this endpoint will not be asked again.
+    if (frame.kind === 'failure' && post.method === 'server/discover' && this.#posts.size === 0)
+      this.#end('it does not know the stateless protocol');
+    return true;
+  }
+
+  #streamed(post: Post): void {
+    if (post.streaming) return;
+    post.streaming = true;
+    post.response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' });
+    post.response.flushHeaders();
+  }
+
+  #write(response: ServerResponse, bytes: Buffer, { requestId, delivery }: Outgoing, first?: () => void): boolean {
+    if (response.destroyed) {
+      delivery?.release('write_error');
+      return true;
+    }
+    first?.();
+    if (delivery && requestId !== undefined) {
+      this.#settling.begin(requestId, delivery);
+      const failed = (): void => this.#settling.failed(requestId, delivery);
+      response.once('close', failed);
+      response.write(bytes, (error) => {
+        response.off('close', failed);
+        if (error) failed();
+        else this.#settling.written(requestId, delivery);
+      });
+    } else response.write(bytes);
+    if (!response.writableNeedDrain) return true;
+    const resume = (): void => {
+      response.off('drain', resume).off('close', resume);
+      this.#endpoint.resume();
+    };
+    response.on('drain', resume).on('close', resume);
+    return false;
+  }
+
+  /** The POST that a frame of the server's belongs to, as far as it says so. */
+  #postFor(frame: Frame): Post | undefined {
+    if (frame.kind !== 'request' && frame.kind !== 'note') return undefined;
+    const subscription = param(frame, '_meta', META_SUBSCRIPTION);
+    if (subscription) return this.#posts.get(idOf(frame.bytes, subscription));
+    const token = frame.method === 'notifications/progress' ? param(frame, 'progressToken') : undefined;
+    if (token) {
+      const text = textOf(frame.bytes, token);
+      const id = this.#options.stateless ? text : [...this.#posts].find(([, post]) => post.token === text)?.[0];
+      if (id !== undefined) return this.#posts.get(id);
+    }
+    const waiting = [...this.#posts.values()].filter(({ method }) => method !== 'subscriptions/listen');
+    if (waiting.length === 1 || (waiting.length > 0 && !this.#stream)) return waiting.at(-1);
+    return undefined;
+  }
+
+  #event(frame: Frame, post: Post): Buffer {
+    if (!this.#options.stateless || (frame.kind !== 'request' && frame.kind !== 'note')) return sseEvent(frame.bytes);
+    const edits: Edit[] = [];
+    const subscription = param(frame, '_meta', META_SUBSCRIPTION);
+    if (subscription) edits.push({ at: subscription, put: post.id });
+    const token = frame.method === 'notifications/progress' ? param(frame, 'progressToken') : undefined;
+    if (token && post.token !== undefined) edits.push({ at: token, put: post.token });
+    return sseEvent(edited(frame.bytes, edits));
+  }
+
+  /** The server is gone: what is still open was answered before. */
+  #end(why: string): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = why;
+    this.#options.ended();
+    void this.close(0);
+  }
+}
+
+function givenBack(frame: Frame & { kind: 'success' | 'failure' }, post: Post): Buffer {
+  const edits: Edit[] = [{ at: frame.idAt, put: post.id }];
+  const subscription =
+    frame.kind === 'success' ? valueAt(frame.bytes, frame.result.start, ['_meta', META_SUBSCRIPTION]) : undefined;
+  if (subscription) edits.push({ at: subscription, put: post.id });
+  return edited(frame.bytes, edits);
+}
+
+function cancelOf(id: string): Frame {
+  return frameOf(
+    Buffer.from(
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"the client hung up"}}\n`,
+    ),
+  );
+}
+
+function headerMismatch(frame: Request, headers: IncomingHttpHeaders): string | undefined {
+  const version = header(headers, PROTOCOL_VERSION);
+  if (version !== versionOf(frame)) return `MCP-Protocol-Version is ${version ?? 'missing'}, the body says ${versionOf(frame)}`;
+  const method = header(headers, METHOD);
+  if (method !== frame.method) return `Mcp-Method is ${method ?? 'missing'}, the body says ${frame.method}`;
+  const name = nameIn(frame);
+  const given = header(headers, NAME);
+  if (name !== undefined && (given === undefined || headerText(given) !== name))
+    return `Mcp-Name is ${given ?? 'missing'}, the body says ${name}`;
+  return undefined;
+}
+
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,79 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
+
+export type HttpRequest = {
+  readonly method: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: Buffer;
+  readonly signal?: AbortSignal;
+};
+
+/** One HTTP server that we talk to, over connections that are kept. Not `fetch`: that adds headers and unpacks bodies. */
+export class HttpTarget {
+  readonly url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #agent: http.Agent;
+
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.url = new URL(url);
+    this.#headers = headers;
+    this.#agent = this.url.protocol === 'https:' ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  }
+
+  /** Resolves with the head of the answer. Rejects when there is none. */
+  async send(request: HttpRequest): Promise<IncomingMessage> {
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      // The server closed a kept connection just when we used it again: it has seen nothing of this.
+      if (error instanceof StaleConnection) return this.#sendOnce(request);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #sendOnce({ method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = (this.url.protocol === 'https:' ? https : http).request(this.url, {
+      method,
+      agent: this.#agent,
+      headers: { ...headers, ...this.#headers, ...(body && { 'content-length': body.length }) },
+      ...(signal && { signal }),
+    });
+    request.once('response', resolve);
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
+    });
+    request.end(body);
+    return promise;
+  }
+}
+
+class StaleConnection extends Error {}
+
+/** The whole body, or undefined when it is longer than `maxBytes`. */
+export async function bodyOf(message: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of message as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > maxBytes) return undefined;
+    parts.push(part);
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+export function mediaTypeOf(headers: IncomingHttpHeaders): string {
+  return (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+}
+
+/** What says why a request got no answer: an AggregateError of two addresses says nothing by itself. */
+export function networkReason(error: unknown): string {
+  const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
+  if (!(cause instanceof Error)) return String(cause);
+  const { code } = cause as NodeJS.ErrnoException;
+  return cause.message === '' && code !== undefined ? code : cause.message;
+}

@@ -1,0 +1,370 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+
+import { carry, type OpenCall, type Outgoing } from './carry.ts';
+import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
+import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Request, type Success } from './frame.ts';
+import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from './framing.ts';
+import { reasonOf, type GuardedRider } from './guarded.ts';
+import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
+import { SESSION_ID } from './http-headers.ts';
+import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http-target.ts';
+import { OwnTools } from './own-tools.ts';
+import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from './protocol.ts';
+import { cancelledBy } from './settling.ts';
+import { Catalog } from './tools.ts';
+import { refusal } from './relay.ts';
+import type { HttpUpstream } from './upstream.ts';
+
+/** The header in which a client names its conversation. It is for us and goes no further. */
+export const CONVERSATION = 'earpiece-conversation';
+
+/** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
+const OUR_SESSION = 'earpiece-';
+
+/** Headers that are between two neighbours, or that are made anew. */
+const NOT_PASSED = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
+  'accept-encoding',
+  'origin',
+  CONVERSATION,
+];
+
+export type PassthroughOptions = ClientsOptions & {
+  readonly upstream: HttpUpstream;
+  readonly report: (line: string) => void;
+  /** The client's Authorization was for us, not for the server. */
+  readonly ownsAuthorization: boolean;
+};
+
+/**
+ * A server behind HTTP for clients that speak HTTP: each request is passed on as a request, with its headers, and the
+ * answer with its status, headers and events. What is changed is what a relay changes, and the length that follows from it.
+ */
+export class HttpPassthrough implements HttpEndpoint {
+  readonly #options: PassthroughOptions;
+  readonly #rider: GuardedRider;
+  readonly #target: HttpTarget;
+  readonly #clients: HttpClients;
+  readonly #catalog = new Catalog();
+  readonly #own: OwnTools;
+  readonly #exchanges = new WeakMap<Request, Exchange>();
+  readonly #running = new Set<AbortController>();
+  #away = false;
+
+  constructor(options: PassthroughOptions) {
+    this.#options = options;
+    this.#rider = options.rider;
+    this.#target = new HttpTarget(options.upstream.url, options.upstream.headers);
+    this.#clients = new HttpClients(options);
+    this.#own = new OwnTools(options.rider, this.#catalog, (params, like) => this.#ask(this.#exchanges.get(like)!, params));
+  }
+
+  async handle(exchange: Exchange): Promise<void> {
+    const { request, response, body } = exchange;
+    const session = header(request.headers, SESSION_ID);
+    const conversation = header(request.headers, CONVERSATION);
+    if (request.method === 'DELETE' && session !== undefined) {
+      this.#clients.end(session);
+      if (session.startsWith(OUR_SESSION)) {
+        response.writeHead(200).end();
+        return;
+      }
+    }
+    if (request.method !== 'POST')
+      return this.#pass(exchange, session === undefined ? undefined : this.#clients.ofSession(session, conversation));
+
+    const frame = frameOf(body);
+    if (frame.kind === 'request') {
+      const client =
+        frame.method === 'initialize'
+          ? undefined
+          : session === undefined
+            ? this.#clients.ofRequest(frame, conversation)
+            : this.#clients.ofSession(session, conversation);
+      if (client === undefined) return this.#initialize(exchange, frame, conversation);
+      client.settling.heard(frame);
+      if (frame.method === 'tools/call') return this.#call(exchange, frame, client);
+      if (frame.method === 'tools/list') client.open.set(frame.id, { kind: 'list', request: frame });
+      return this.#pass(exchange, client, frame);
+    }
+    const client = session === undefined ? undefined : this.#clients.ofSession(session, conversation);
+    client?.settling.heard(frame);
+    const cancelled = client && cancelledBy(frame);
+    const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
+    if (open?.kind === 'call') open.call.cancelled = true;
+    if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => isCall(frameOf(frame.bytes.subarray(start, end))))) {
+      return refuse(response, 400, 'a batch with tools/call is not passed on: send each call by itself', INVALID_REQUEST);
+    }
+    return this.#pass(exchange, client);
+  }
+
+  async close(): Promise<void> {
+    for (const abort of this.#running) abort.abort();
+    this.#clients.close();
+    this.#target.close();
+  }
+
+  async #call(exchange: Exchange, frame: Request, client: HttpClient): Promise<void> {
+    const { response } = exchange;
+    const name = toolOf(frame);
+    if (name === undefined) return this.#pass(exchange, client, frame);
+    const { connection } = client;
+    const call: OpenCall = { server: this.#options.upstream.name, tool: name, requestId: frame.id, connection, cancelled: false };
+    client.open.set(frame.id, { kind: 'call', call, request: frame });
+    response.once('close', () => {
+      // A stream that ended before the answer in good order is taken up again by a GET.
+      if (response.writableFinished) return;
+      call.cancelled = true;
+      client.open.delete(frame.id);
+    });
+    this.#exchanges.set(frame, exchange);
+    const meant = await this.#own.meant(frame, connection, name);
+    if (meant !== undefined) {
+      client.open.delete(frame.id);
+      const out = await this.#own.answer(frame, call, meant);
+      return out && this.#say(response, client, out);
+    }
+    const verdict = await this.#rider.before(connection, call);
+    if (call.cancelled) return verdict.kind === 'refuse' ? verdict.delivery?.release('cancelled') : undefined;
+    if (verdict.kind === 'refuse') {
+      client.open.delete(frame.id);
+      return this.#say(response, client, refusal(frame, verdict));
+    }
+    return this.#pass(exchange, client, frame);
+  }
+
+  /** An answer of our own. */
+  #say(response: ServerResponse, client: HttpClient, out: Outgoing): void {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': out.bytes.length });
+    write(response, client, out, true);
+  }
+
+  async #initialize(exchange: Exchange, frame: Request, conversation: string | undefined): Promise<void> {
+    const upstream = await this.#send(exchange, frame);
+    if (upstream === undefined) return;
+    const ok = (upstream.statusCode ?? 500) < 300;
+    const given = header(upstream.headers, SESSION_ID);
+    const session = given ?? `${OUR_SESSION}${randomUUID()}`;
+    if (ok) this.#clients.open(session, clientInfoOf(frame), conversation);
+    await forward(upstream, exchange.response, ok && given === undefined ? { [SESSION_ID]: session } : {});
+  }
+
+  /** To the server and back. With a client, answers to its open requests become what they should be for it. */
+  async #pass(exchange: Exchange, client: HttpClient | undefined, frame?: Request): Promise<void> {
+    const { response } = exchange;
+    const upstream = await this.#send(exchange, frame, client);
+    if (upstream === undefined) return;
+    const type = mediaTypeOf(upstream.headers);
+    if (client === undefined || client.open.size === 0 || (upstream.statusCode ?? 500) >= 300) return forward(upstream, response);
+    if (type === 'text/event-stream') return this.#passEvents(upstream, response, client);
+    if (type !== 'application/json') return forward(upstream, response);
+    const body = await bodyOf(upstream, MAX_FRAME_BYTES);
+    if (body === undefined) {
+      const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`;
+      return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
+    }
+    const out = (await this.#changed(frameOf(body), client)) ?? { bytes: body };
+    response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), 'content-length': out.bytes.length });
+    write(response, client, out, true);
+  }
+
+  async #passEvents(upstream: IncomingMessage, response: ServerResponse, client: HttpClient): Promise<void> {
+    response.writeHead(upstream.statusCode ?? 200, passed(upstream.headers));
+    response.flushHeaders();
+    let events: SseEvent[] = [];
+    const reader = new SseReader({
+      event: (event) => events.push(event),
+      tooLong: (bytes) => this.#options.report(`an event of ${bytes} bytes is too long to pass on`),
+    });
+    const passEvents = async (): Promise<void> => {
+      const some = events;
+      events = [];
+      for (const event of some) {
+        const out = client.open.size > 0 && event.data ? await this.#changed(frameOf(event.data), client) : undefined;
+        if (out === undefined || out.bytes === event.data) response.write(event.raw);
+        else write(response, client, { ...out, bytes: sseEvent(out.bytes, event) }, false);
+        if (response.writableNeedDrain && !response.destroyed) await drained(response);
+      }
+    };
+    try {
+      for await (const chunk of upstream as AsyncIterable<Buffer>) {
+        reader.push(chunk);
+        await passEvents();
+      }
+      reader.end();
+      await passEvents();
+      response.end();
+    } catch {
+      response.destroy(); // It broke off; so it does for the client.
+    }
+  }
+
+  /** What an answer becomes for this client. Undefined when it is none of its open requests'. */
+  async #changed(frame: Frame, client: HttpClient): Promise<Outgoing | undefined> {
+    if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
+    const open: OpenRequest | undefined = client.open.get(frame.id);
+    if (open === undefined) return undefined;
+    client.open.delete(frame.id);
+    if (frame.kind === 'failure') return undefined;
+    if (open.kind === 'call') return carry(this.#rider, open.call, this.#catalog.schemaOf(open.call.tool), frame);
+    return { bytes: this.#own.listed(client.connection, frame) };
+  }
+
+  /** The head of the server's answer. When there is none, the client is told, and the result is undefined. */
+  async #send(exchange: Exchange, frame?: Request, client?: HttpClient): Promise<IncomingMessage | undefined> {
+    const { request, response, body } = exchange;
+    const abort = new AbortController();
+    this.#running.add(abort);
+    response.once('close', () => {
+      this.#running.delete(abort);
+      if (!response.writableFinished) abort.abort();
+    });
+    try {
+      const upstream = await this.#target.send({
+        method: request.method ?? 'GET',
+        headers: this.#headersFor(request.headers),
+        signal: abort.signal,
+        ...(request.method === 'POST' && { body }),
+      });
+      if (this.#away) this.#tell('reconnected', 'it answers again');
+      this.#away = false;
+      return upstream;
+    } catch (error) {
+      if (abort.signal.aborted) return undefined;
+      await this.#unreachable(response, networkReason(error), frame, client);
+      return undefined;
+    }
+  }
+
+  async #unreachable(
+    response: ServerResponse,
+    reason: string,
+    frame: Request | undefined,
+    client: HttpClient | undefined,
+  ): Promise<void> {
+    if (!this.#away) this.#tell('disconnected', reason);
+    this.#away = true;
+    const why = `The MCP server "${this.#options.upstream.name}" at ${this.#target.url.origin} cannot be reached: ${reason}.`;
+    const open = frame && client?.open.get(frame.id);
+    if (frame === undefined) return refuse(response, 502, why, INTERNAL_ERROR);
+    if (client === undefined || open?.kind !== 'call') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(errorFrame(frame.id, INTERNAL_ERROR, why));
+      return;
+    }
+    client.open.delete(frame.id);
+    const result = {
+      content: [{ type: 'text', text: why }],
+      isError: true,
+      ...(isStateless(frame) && { resultType: 'complete' }),
+    };
+    const out = await carry(this.#rider, open.call, 'none', frameOf(resultFrame(frame.id, result)) as Success);
+    this.#say(response, client, out);
+  }
+
+  /** The server's own tools/list, asked for with the headers of a call. */
+  async #ask(exchange: Exchange, params: object): Promise<Success | Failure | undefined> {
+    const body = Buffer.from(`{"jsonrpc":"2.0","id":"earpiece-1","method":"tools/list","params":${JSON.stringify(params)}}`);
+    const headers = this.#headersFor(exchange.request.headers);
+    delete headers['mcp-name'];
+    if (headers['mcp-method'] !== undefined) headers['mcp-method'] = 'tools/list';
+    try {
+      const upstream = await this.#target.send({ method: 'POST', headers, body, signal: AbortSignal.timeout(2_000) });
+      const answer = await bodyOf(upstream, MAX_FRAME_BYTES);
+      if (answer === undefined) return undefined;
+      if (mediaTypeOf(upstream.headers) !== 'text/event-stream') return answerIn(answer);
+      let found: Success | Failure | undefined;
+      const reader = new SseReader({ event: ({ data }) => (found ??= data && answerIn(data)), tooLong: () => {} });
+      reader.push(answer);
+      reader.end();
+      return found;
+    } catch (error) {
+      this.#options.report(`tools/list of "${this.#options.upstream.name}": ${reasonOf(error)}`);
+      return undefined;
+    }
+  }
+
+  #headersFor(given: IncomingHttpHeaders): OutgoingHttpHeaders {
+    const headers = passed(given);
+    headers['accept-encoding'] = 'identity';
+    if (this.#options.ownsAuthorization) delete headers.authorization;
+    if (header(given, SESSION_ID)?.startsWith(OUR_SESSION)) delete headers[SESSION_ID];
+    return headers;
+  }
+
+  #tell(state: 'disconnected' | 'reconnected', detail: string): void {
+    const server = this.#options.upstream.name;
+    this.#options.report(`MCP server "${server}" ${state}: ${detail}`);
+    this.#rider.upstream({ server, state, detail });
+  }
+}
+
+function write(response: ServerResponse, client: HttpClient, { bytes, requestId, delivery }: Outgoing, last: boolean): void {
+  if (delivery === undefined || requestId === undefined) {
+    if (last) response.end(bytes);
+    else response.write(bytes);
+    return;
+  }
+  const { settling } = client;
+  settling.begin(requestId, delivery);
+  const failed = (): void => settling.failed(requestId, delivery);
+  response.once('close', failed);
+  const written = (error?: Error | null): void => {
+    response.off('close', failed);
+    if (error) failed();
+    else settling.written(requestId, delivery);
+  };
+  if (last) response.end(bytes, written);
+  else response.write(bytes, written);
+}
+
+async function forward(upstream: IncomingMessage, response: ServerResponse, more: OutgoingHttpHeaders = {}): Promise<void> {
+  response.writeHead(upstream.statusCode ?? 502, { ...passed(upstream.headers), ...more });
+  response.flushHeaders();
+  try {
+    await pipeline(upstream, response);
+  } catch {
+    response.destroy(); // One of the two hung up, and the other learns it so.
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
+
+function passed(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const out: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(headers)) if (!NOT_PASSED.includes(name)) out[name] = value;
+  return out;
+}
+
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function answerIn(bytes: Buffer): Success | Failure | undefined {
+  const frame = frameOf(bytes);
+  return (frame.kind === 'success' || frame.kind === 'failure') && frame.id === '"earpiece-1"' ? frame : undefined;
+}
+
+function isCall(frame: Frame): boolean {
+  return frame.kind === 'request' && frame.method === 'tools/call';
+}

@@ -32,7 +32,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   if (file?.isDirectory())
     throw refusal(`${path} is a folder, not a database: name a file in it, e.g. --db ${path}/earpiece.db`, path);
   if (file !== undefined && !file.isFile())
-    throw refusal(`${path} is no regular file: name another with --db or EARPIECE_DB`, path);
+    throw refusal(`${path} is no regular file: name another file with --db or EARPIECE_DB`, path);
   const fs = probe(file === undefined ? folder : path);
   const network = networkName(fs);
   if (network !== undefined)
@@ -41,12 +41,12 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
       path,
     );
   try {
-    if (file === undefined) closeSync(openSync(path, 'ax', 0o600));
+    if (file === undefined) closeSync(openSync(path, 'a', 0o600));
     accessSync(path, constants.R_OK | constants.W_OK);
     // The -wal and -shm files come and go beside it.
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw denied(error, path, 'read and write');
+    throw denied(error, path, 'read and write');
   }
 }
 

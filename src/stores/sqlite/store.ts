@@ -73,8 +73,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
     throw explain(error, path);
   }
   try {
-    await turns.run(() => setUp(db, path), {});
-    return new SqliteFile(db, { path, turns, clock: options.clock ?? { now: () => Date.now() } });
+    return await turns.run(() => {
+      setUp(db, path);
+      return new SqliteFile(db, { path, turns, clock: options.clock ?? { now: () => Date.now() } });
+    }, {});
   } catch (error) {
     db.close();
     throw error;

@@ -1,0 +1,22 @@
+/**
+ * Appends `count` records to a log of a file, waiting for a line on stdin before it begins; prints `ready`, then how it went.
+ * Run: node appender.ts <path> <log> <name> <count>
+ */
+import { once } from 'node:events';
+import { said } from '../../contracts/drafts.ts';
+import type { LogKey } from '../../src/core/address.ts';
+import { openSqliteStore } from '../../src/stores/index.ts';
+
+const [path = '', log = '', name = '', count = '0'] = process.argv.slice(2);
+const store = await openSqliteStore({ path, busyMs: 20_000 });
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
+const took: number[] = [];
+for (let i = 0; i < Number(count); i++) {
+  const started = performance.now();
+  await store.append(log as LogKey, [said(`${name}-${i}`)]);
+  took.push(performance.now() - started);
+}
+process.stdout.write(`${JSON.stringify({ worstMs: Math.max(...took) })}\n`);
+await store.close();
+process.stdin.destroy();

@@ -1,0 +1,42 @@
+/** Children of the store tests: Node processes on the same file, as another user or under a limit where a test asks for it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export type Child = {
+  readonly process: ChildProcess;
+  /** The next line that it prints; undefined at its end. */
+  line(): Promise<string | undefined>;
+  /** Asks for the next step of its script. */
+  tell(text: string): void;
+  ended(): Promise<{ code: number | null; signal: string | null; stderr: string }>;
+};
+
+/** Runs a script of this folder: `before` is a command in front of Node, e.g. `['setpriv', '--reuid=65534']`. */
+export function runScript(
+  script: string,
+  args: readonly string[],
+  options: { before?: readonly string[]; cwd?: string } = {},
+): Child {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const [command = '', ...rest] = [...(options.before ?? []), process.execPath, file, ...args];
+  const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'pipe'], ...(options.cwd ? { cwd: options.cwd } : {}) });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = once(child, 'close') as Promise<[number | null, string | null]>;
+  return {
+    process: child,
+    line: async () => {
+      const next = await lines.next();
+      return next.done ? undefined : next.value;
+    },
+    tell: (text) => void child.stdin.write(`${text}\n`),
+    ended: async () => {
+      child.stdin.end();
+      const [code, signal] = await exited;
+      return { code, signal, stderr };
+    },
+  };
+}

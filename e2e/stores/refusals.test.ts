@@ -1,0 +1,257 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOG, queued, said } from '../../contracts/drafts.ts';
+import { openSqliteStore, openStore, type SqliteOptions } from '../../src/stores/index.ts';
+import { APPLICATION_ID, VERSION } from '../../src/stores/sqlite/migrations.ts';
+import { runScript } from './child.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-refusals-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const NAME_ANOTHER = 'name another file with --db or EARPIECE_DB';
+
+type Row = {
+  readonly name: string;
+  /** Prepares the path. */
+  readonly given: (path: string) => void;
+  readonly options?: Omit<SqliteOptions, 'path'>;
+  readonly code: string;
+  readonly says: (path: string) => string;
+};
+const rows: readonly Row[] = [
+  {
+    name: 'a folder',
+    given: (path) => mkdirSync(path),
+    code: 'store_refused',
+    says: (path) => `${path} is a folder, not a database: name a file in it, e.g. --db ${path}/earpiece.db`,
+  },
+  {
+    name: 'a folder that is a file',
+    given: (path) => {
+      writeFileSync(join(path, '..', 'file'), '');
+      symlinkSync('file/e.db', path);
+    },
+    code: 'store_refused',
+    says: (path) =>
+      `cannot read ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); change that, or ${NAME_ANOTHER}`,
+  },
+  {
+    name: 'a device',
+    given: (path) => symlinkSync('/dev/null', path),
+    code: 'store_refused',
+    says: (path) => `${path} is no regular file: ${NAME_ANOTHER}`,
+  },
+  {
+    name: 'a text file',
+    given: (path) => writeFileSync(path, 'Dear diary, '.repeat(100)),
+    code: 'store_corrupt',
+    says: (path) =>
+      `${path} is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away`,
+  },
+  {
+    name: 'the database of another program',
+    given: (path) => new DatabaseSync(path).exec('CREATE TABLE theirs (a)'),
+    code: 'store_refused',
+    says: (path) => `${path} is the SQLite database of another program: ${NAME_ANOTHER}`,
+  },
+  {
+    name: 'the database of another program that says so',
+    given: (path) => new DatabaseSync(path).exec('PRAGMA application_id = 77'),
+    code: 'store_refused',
+    says: (path) => `${path} is the SQLite database of another program: ${NAME_ANOTHER}`,
+  },
+  {
+    name: 'a schema of a later major',
+    given: (path) => new DatabaseSync(path).exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2001`),
+    code: 'store_refused',
+    says: (path) =>
+      `${path} was written by a newer Earpiece (schema 2, this one knows 1): update Earpiece here too, or ${NAME_ANOTHER}`,
+  },
+  {
+    name: 'an old SQLite',
+    given: () => {},
+    options: { sqliteVersion: '3.51.2' },
+    code: 'store_refused',
+    says: () =>
+      `this Node (${process.version}) bundles SQLite 3.51.2, in which several processes can damage one database: 3.51.3 or newer is needed; use the newest Node 24`,
+  },
+  {
+    name: 'NFS by its number',
+    given: () => {},
+    options: { probe: () => ({ type: 0x69_69 }) },
+    code: 'store_refused',
+    says: (path) =>
+      `${path} lies on nfs, a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+  },
+  {
+    name: 'sshfs by its name',
+    given: () => {},
+    options: { probe: () => ({ type: 0x65_73_55_46, name: 'fuse.sshfs', mountedAt: '/home/me/far' }) },
+    code: 'store_refused',
+    says: (path) =>
+      `${path} lies on fuse.sshfs (mounted at /home/me/far), a network file system where SQLite's locks do not hold: name a file on a local disk with --db or EARPIECE_DB, or a server with postgres://…`,
+  },
+];
+
+it.each(rows)('refuses $name, with the way out', async ({ given, options, code, says }) => {
+  const path = join(folder, 'e.db');
+  given(path);
+  const before = existsSync(path) ? statSync(path).size : undefined;
+  await expect(openSqliteStore({ path, ...options })).rejects.toMatchObject({ code, message: says(path) });
+  expect(existsSync(path) ? statSync(path).size : undefined).toBe(before);
+});
+
+it('says that a file is damaged, and how to go on', async () => {
+  const path = join(folder, 'e.db');
+  const store = await openSqliteStore({ path });
+  for (let i = 0; i < 100; i++) await store.append(LOG, [queued(`n${i}`, { message: 'x'.repeat(500) })]);
+  await store.close();
+  const { size } = statSync(path);
+  writeFileSync(path, Buffer.alloc(size - 4096, 0xa5), { flag: 'r+' });
+  // The first page is whole, so that it still looks like ours.
+  const whole = join(folder, 'whole.db');
+  await (await openSqliteStore({ path: whole })).close();
+  writeFileSync(path, Buffer.concat([readFileSync(whole).subarray(0, 4096), readFileSync(path).subarray(4096)]));
+  const readDamaged = async (): Promise<void> => {
+    const opened = await openSqliteStore({ path });
+    await opened.read({}).finally(() => opened.close());
+  };
+  await expect(readDamaged()).rejects.toMatchObject({
+    code: 'store_corrupt',
+    message: `the database ${path} is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; \`sqlite3 ${path} .recover\` may save what is readable`,
+  });
+});
+
+describe('rights', () => {
+  /** `chmod` does not bind root, so the one who is refused is another user. */
+  const nobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+  const NOBODY = 'nobody';
+  const name = process.getuid?.() === 0 ? NOBODY : userInfo().username;
+  const firstLine = async (path: string): Promise<string | undefined> => {
+    const child = runScript('writer.ts', [path], { before: nobody, cwd: '/' });
+    const line = await child.line();
+    await child.ended();
+    return line;
+  };
+  beforeEach(() => {
+    chmodSync(folder, 0o755);
+  });
+
+  it('refuses a folder that cannot be written', async () => {
+    const locked = join(folder, 'locked');
+    mkdirSync(locked, { mode: 0o555 });
+    const path = join(locked, 'e.db');
+    expect(await firstLine(path)).toBe(
+      `store_refused cannot read and write ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+    );
+    expect(await firstLine(join(locked, 'new', 'e.db'))).toBe(
+      `store_refused cannot make the folder ${join(locked, 'new')} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+    );
+  });
+
+  it('refuses a file that cannot be written, and one that cannot be read', async () => {
+    const open = join(folder, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const path = join(open, 'e.db');
+    await (await openSqliteStore({ path })).close();
+    for (const mode of [0o444, 0o000]) {
+      chmodSync(path, mode);
+      expect(await firstLine(path)).toBe(
+        `store_refused cannot read and write ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+      );
+    }
+  });
+
+  it('works for that user where the rights allow it', async () => {
+    const theirs = join(folder, 'theirs');
+    mkdirSync(theirs);
+    if (nobody.length > 0) chownSync(theirs, 65534, 65534);
+    expect(await firstLine(join(theirs, 'e.db'))).toBe('open');
+  });
+
+  it('makes folder and files for this user alone, whatever the umask says', async () => {
+    const before = process.umask(0);
+    try {
+      const path = join(folder, 'deep', 'er', 'e.db');
+      const store = await openSqliteStore({ path });
+      await store.append(LOG, [said('secret')]);
+      const mode = (of: string): string => (statSync(of).mode & 0o777).toString(8);
+      expect([path, `${path}-wal`, `${path}-shm`].map(mode)).toEqual(['600', '600', '600']);
+      expect([join(folder, 'deep'), join(folder, 'deep', 'er')].map(mode)).toEqual(['700', '700']);
+      await store.backup(join(folder, 'copy.db'));
+      expect(mode(join(folder, 'copy.db'))).toBe('600');
+      await store.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+});
+
+it('goes on with a file that a newer Earpiece of the same major has migrated', async () => {
+  const path = join(folder, 'e.db');
+  await (await openSqliteStore({ path })).close();
+  const newer = new DatabaseSync(path);
+  newer.exec(`
+    ALTER TABLE records ADD COLUMN of_the_future TEXT DEFAULT 'x';
+    ALTER TABLE items ADD COLUMN of_the_future INTEGER NOT NULL DEFAULT 7;
+    CREATE TABLE of_the_future (a);
+    PRAGMA user_version = ${VERSION + 3};
+  `);
+  newer.close();
+  const store = await openSqliteStore({ path });
+  await store.append(LOG, [queued('a')]);
+  expect(await store.items(LOG, { kind: 'open' })).toHaveLength(1);
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+  const after = new DatabaseSync(path);
+  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: VERSION + 3 });
+  after.close();
+});
+
+describe('openStore', () => {
+  it.each([
+    ['', 'the database has no name: give a path, sqlite:<path> or memory:'],
+    ['sqlite:', '"sqlite:" names no file: write sqlite:/path/to/earpiece.db'],
+    ['sqlite://host/e.db', '"sqlite://host/e.db" names no file: write sqlite:/path/to/earpiece.db'],
+    [
+      'postgres://me:secret@db/ear',
+      'not built yet: "postgres://…@db/ear" names a PostgreSQL store; use a file for now: a path or sqlite:<path>',
+    ],
+    [
+      'nats://127.0.0.1:4222',
+      'not built yet: "nats://127.0.0.1:4222" names a NATS store; use a file for now: a path or sqlite:<path>',
+    ],
+    ['sqlit:/tmp/e.db', '"sqlit:/tmp/e.db" is no store: did you mean sqlite:; give a path, sqlite:<path> or memory:'],
+    ['redis://x', '"redis://x" is no store: "redis:" is unknown; give a path, sqlite:<path> or memory:'],
+  ])('refuses %j', async (url, message) => {
+    await expect(openStore(url)).rejects.toMatchObject({ code: 'bad_argument', message });
+  });
+
+  it('takes a path, a sqlite: or file: URL, and memory:', async () => {
+    const path = join(folder, 'e.db');
+    for (const url of [path, `sqlite:${path}`, `sqlite://${path}`, `file://${path}`]) {
+      const store = await openStore(url);
+      expect(store.name).toBe(`sqlite ${path}`);
+      await store.close();
+    }
+    expect((await openStore('memory:')).name).toBe('memory');
+  });
+});

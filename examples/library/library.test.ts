@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const here = import.meta.dirname;
+const examples = readdirSync(here).filter((name) => readFileSync(join(here, name), 'utf8').includes('\n// Output:\n'));
+/** Without the configuration of whoever runs this. */
+const env = { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], HOME: here, XDG_CONFIG_HOME: join(here, 'none') };
+
+test('there are examples', () => {
+  expect(examples).toEqual(['own-loop.ts', 'producer.ts', 'receipt.ts']);
+});
+
+test.each(examples)('%s prints what it says', (name) => {
+  const ran = spawnSync(process.execPath, ['--import', join(here, 'from-source.ts'), join(here, name)], {
+    encoding: 'utf8',
+    env,
+  });
+  expect({ code: ran.status, stderr: ran.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(settled(ran.stdout)).toBe(outputOf(name));
+});
+
+/** The comment at the end of the file. */
+function outputOf(name: string): string {
+  const [, comment = ''] = readFileSync(join(here, name), 'utf8').split('\n// Output:\n');
+  return comment.replaceAll(/^\/\/ ?/gmu, '');
+}
+
+/** The mark is random and the time is now; the examples show these. */
+const settled = (output: string): string =>
+  output.replaceAll(/\[(\/?)ep \w{4}\]/g, '[$1ep k7f3]').replaceAll(/last \d\d:\d\d/g, 'last 10:32');

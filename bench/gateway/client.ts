@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';
-import path from 'node:path';
+import type { Target } from './target.ts';
 
 /** An MCP client that does nothing but send frames and wait for their answers. */
 export type Client = {
@@ -12,11 +12,8 @@ export type Client = {
 
 type Where = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
 
-export const server: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'server.ts')];
-export const pipe: readonly string[] = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...server];
-
 /** Starts `command` and speaks with it over its stdin and stdout. */
-export async function stdioClient(command: readonly string[], where: Where = {}): Promise<Client> {
+export async function stdioClient(command: readonly string[], { call }: Target, where: Where = {}): Promise<Client> {
   const child = start(command, where, 'pipe');
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error(`${command[0]} has no stdin or stdout`);
@@ -47,7 +44,7 @@ export async function stdioClient(command: readonly string[], where: Where = {})
   stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   await ask(next++, 'tools/list', {});
   return {
-    calls: (times, inFlight) => inParallel(times, inFlight, async () => check(await ask(next++, 'tools/call', toolCall))),
+    calls: (times, inFlight) => inParallel(times, inFlight, async () => check(await ask(next++, 'tools/call', call))),
     close: () => stop(child),
   };
 }
@@ -55,6 +52,7 @@ export async function stdioClient(command: readonly string[], where: Where = {})
 /** Starts `command`, waits until it listens on `port`, and speaks streamable HTTP with `url`. */
 export async function httpClient(
   command: readonly string[],
+  { call }: Target,
   port: number,
   { inFlight, ...where }: Where & { readonly inFlight: number },
 ): Promise<Client> {
@@ -101,7 +99,7 @@ export async function httpClient(
   return {
     calls: (times, width) =>
       inParallel(times, width, async () => {
-        const { text } = await post(requestOf(next++, 'tools/call', toolCall));
+        const { text } = await post(requestOf(next++, 'tools/call', call));
         check(text);
       }),
     close: async () => {
@@ -120,7 +118,6 @@ export async function freePort(): Promise<number> {
 }
 
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
-const toolCall = { name: 'read', arguments: { path: 'src/main.ts' } };
 const requestOf = (id: number, method: string, params: object): string =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 

@@ -1,21 +1,16 @@
-import { perSecondOf, versus } from '../rounds.ts';
+import path from 'node:path';
 import type { Measured, RunOptions } from '../row.ts';
-import { pipe, stdioClient } from './client.ts';
-import { env, gateway } from './ours.ts';
+import { stdioClient } from './client.ts';
+import { gateway, where } from './ours.ts';
+import { side, withBare } from './sides.ts';
 
 /** Tool calls through the gateway beside the same through the pipe; both stand ready all the time, one of them works. */
-export async function stdioVersusPipe({ quick, folder }: RunOptions, inFlight: number): Promise<Measured> {
-  const ours = await stdioClient(gateway('--as', 'bench/agent#main'), { cwd: folder, env: env(folder) });
-  const theirs = await stdioClient(pipe);
-  const forMs = quick ? 100 : 700;
-  try {
-    return await versus({
-      ours: () => perSecondOf(forMs, (times) => ours.calls(times, inFlight)),
-      theirs: () => perSecondOf(forMs, (times) => theirs.calls(times, inFlight)),
-      unit: '/s',
-      rounds: quick ? 3 : 15,
-    });
-  } finally {
-    await Promise.all([ours.close(), theirs.close()]);
-  }
+export function stdioVersusPipe(options: RunOptions, inFlight: number): Promise<Measured> {
+  return withBare(options, async (target) => {
+    const pipe = [process.execPath, path.join(import.meta.dirname, 'pipe.ts'), ...target.server];
+    return {
+      ours: side(await stdioClient(gateway(target), target, where(options.folder)), inFlight),
+      theirs: side(await stdioClient(pipe, target), inFlight),
+    };
+  });
 }

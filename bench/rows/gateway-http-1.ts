@@ -3,7 +3,7 @@ import type { Row } from '../row.ts';
 
 export const row: Row = {
   name: 'gateway-http-1',
-  what: 'HTTP to stdio, nothing open, one call in flight: the gateway with its log against mcp-proxy',
+  what: 'HTTP to stdio, nothing open, one call in flight: read_text_file of the official filesystem server through the gateway and its log, against mcp-proxy',
   bar: [{ figure: 'ratio', is: '>=', value: 1.5 }],
   run: (options) => httpVersusMcpProxy(options, 1),
 };

@@ -1,0 +1,25 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** A server and the call that is made to it. */
+export type Target = { readonly server: readonly string[]; readonly call: { readonly name: string; readonly arguments: object } };
+
+/** The official filesystem server reading a source file of 2 KB: what a call costs in an agent's day. */
+export function filesystem(folder: string): Target {
+  const file = path.join(fs.realpathSync(folder), 'part.ts');
+  fs.writeFileSync(
+    file,
+    Array.from({ length: 40 }, (_, i) => `const line${i} = await read("src/part-${i}.ts"); // ${i}\n`).join(''),
+  );
+  const program = path.join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+  return {
+    server: [process.execPath, program, path.dirname(file)],
+    call: { name: 'read_text_file', arguments: { path: file } },
+  };
+}
+
+/** A server that does nothing but answer with 2 KB: next to it the gateway's own work is as large as it can be. */
+export const bare: Target = {
+  server: [process.execPath, path.join(import.meta.dirname, 'server.ts')],
+  call: { name: 'read', arguments: { path: 'src/main.ts' } },
+};

@@ -41,8 +41,9 @@ async function measure(): Promise<void> {
     const row = describe(await load(name));
     const line = { row, outcome: await runRow(row) };
     lines.push(line);
-    const note = line.outcome.kind === 'failed' ? line.outcome.why : `${line.outcome.seconds.toFixed(1)} s`;
-    process.stderr.write(`${name}: ${note}\n`);
+    process.stderr.write(
+      `${name}: ${line.outcome.kind === 'failed' ? `FAILED: ${line.outcome.why}` : `${line.outcome.seconds.toFixed(1)} s`}\n`,
+    );
   }
   console.log(table(lines));
   for (const { row, outcome } of lines)

@@ -14,7 +14,7 @@ type Where = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv };
 
 /** Starts `command` and speaks with it over its stdin and stdout. */
 export async function stdioClient(command: readonly string[], { call }: Target, where: Where = {}): Promise<Client> {
-  const child = start(command, where, 'pipe');
+  const { child, ended } = start(command, where, 'pipe');
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error(`${command[0]} has no stdin or stdout`);
   const waiting = new Map<number, { resolve: (line: string) => void; reject: (error: Error) => void }>();
@@ -30,8 +30,9 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
       waiting.delete(id);
     }
   });
-  child.on('exit', (code, signal) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${command.join(' ')} ended with ${code ?? signal}`));
+  // `close`, not `exit`: what it said is read by then.
+  child.on('close', () => {
+    for (const { reject } of waiting.values()) reject(ended());
   });
   const ask = (id: number, method: string, params: object): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -56,7 +57,7 @@ export async function httpClient(
   port: number,
   { inFlight, ...where }: Where & { readonly inFlight: number },
 ): Promise<Client> {
-  const child = start(command, where, 'ignore');
+  const { child, ended } = start(command, where, 'ignore');
   const agent = new http.Agent({ keepAlive: true, maxSockets: inFlight });
   let session: Record<string, string> = {};
   const post = (body: string): Promise<{ headers: http.IncomingHttpHeaders; text: string }> =>
@@ -90,7 +91,7 @@ export async function httpClient(
       request.end(body);
     });
 
-  await listening(port, child);
+  await listening(port, { child, ended });
   let next = 1;
   const { headers: answered } = await post(requestOf(next++, 'initialize', hello));
   const id = answered['mcp-session-id'];
@@ -135,19 +136,27 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<v
   await Promise.all(Array.from({ length: inFlight }, one));
 }
 
-function start([command = '', ...args]: readonly string[], { cwd, env }: Where, stdio: 'pipe' | 'ignore'): ChildProcess {
-  // stderr is kept out of the table; a process that fails says so by its end.
-  return spawn(command, args, {
-    stdio: [stdio, stdio, 'ignore'],
+type Started = { readonly child: ChildProcess; /** How it ended, with the end of what it said. */ readonly ended: () => Error };
+
+function start(command: readonly string[], { cwd, env }: Where, stdio: 'pipe' | 'ignore'): Started {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    stdio: [stdio, stdio, 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
     env: { ...process.env, ...env },
   });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (said = (said + chunk).slice(-2000)));
+  return {
+    child,
+    ended: () => new Error(`${command.join(' ')} ended with ${child.exitCode ?? child.signalCode}: ${said.trim()}`),
+  };
 }
 
-async function listening(port: number, child: ChildProcess): Promise<void> {
+async function listening(port: number, { child, ended }: Started): Promise<void> {
   const until = performance.now() + 20_000;
   while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error(`the server of port ${port} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw ended();
     const open = await new Promise<boolean>((resolve) => {
       const socket = net.connect(port, '127.0.0.1');
       socket.on('connect', () => (socket.destroy(), resolve(true)));

@@ -35,6 +35,9 @@ export const neutralizeKind = (kind: string): string => neutralizeName(kind).rep
 /** A person's words. Quotation marks of this kind inside it become straight ones, so that it ends where we end it. */
 export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
 
+/** A stored text may be copied: no frame of ours is in it, and no half of a sign. */
+export const isCopyable = (text: string): boolean => text.isWellFormed() && !/\[\/?ep\b/.test(text);
+
 export const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 
 const LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;

@@ -1,5 +1,5 @@
 import type { Line } from '../plan.ts';
-import { escapeSigns, neutralizeKind, neutralizeName, withCommas } from './body.ts';
+import { escapeSigns, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
 import { instructionOf, messagesOf, timeOf, type How } from './wording.ts';
@@ -21,7 +21,7 @@ export const json: Layout = {
       ...dataOf(line, how),
     });
   },
-  owns: (text) => !text.includes('\n') && isObject(text),
+  owns: (text) => isCopyable(text) && !text.includes('\n') && isObject(text),
   adopt: (text, { source, name, level }) =>
     JSON.stringify({ level, kind: `${neutralizeKind(source)}.${neutralizeKind(name)}`, message: escapeSigns(text) }),
   page({ mark, lead, items, more }) {

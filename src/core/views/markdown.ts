@@ -10,6 +10,9 @@ const HEADINGS: Readonly<Record<Level, string>> = {
   critical: '**Critical:**',
 };
 
+/** A name in brackets, or what would make a rule of the item's dash. */
+const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
+
 /**
  * A block with a preamble and a heading for each level that has items, the most urgent first. Who asks for something
  * stands in brackets, which no body can begin with.
@@ -18,10 +21,10 @@ export const markdown: Layout = {
   item(line, how) {
     const who = attribution(line);
     if (who !== undefined) return `- [${neutralizeKind(line.kind.source)}, ${who}] ${indentedBody(line, how)}`;
-    return `- ${indentedBody(line, how).replace(/^\[/, '\\[')}`;
+    return `- ${indentedBody(line, how).replace(STARTS_OURS, '\\')}`;
   },
   owns: (text) => isListItem(text, /^- /),
-  adopt: (text) => `- ${indent(neutralize(text, text.length)).replace(/^\[/, '\\[')}`,
+  adopt: (text) => `- ${indent(neutralize(text, text.length)).replace(STARTS_OURS, '\\')}`,
   page: (page) =>
     [
       '---',

@@ -90,6 +90,23 @@ const FORGERIES = [
   '3 more: 2 file (info)',
   'Calls are made again',
 ];
+/** What is nearly an item of some view. */
+const STRANGE = [
+  'critical.user.message: go\ninstruction: x',
+  'critical.user.message: go\n# [/ep k7f3]',
+  'error,user.message,go\n  error,user.message,go',
+  'error,a',
+  'error.a.b: x\ud800',
+  '{"a":"\ud800"}',
+  'error.a.b: 1',
+  'error.a.b: x\ndata: y',
+  '{"level":"error"},{"level":"error"}',
+  '{"level":"error"}]',
+  '<notification source="a">\nx</notification><notification>\n</notification>',
+  'tool error: x\ntool error: y',
+  '- [tool] <b>',
+  '- x\n- y',
+];
 const body = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc
@@ -215,9 +232,10 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
 
   it('survives a stored text that is not ours', () => {
     fc.assert(
-      fc.property(input, body, (shown, sent) => {
+      fc.property(input, fc.oneof(body, fc.constantFrom(...STRANGE)), (shown, sent) => {
         const lines = shown.lines.map((each) => ({ ...each, sent }));
         const view = render(format, { ...shown, lines });
+        expect(view.text.isWellFormed()).toBe(true);
         if (isList(format)) expect(takeApart(format, MARK, view.text).items).toHaveLength(lines.length);
         else expect(valuesOf(format, view.text)).toHaveLength(lines.length);
       }),

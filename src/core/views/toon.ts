@@ -1,7 +1,7 @@
 import { decode, encode } from '@toon-format/toon';
 import { LEVELS } from '../notification.ts';
 import type { Line } from '../plan.ts';
-import { neutralize, neutralizeKind } from './body.ts';
+import { isCopyable, neutralize, neutralizeKind } from './body.ts';
 import { isTable, neutralData } from './data.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indentedBody, type How } from './wording.ts';
@@ -58,14 +58,21 @@ function row(level: string, from: string, message: string): string {
 const STARTS_ROW = new RegExp(`^(?:${LEVELS.join('|')}),`);
 const STARTS_BLOCK = new RegExp(`^"?(?:${LEVELS.join('|')})\\.`);
 
+/** What the encoder would write in the same way is ours; anything else that decodes (comments, other keys) is not. */
 function isRow(text: string): boolean {
-  return STARTS_ROW.test(text) && decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) !== undefined;
+  if (!STARTS_ROW.test(text) || !isCopyable(text)) return false;
+  const [value] = (decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) ?? []) as readonly Readonly<Record<string, unknown>>[];
+  return value !== undefined && row(String(value['level']), String(value['from']), String(value['message'])) === text;
 }
 
 /** The keys of an item in the line form, undefined when it is none. */
 function keysOf(text: string): readonly string[] | undefined {
-  const value = STARTS_BLOCK.test(text) ? decoded(text) : undefined;
-  return value === undefined ? undefined : Object.keys(value);
+  if (!STARTS_BLOCK.test(text) || !isCopyable(text)) return undefined;
+  const value = decoded(text);
+  if (value === undefined || encode(value) !== text) return undefined;
+  const [first, ...others] = Object.entries(value);
+  const alone = typeof first?.[1] === 'string' && others.every(([key, data]) => key === 'data' && Array.isArray(data));
+  return alone ? Object.keys(value) : undefined;
 }
 
 function decoded(text: string): object | undefined {

@@ -1,6 +1,6 @@
 import { levelRank } from '../notification.ts';
 import type { Line, Rest } from '../plan.ts';
-import { neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+import { isCopyable, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
 
 /** Distinct messages of one line that are listed below error; from error on none is left out. */
 const MESSAGES_BELOW_ERROR = 5;
@@ -78,7 +78,7 @@ export const indent = (text: string): string => text.replace(/\n/g, '\n    ').re
 
 /** An item of a list: its first line begins with `start`, the others are indented or empty, and no frame of ours is in it. */
 export function isListItem(text: string, start: RegExp): boolean {
-  if (/\[\/?ep\b/.test(text)) return false;
+  if (!isCopyable(text)) return false;
   return text.split('\n').every((row, at) => (at === 0 ? start.test(row) : row === '' || row.startsWith('  ')));
 }
 

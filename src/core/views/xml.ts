@@ -1,5 +1,5 @@
 import type { Line } from '../plan.ts';
-import { neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+import { isCopyable, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
 import { ending, opening, type Layout } from './layout.ts';
 import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } from './wording.ts';
 
@@ -19,7 +19,7 @@ export const xml: Layout = {
       '</notification>',
     ].join('\n');
   },
-  owns: (text) => ELEMENT.test(text) && !/\[\/?ep\b/.test(text),
+  owns: (text) => ELEMENT.test(text) && isCopyable(text),
   adopt: (text, { source, name, level }) =>
     `<notification source="${escape(neutralizeKind(source))}" label="${escape(neutralizeKind(name))}" level="${level}">\n${escape(neutralize(text, text.length))}\n</notification>`,
   page: ({ mark, lead, items, more }) =>

@@ -15,11 +15,13 @@ const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${proces
 const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 
 const STEPS: readonly Step[] = [
+  { name: 'lockfile', command: 'npm', args: ['ci', '--dry-run', '--ignore-scripts'] },
   { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  // Before the types: examples import the package by its name.
+  { name: 'build', command: 'tsdown', args: ['--logLevel', 'error'] },
   { name: 'types', command: 'tsc', args: [] },
   { name: 'unused', command: 'knip', args: [] },
-  { name: 'build', command: 'tsdown', args: ['--logLevel', 'error'] },
   { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed] },
   { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'] },
   { name: 'attw', command: 'attw', args: ['--profile', 'esm-only', '<tarball>'] },

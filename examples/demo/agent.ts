@@ -1,7 +1,7 @@
 /** A host without a model: an MCP client that makes the calls it is told to, and keeps what its model would be given. */
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { AGENT, EARPIECE, type Stage } from './stage.ts';
+import { AGENT, complaintIn, EARPIECE, type Stage } from './stage.ts';
 
 export type Given = {
   readonly tool: string;
@@ -35,7 +35,7 @@ export class Agent {
     });
     let said = '';
     transport.stderr?.on('data', (text: Buffer) => (said = (said + text.toString()).slice(-2_000)));
-    const trouble = (): string => said.match(/^earpiece: .*$/gm)?.at(-1) ?? said.trim();
+    const trouble = (): string => complaintIn(said);
     const client = new Client({ name: 'coder', version: '1.0.0' });
     stage.onEnd(() => client.close());
     try {

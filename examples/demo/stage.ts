@@ -67,7 +67,7 @@ export class Stage {
   /** The command line, as another person or program would call it. */
   async earpiece(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const ran = await this.run(process.execPath, [EARPIECE, ...args], options);
-    if (ran.code !== 0) throw new Error(`earpiece ${args[0]} ended with exit code ${ran.code}: ${ran.stderr.trim()}`);
+    if (ran.code !== 0) throw new Error(`earpiece ${args[0]} ended with exit code ${ran.code}: ${complaintIn(ran.stderr)}`);
     return ran.stdout.trimEnd();
   }
 
@@ -89,6 +89,10 @@ export class Stage {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+/** The one line of what a process wrote to stderr that says what is wrong. */
+export const complaintIn = (stderr: string): string =>
+  (/^earpiece: .*$/m.exec(stderr) ?? /^\w*Error\b.*$/m.exec(stderr) ?? /^.+$/m.exec(stderr))?.[0] ?? '';
 
 function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

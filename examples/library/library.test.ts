@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const here = import.meta.dirname;
-const examples = readdirSync(here).filter((name) => readFileSync(join(here, name), 'utf8').includes('\n// Output:\n'));
-/** Without the configuration of whoever runs this. */
-const env = { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'], HOME: here, XDG_CONFIG_HOME: join(here, 'none') };
+const examples = readdirSync(here).filter(
+  (name) => name.endsWith('.ts') && readFileSync(join(here, name), 'utf8').includes('\n// Output:\n'),
+);
+/** A home of its own: no configuration of whoever runs this, and nothing is left in theirs. */
+const home = mkdtempSync(join(tmpdir(), 'library-test-'));
+afterAll(() => rmSync(home, { recursive: true }));
+const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home };
 
 test('there are examples', () => {
   expect(examples).toEqual(['own-loop.ts', 'producer.ts', 'receipt.ts']);
@@ -19,6 +24,7 @@ test.each(examples)('%s prints what it says', (name) => {
   });
   expect({ code: ran.status, stderr: ran.stderr }).toEqual({ code: 0, stderr: '' });
   expect(settled(ran.stdout)).toBe(outputOf(name));
+  expect(readdirSync(home).filter((left) => left.startsWith('earpiece-'))).toEqual([]);
 });
 
 /** The comment at the end of the file. */

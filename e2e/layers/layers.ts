@@ -17,10 +17,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: { mayImport: ['core'] },
   inbox: { mayImport: ['core'] },
   config: { mayImport: ['core'] },
+  bus: { mayImport: ['core', 'inbox'] },
+  // What happens: events for the bus, and tools for an agent's loop.
+  sources: { mayImport: ['core', 'bus'] },
+  agent: { mayImport: ['core', 'inbox', 'sources'] },
   gateway: { mayImport: ['core', 'inbox'] },
-  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'gateway', '.'] },
+  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },
   // What the package exports, one file a subpath.
-  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'gateway', '.'] },
+  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },
 };
 
 /** What only tests import, beside what it is about. Free like a test; nothing else may import it. */

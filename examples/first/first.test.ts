@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { verifies } from '../../e2e/verifies.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'earpiece-first-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 verifies('package:first-example', 'prints what output.txt says, and the README shows', () => {
   const main = join(import.meta.dirname, 'main.ts');
-  const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: '/nowhere', PATH: '' } });
+  const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: home } });
   // The mark is random for each log; the page shows one of them.
   expect(printed.replaceAll(/ep [a-z0-9]{4}\b/gu, 'ep k7f3')).toBe(readFileSync(join(import.meta.dirname, 'output.txt'), 'utf8'));
 });

@@ -26,7 +26,10 @@ export const FAULT_POINTS = [
   'confirm.after',
   'release.before',
 ] as const;
-export type FaultPoint = (typeof FAULT_POINTS)[number];
+
+/** The same in an agent's loop. */
+export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
+export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof AGENT_FAULT_POINTS)[number];
 
 let trip: ((point: FaultPoint) => void) | undefined;
 

@@ -69,6 +69,8 @@ export interface Store {
   /** Small durable values beside the log (mutes, when the last prune ran). Undefined removes. */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
+  /** Sets it only where it is still `from`, compared as JSON text; false where it is not. */
+  swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
 
   /** A secret of this store, made once, from which marks are derived. Hex. */
   secret(options?: Wait): Promise<string>;

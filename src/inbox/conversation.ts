@@ -171,6 +171,16 @@ export class Conversation {
     }
   }
 
+  /** Appends records of our own transcript that carry nothing: answers, calls, results before the batch's last. */
+  async record(drafts: readonly Draft[]): Promise<readonly Stored[]> {
+    const appended = await this.inbox.store.append(
+      this.log,
+      drafts.map((draft): Draft => ({ ...draft, conversation: this.id })),
+    );
+    if (appended.kind !== 'appended') throw new TypeError(`records that carry nothing cannot be refused (${appended.kind})`);
+    return appended.records;
+  }
+
   /** Leases what is due to one carrier; undefined when nothing is, or when it does not fit. */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
     await this.seen(options.at === 'turn_start' ? { turnStarted: true } : {});

@@ -53,6 +53,9 @@ export type Queued =
 /** `maybe_seen`: it was offered before, the model may have read it; it will not be offered again. */
 export type Withdrawn = { readonly id: NotificationId; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
 
+/** The open inboxes of this process. */
+const OPEN = new Set<string>();
+
 /** A conversation without sign of life for this long is not active, unless its process lives. */
 const ACTIVE_MS = 30 * 60_000;
 
@@ -65,6 +68,8 @@ export class Inbox implements AsyncDisposable {
   readonly timeZone: string;
   #limit: OpenLimit;
   #closed = false;
+  /** Tells the inboxes of one process apart. */
+  readonly #name = randomIds.make('i');
 
   constructor(deps: InboxDeps) {
     this.store = deps.store;
@@ -74,6 +79,7 @@ export class Inbox implements AsyncDisposable {
     this.isAlive = deps.isAlive ?? ((owner) => isAlive(owner));
     this.timeZone = deps.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     this.#limit = new OpenLimit(this);
+    OPEN.add(this.#name);
   }
 
   /**
@@ -324,6 +330,32 @@ export class Inbox implements AsyncDisposable {
   }
 
   /**
+   * One writer a conversation: whoever runs its loop holds it, until it lets go or its process ends. Throws
+   * `store_refused` while another one lives. A holder on another machine, whose life cannot be told from here, keeps it.
+   */
+  async holdWriter({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): Promise<void> {
+    const key = `writer ${log}#${id}`;
+    for (;;) {
+      const holder = (await this.store.setting(key)) as (Owner & { inbox: string }) | undefined;
+      const mine =
+        holder?.pid === this.owner.pid && holder.machine === this.owner.machine && holder.startedAt === this.owner.startedAt;
+      if (holder !== undefined && (mine ? holder.inbox === this.#name || OPEN.has(holder.inbox) : this.isAlive(holder) !== false))
+        throw new EarpieceError(
+          'store_refused',
+          `${log}#${id} is written by process ${holder.pid}${mine ? '' : ` on ${holder.machine}`}; end it, or use another conversation`,
+          {
+            data: { holder },
+          },
+        );
+      if (await this.store.swapSetting(key, holder, { ...this.owner, inbox: this.#name })) return;
+    }
+  }
+
+  async releaseWriter({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): Promise<void> {
+    await this.store.swapSetting(`writer ${log}#${id}`, { ...this.owner, inbox: this.#name }, undefined);
+  }
+
+  /**
    * Housekeeping that any long-lived process does now and then: closes what expired, releases leases of dead owners,
    * finishes fan-outs that were cut off, prunes once a day.
    */
@@ -350,6 +382,7 @@ export class Inbox implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    OPEN.delete(this.#name);
     await this.store.close();
   }
 

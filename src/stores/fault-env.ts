@@ -1,4 +1,4 @@
-import { armFaults, FAULT_POINTS, type FaultPoint } from '../core/faults.ts';
+import { AGENT_FAULT_POINTS, armFaults, FAULT_POINTS, type FaultPoint } from '../core/faults.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
@@ -10,11 +10,12 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   if (wanted === undefined || wanted === '') return;
   const [point = '', times = '1'] = wanted.split(':');
   let left = Number(times);
-  if (!(FAULT_POINTS as readonly string[]).includes(point)) {
-    const near = didYouMean(point, FAULT_POINTS);
+  const points: readonly string[] = [...FAULT_POINTS, ...AGENT_FAULT_POINTS];
+  if (!points.includes(point)) {
+    const near = didYouMean(point, points);
     throw new EarpieceError(
       'bad_argument',
-      `EARPIECE_FAULT=${wanted}: no such point${near === undefined ? '' : `, did you mean ${near}`}; there are ${FAULT_POINTS.join(', ')}`,
+      `EARPIECE_FAULT=${wanted}: no such point${near === undefined ? '' : `, did you mean ${near}`}; there are ${points.join(', ')}`,
     );
   }
   if (!Number.isInteger(left) || left < 1)

@@ -251,6 +251,14 @@ class MemoryStore implements Store {
     else this.#settings.set(key, copy(value) as Json);
   }
 
+  async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
+    this.#check(options);
+    if (JSON.stringify(this.#settings.get(key)) !== JSON.stringify(from)) return false;
+    if (to === undefined) this.#settings.delete(key);
+    else this.#settings.set(key, copy(to) as Json);
+    return true;
+  }
+
   async secret(options?: Wait): Promise<string> {
     this.#check(options);
     this.#secret ??= Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');

@@ -1,0 +1,206 @@
+/**
+ * One request to the model: its stream is gathered into records. Ends in one of three ways, as data: `finished`, `aborted`
+ * (by us; with what of it is kept), `failed` (with whether trying again can help).
+ */
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+import type { Json } from '../core/json.ts';
+import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.ts';
+
+export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
+
+export type Answer =
+  | {
+      readonly kind: 'finished';
+      readonly records: readonly AnswerRecord[];
+      readonly calls: readonly ToolCallRequestRecord[];
+      readonly finish: string;
+      readonly usage?: LanguageModelV4Usage;
+    }
+  /** `reason` is what the signal was aborted with. Blank: the model had said nothing that can be kept. */
+  | {
+      readonly kind: 'aborted';
+      readonly records: readonly AnswerRecord[];
+      readonly calls: readonly ToolCallRequestRecord[];
+      readonly reason: unknown;
+    }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What a person sees while it comes. */
+export type AnswerEvent =
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'reasoning'; readonly delta: string }
+  | { readonly type: 'tool_input'; readonly id: string; readonly name: string; readonly delta: string };
+
+type Part =
+  | { kind: 'text' | 'reasoning'; id: string; text: string; ended: boolean; metadata?: SharedV4ProviderMetadata }
+  | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
+
+/** Never rejects. An abort of `signal` wins over whatever the stream would still have said, unless `finish` came first. */
+export async function askModel(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions & { abortSignal: AbortSignal },
+  show: (event: AnswerEvent) => void,
+): Promise<Answer> {
+  const parts: Part[] = [];
+  const { abortSignal: signal } = options;
+  const aborted = (): Answer => {
+    const { records, calls } = keptOf(parts);
+    return { kind: 'aborted', records, calls, reason: signal.reason };
+  };
+  const whenAborted = new Promise<'aborted'>((resolve) => {
+    if (signal.aborted) resolve('aborted');
+    else signal.addEventListener('abort', () => resolve('aborted'), { once: true });
+  });
+  try {
+    if (signal.aborted) return aborted();
+    const started = await Promise.race([model.doStream(options), whenAborted]);
+    if (started === 'aborted') return aborted();
+    const reader = started.stream.getReader();
+    for (;;) {
+      const read = await Promise.race([reader.read(), whenAborted]);
+      if (read === 'aborted') {
+        // The connection is closed by the signal itself; what the stream has to say about that is of no interest.
+        reader.cancel(signal.reason).catch(() => {});
+        return aborted();
+      }
+      if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer did') };
+      const part = read.value;
+      switch (part.type) {
+        case 'text-start':
+        case 'reasoning-start':
+          parts.push({
+            kind: part.type === 'text-start' ? 'text' : 'reasoning',
+            id: part.id,
+            text: '',
+            ended: false,
+            ...meta(part.providerMetadata),
+          });
+          break;
+        case 'text-delta':
+        case 'reasoning-delta': {
+          const open = openPart(parts, part.type === 'text-delta' ? 'text' : 'reasoning', part.id);
+          open.text += part.delta;
+          Object.assign(open, meta(merged(open.metadata, part.providerMetadata)));
+          show({ type: open.kind as 'text' | 'reasoning', delta: part.delta });
+          break;
+        }
+        case 'text-end':
+        case 'reasoning-end': {
+          const open = openPart(parts, part.type === 'text-end' ? 'text' : 'reasoning', part.id);
+          open.ended = true;
+          Object.assign(open, meta(merged(open.metadata, part.providerMetadata)));
+          break;
+        }
+        case 'tool-input-start':
+          parts.push({ kind: 'call', id: part.id, name: part.toolName, input: '', ended: false, ...meta(part.providerMetadata) });
+          break;
+        case 'tool-input-delta': {
+          const open = parts.find((p) => p.kind === 'call' && p.id === part.id);
+          if (open?.kind === 'call') {
+            open.input += part.delta;
+            show({ type: 'tool_input', id: open.id, name: open.name, delta: part.delta });
+          }
+          break;
+        }
+        case 'tool-call': {
+          const at = parts.findIndex((p) => p.kind === 'call' && p.id === part.toolCallId);
+          const call: Part = {
+            kind: 'call',
+            id: part.toolCallId,
+            name: part.toolName,
+            input: part.input,
+            ended: true,
+            ...meta(part.providerMetadata),
+          };
+          if (at < 0) parts.push(call);
+          else parts[at] = call;
+          break;
+        }
+        case 'error':
+          return signal.aborted ? aborted() : { kind: 'failed', error: part.error };
+        case 'finish': {
+          const records = parts.flatMap((p) => recordsOf(p, false));
+          return { kind: 'finished', records, calls: callsOf(records), finish: part.finishReason.unified, usage: part.usage };
+        }
+        default:
+          break;
+      }
+    }
+  } catch (error) {
+    return signal.aborted ? aborted() : { kind: 'failed', error };
+  }
+}
+
+/** The provider's stream broke off; the same request may well succeed. */
+export class IncompleteAnswer extends Error {
+  override readonly name = 'IncompleteAnswer';
+}
+
+/** What of a partial answer a later request may contain: text that says something, reasoning that is signed, calls whose arguments are whole. */
+function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
+  const records = parts.flatMap((part) => recordsOf(part, true));
+  // Reasoning belongs to what follows it: alone at the end it is refused by the providers that check it.
+  while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
+    records.pop();
+  return { records, calls: callsOf(records) };
+}
+
+function recordsOf(part: Part, partial: boolean): AnswerRecord[] {
+  const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
+  if (part.kind === 'call') {
+    const args = parsed(part.input);
+    if (args === undefined)
+      return partial
+        ? []
+        : [{ type: 'tool_call_request', id: part.id, name: part.name, arguments: {}, metadata: { malformed: part.input } }];
+    return [{ type: 'tool_call_request', id: part.id, name: part.name, arguments: args, ...metadata }];
+  }
+  if (part.kind === 'reasoning') {
+    if (partial && !(part.ended && part.metadata !== undefined)) return [];
+    return part.text === '' && part.metadata === undefined ? [] : [{ type: 'chat_response', reasoning: part.text, ...metadata }];
+  }
+  if (part.text.trim() === '') return [];
+  return [
+    { type: 'chat_response', message: part.text, ...(partial && !part.ended ? { truncated: true as const } : {}), ...metadata },
+  ];
+}
+
+const callsOf = (records: readonly AnswerRecord[]): ToolCallRequestRecord[] =>
+  records.flatMap((r) => (r.type === 'tool_call_request' ? [r] : []));
+
+function openPart(parts: Part[], kind: 'text' | 'reasoning', id: string): Extract<Part, { text: string }> {
+  const found = parts.findLast((p) => p.kind === kind && p.id === id);
+  if (found && found.kind !== 'call') return found;
+  const made: Extract<Part, { text: string }> = { kind, id, text: '', ended: false };
+  parts.push(made);
+  return made;
+}
+
+/** Arguments that are no JSON object are an error of the model, which it is told. An empty text means none. */
+function parsed(input: string): Json | undefined {
+  if (input.trim() === '') return {};
+  try {
+    const value = JSON.parse(input) as Json;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const meta = (metadata: SharedV4ProviderMetadata | undefined): { metadata?: SharedV4ProviderMetadata } =>
+  metadata === undefined ? {} : { metadata };
+
+function merged(
+  a: SharedV4ProviderMetadata | undefined,
+  b: SharedV4ProviderMetadata | undefined,
+): SharedV4ProviderMetadata | undefined {
+  if (a === undefined || b === undefined) return b ?? a;
+  const both: SharedV4ProviderMetadata = { ...a };
+  for (const [provider, options] of Object.entries(b)) both[provider] = { ...both[provider], ...options };
+  return both;
+}

@@ -1,0 +1,72 @@
+import type { NotificationId } from '../core/notification.ts';
+import type { Level } from '../core/notification.ts';
+import type { Json } from '../core/json.ts';
+import type { Mode } from './modes.ts';
+
+/** What an agent does, as it does it. Failures are events too: the iteration itself never throws. */
+export type AgentEvent =
+  | { readonly type: 'turn_started'; readonly by: 'person' | 'notification'; readonly content: string }
+  | { readonly type: 'mode'; readonly mode: Mode }
+  /** A request goes to the model: the `cycle`-th of this turn. */
+  | { readonly type: 'request'; readonly cycle: number }
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'reasoning'; readonly delta: string }
+  | { readonly type: 'tool_input'; readonly id: string; readonly name: string; readonly delta: string }
+  | { readonly type: 'tool_started'; readonly id: string; readonly name: string; readonly args: Json }
+  | { readonly type: 'tool_progress'; readonly id: string; readonly text: string }
+  | {
+      readonly type: 'tool_ended';
+      readonly id: string;
+      readonly name: string;
+      readonly content: string;
+      readonly isError: boolean;
+    }
+  /** Notifications went into a carrier: `text` is what the model reads. */
+  | { readonly type: 'delivered'; readonly at: string; readonly ids: readonly NotificationId[]; readonly text: string }
+  /** An open notification waits for its carrier. */
+  | {
+      readonly type: 'waiting';
+      readonly id: NotificationId;
+      readonly level: Level;
+      readonly kind: string;
+      readonly message: string;
+    }
+  /** The stream or the tools were ended by us. */
+  | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
+  | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
+  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
+  /** `wake = "ask"`: somebody is to decide whether these may wake the agent. */
+  | { readonly type: 'wake_asked'; readonly ids: readonly NotificationId[]; readonly text: string }
+  | {
+      readonly type: 'turn_ended';
+      readonly how: 'complete' | 'stopped' | 'failed';
+      readonly cycles: number;
+      readonly error?: string;
+    };
+
+/** One listener's queue of events; ends when it is closed. */
+export class EventQueue<T> implements AsyncIterable<T> {
+  #events: T[] = [];
+  #wake: (() => void) | undefined;
+  #closed = false;
+
+  push(event: T): void {
+    if (this.#closed) return;
+    this.#events.push(event);
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      const next = this.#events.shift();
+      if (next !== undefined) yield next;
+      else if (this.#closed) return;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { NotificationId } from '../core/notification.ts';
+
+/** Why we ended a stream or tools; retry logic sees by its class that it was no fault of the provider. */
+export class Interruption extends Error {
+  override readonly name = 'Interruption';
+  readonly is:
+    | { readonly kind: 'stop' }
+    | { readonly kind: 'reply'; readonly text: string }
+    | { readonly kind: 'forced'; readonly by: NotificationId };
+
+  constructor(is: Interruption['is']) {
+    super(is.kind === 'stop' ? 'stopped by a person' : is.kind === 'reply' ? 'a person replied' : `interrupted by ${is.by}`);
+    this.is = is;
+  }
+}
+
+export const STOPPED = new Interruption({ kind: 'stop' });

@@ -1,0 +1,133 @@
+/**
+ * The request to a provider as a pure function of the log: the same records give the same messages, and a longer log gives
+ * messages that begin with those of a shorter one, byte for byte. Only the types of `PROVIDER_VISIBLE` reach a provider.
+ */
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { Json } from '../core/json.ts';
+import {
+  isType,
+  PROVIDER_VISIBLE,
+  type ChatRequestRecord,
+  type ChatResponseRecord,
+  type Draft,
+  type ToolCallRequestRecord,
+  type ToolCallResponseRecord,
+} from '../core/records.ts';
+import type { Placement } from './placement.ts';
+
+export type PromptOptions = {
+  readonly system?: string;
+  readonly placement: Placement;
+};
+
+/** Everything that is answered: a batch whose results have not all landed is left out until they have. */
+export function promptOf(records: readonly Draft[], { system, placement }: PromptOptions): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
+  const redacted = redactions(records);
+  let assistant: AssistantPart[] = [];
+  let calls: ToolCallRequestRecord[] = [];
+  let results = new Map<string, ToolCallResponseRecord>();
+  let nth = 0;
+
+  const endOfAnswer = (): void => {
+    const answered = calls.every((call) => results.has(call.id));
+    if (assistant.length > 0 && answered) {
+      prompt.push({ role: 'assistant', content: assistant });
+      if (calls.length > 0) {
+        prompt.push({
+          role: 'tool',
+          content: calls.map((call) => resultPart(call, results.get(call.id) as ToolCallResponseRecord)),
+        });
+        // One carry a batch, but a log of another make may have several: in the order in which they landed.
+        const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
+        for (const view of views) prompt.push(...placement.afterTools(view, nth++));
+      }
+    }
+    assistant = [];
+    calls = [];
+    results = new Map();
+  };
+
+  for (const record of records) {
+    if (!PROVIDER_VISIBLE.has(record.type)) continue;
+    if (isType(record, 'chat_request')) {
+      endOfAnswer();
+      const text = record.content === '' ? [] : [{ type: 'text' as const, text: record.content }];
+      prompt.push(...placement.request(text, viewOf(record, redacted)[0]));
+    } else if (isType(record, 'tool_call_response')) results.set(record.id, record);
+    else if (isType(record, 'tool_call_request')) {
+      if (results.size > 0) endOfAnswer();
+      calls.push(record);
+      assistant.push(callPart(record));
+    } else if (isType(record, 'chat_response')) {
+      if (results.size > 0) endOfAnswer();
+      assistant.push(...responseParts(record));
+    }
+  }
+  endOfAnswer();
+  return prompt;
+}
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+
+/** Calls without an answer: the process ended while they ran. */
+export function unanswered(records: readonly Draft[]): readonly ToolCallRequestRecord[] {
+  const answered = new Set(records.flatMap((record) => (isType(record, 'tool_call_response') ? [record.id] : [])));
+  return records.flatMap((record) => (isType(record, 'tool_call_request') && !answered.has(record.id) ? [record] : []));
+}
+
+/** What the provider gave with a part, verbatim: signatures, encrypted items. Without it the part cannot be sent back. */
+export function providerMetadata(
+  metadata: Json | undefined,
+): { providerOptions: SharedV4ProviderOptions } | Record<string, never> {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return {};
+  const { provider } = metadata as { provider?: SharedV4ProviderOptions };
+  return provider === undefined ? {} : { providerOptions: provider };
+}
+
+function responseParts(record: ChatResponseRecord): AssistantPart[] {
+  const options = providerMetadata(record.metadata);
+  if (record.reasoning !== undefined) return [{ type: 'reasoning', text: record.reasoning, ...options }];
+  const text = record.message ?? (record.data === undefined ? undefined : JSON.stringify(record.data));
+  // Providers refuse blank text; it says nothing either.
+  return text === undefined || text.trim() === '' ? [] : [{ type: 'text', text, ...options }];
+}
+
+const callPart = (record: ToolCallRequestRecord): LanguageModelV4ToolCallPart => ({
+  type: 'tool-call',
+  toolCallId: record.id,
+  toolName: record.name,
+  input: record.arguments,
+  ...providerMetadata(record.metadata),
+});
+
+const resultPart = (
+  call: ToolCallRequestRecord,
+  { content, is_error }: ToolCallResponseRecord,
+): LanguageModelV4ToolResultPart => ({
+  type: 'tool-result',
+  toolCallId: call.id,
+  toolName: call.name,
+  output: { type: is_error ? 'error-text' : 'text', value: content },
+});
+
+/** A carrier that the provider refused is one line ever after: the conversation is not bricked. */
+function redactions(records: readonly Draft[]): ReadonlySet<string> {
+  return new Set(
+    records.flatMap((record) => (record.type === 'carrier_redacted' ? (record as unknown as { ids: string[] }).ids : [])),
+  );
+}
+
+function viewOf(record: ChatRequestRecord | ToolCallResponseRecord, redacted: ReadonlySet<string>): string[] {
+  if (record.view === undefined || record.view.text === '') return [];
+  const refused = (record.notifications ?? []).some((notification) => redacted.has(notification.id));
+  return [refused ? REDACTED : record.view.text];
+}
+
+export const REDACTED = '[notifications were left out here: the provider refused them]';

@@ -1,0 +1,67 @@
+import { IncompleteAnswer } from './answer.ts';
+
+/** What a failed request means for the next one. */
+export type Failure =
+  | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string }
+  /** The provider refuses what was sent (4xx that is neither about who asks nor how often). */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'final'; readonly why: string };
+
+/** Rate limits, overload, timeouts and broken connections pass; keys, quotas and what was sent do not. */
+export function failureOf(error: unknown): Failure {
+  const { statusCode, responseHeaders, responseBody, message } = shapeOf(error);
+  const why = `${statusCode === undefined ? '' : `${statusCode}: `}${message}`;
+  if (/insufficient_quota|billing|credit balance/i.test(`${message} ${responseBody}`)) return { kind: 'final', why };
+  if (statusCode === undefined) {
+    const passing =
+      error instanceof IncompleteAnswer ||
+      /fetch failed|ECONN|EPIPE|ETIMEDOUT|socket|terminated|timeout|network|overloaded/i.test(`${message} ${causeOf(error)}`);
+    return passing ? { kind: 'retry', afterMs: undefined, why } : { kind: 'final', why };
+  }
+  if (statusCode === 408 || statusCode === 409 || statusCode === 429 || statusCode >= 500)
+    return { kind: 'retry', afterMs: retryAfter(responseHeaders), why };
+  if (statusCode === 401 || statusCode === 403 || statusCode === 404) return { kind: 'final', why };
+  return { kind: 'refused', why };
+}
+
+/** Before the `attempt`-th retry (from 1): doubling from 500 ms with a quarter of chance, at most 30 s. */
+export function backoffMs(attempt: number, chance: number): number {
+  const base = Math.min(30_000, 500 * 2 ** (attempt - 1));
+  return Math.round(base * (0.875 + 0.25 * chance));
+}
+
+function retryAfter(headers: Readonly<Record<string, string>> | undefined): number | undefined {
+  const ms = Number(headers?.['retry-after-ms']);
+  if (Number.isFinite(ms) && ms > 0) return ms;
+  const value = headers?.['retry-after'];
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+type Shape = { statusCode?: number; responseHeaders?: Record<string, string>; responseBody: string; message: string };
+
+function shapeOf(error: unknown): Shape {
+  if (typeof error !== 'object' || error === null) return { message: String(error), responseBody: '' };
+  const { statusCode, responseHeaders, responseBody, message } = error as {
+    statusCode?: unknown;
+    responseHeaders?: unknown;
+    responseBody?: unknown;
+    message?: unknown;
+  };
+  return {
+    ...(typeof statusCode === 'number' ? { statusCode } : {}),
+    ...(typeof responseHeaders === 'object' && responseHeaders !== null
+      ? { responseHeaders: responseHeaders as Record<string, string> }
+      : {}),
+    responseBody: typeof responseBody === 'string' ? responseBody : '',
+    message: typeof message === 'string' ? message : JSON.stringify(error),
+  };
+}
+
+const causeOf = (error: unknown): string => {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? `${cause.message} ${(cause as NodeJS.ErrnoException).code ?? ''}` : '';
+};

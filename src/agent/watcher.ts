@@ -1,0 +1,123 @@
+/**
+ * Looks at what is open for one agent whenever the log changes, by any process: shows it, forces what is critical, wakes
+ * an idle agent as the policy says. A wake-up of the store is only a hint; what is done follows from the open set.
+ */
+import type { Item } from '../core/items.ts';
+import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
+import type { Draft } from '../core/records.ts';
+import type { Agent } from './agent.ts';
+
+/** Chains of agents that wake each other end here. */
+const MAX_DEPTH = 4;
+
+export class Watcher {
+  readonly #agent: Agent;
+  readonly #end = new AbortController();
+  readonly #shown = new Set<NotificationId>();
+  /** An id wakes once. */
+  readonly #woken = new Set<NotificationId>();
+  readonly #asked = new Set<NotificationId>();
+  readonly #handedBack = new Set<NotificationId>();
+  #watching: Promise<void> = Promise.resolve();
+  #looking: Promise<void> = Promise.resolve();
+  #again = false;
+
+  constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  async start(records: readonly Draft[]): Promise<void> {
+    for (const record of records)
+      if (record.type === 'agent_woken')
+        for (const id of (record as unknown as { ids: NotificationId[] }).ids) this.#woken.add(id);
+    const { store } = this.#agent.inbox;
+    let seen = await store.head();
+    this.#watching = (async () => {
+      while (!this.#end.signal.aborted) {
+        seen = await store.changed(seen, { signal: this.#end.signal, withinMs: 5_000 }).catch(() => seen);
+        this.look();
+      }
+    })();
+    this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#watching;
+    await this.#looking;
+  }
+
+  /** Looks now; while it looks already, once more after that. */
+  look(): void {
+    if (this.#again || this.#end.signal.aborted) return;
+    this.#again = true;
+    this.#looking = this.#looking.then(async () => {
+      this.#again = false;
+      // A store that cannot be read is looked at again with its next change.
+      await this.#look().catch(() => undefined);
+    });
+  }
+
+  personCame(): void {
+    this.#handedBack.clear();
+  }
+
+  /** A person stopped the turn: these do not wake by themselves. */
+  handedBack(ids: readonly NotificationId[]): void {
+    for (const id of ids) this.#handedBack.add(id);
+  }
+
+  async #look(): Promise<void> {
+    const { conversation, inbox } = this.#agent;
+    const open = (await inbox.store.items(conversation.log, { kind: 'open', conversation: conversation.id })).filter(
+      (item) => item.state === 'open',
+    );
+    for (const item of open) this.#show(item);
+    if (open.length === 0) return;
+    const { decisions } = await conversation.preview({ at: this.#agent.mode === 'idle' ? 'idle' : 'forced' });
+    const taken = new Set(decisions.flatMap((d) => (d.kind === 'take' ? [d.id] : [])));
+    const due = open.filter((item) => taken.has(item.id));
+    if (this.#agent.mode !== 'idle') {
+      const urgent = due.filter((item) => isInterrupt(item.notification));
+      for (const item of urgent) if (this.#agent.force(item)) return;
+      return;
+    }
+    await this.#wake(due);
+  }
+
+  #show(item: Item): void {
+    if (this.#shown.has(item.id)) return;
+    this.#shown.add(item.id);
+    const { level, kind, message } = item.notification;
+    this.#agent.emit({ type: 'waiting', id: item.id, level, kind: formatKind(kind), message });
+  }
+
+  async #wake(due: readonly Item[]): Promise<void> {
+    const policy = this.#agent.conversation.policy();
+    const may = due.filter(({ id, notification: { origin } }) => {
+      if (this.#woken.has(id) || this.#handedBack.has(id)) return false;
+      return origin?.agent !== this.#agent.conversation.log && (origin?.depth ?? 0) <= MAX_DEPTH;
+    });
+    const resumed = may.some((item) => item.notification.action === 'resume');
+    if (this.#agent.paused && !resumed) return;
+    const auto = may.filter((item) => item.notification.action === 'resume' || policy.wake[item.notification.level] === 'auto');
+    if (auto.length > 0) {
+      for (const item of due) this.#woken.add(item.id);
+      const forced = auto.some((item) => isInterrupt(item.notification));
+      // Not awaited: looking goes on while the turn runs, that is how it can be interrupted.
+      void this.#agent.wake(
+        due.map((item) => item.id),
+        forced ? 'forced' : 'idle',
+      );
+      return;
+    }
+    const ask = may.filter((item) => policy.wake[item.notification.level] === 'ask' && !this.#asked.has(item.id));
+    if (ask.length === 0) return;
+    for (const item of ask) this.#asked.add(item.id);
+    this.#agent.emit({
+      type: 'wake_asked',
+      ids: ask.map((item) => item.id),
+      text: ask.map((item) => `${formatKind(item.notification.kind)}: ${item.notification.message}`).join('\n'),
+    });
+  }
+}

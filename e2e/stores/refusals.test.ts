@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
     },
     code: 'store_refused',
     says: (path) =>
-      `cannot read ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); change that, or ${NAME_ANOTHER}`,
+      `cannot read and write ${path} as user ${userInfo().username}: a part of the path is a file (ENOTDIR); change that, or ${NAME_ANOTHER}`,
   },
   {
     name: 'a device',

@@ -1,5 +1,5 @@
 import type { ConversationId } from '../../core/address.ts';
-import { type Item, settle } from '../../core/items.ts';
+import { ANYONE, type Item, settle } from '../../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../../core/notification.ts';
 import { notificationOf, type QueuedRecord } from '../../core/records.ts';
 
@@ -13,9 +13,42 @@ export type ItemRow = {
   readonly source_body: string | null;
 };
 
-/** Selects `ItemRow`s; what follows it names `i` (items) and may name `r` (the queue record). */
-export const SELECT_ITEMS = `SELECT i.seq, i.audience, i.state, r.at, r.body, s.body AS source_body
-  FROM items i JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source`;
+/** Selects `ItemRow`s; what follows names `i` (items). */
+const select = (rest: string, by = ''): string =>
+  `SELECT i.seq, i.audience, i.state, r.at, r.body, s.body AS source_body
+   FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
+
+export const OPEN = 0;
+export const UNREAD = 1;
+export const DONE = 2;
+
+const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
+const oldestFirst = 'ORDER BY i.seq, i.audience';
+
+/** Each by an index; `schema.test.ts` holds them to it. Values in the order of the question marks. */
+export const ITEMS = {
+  /** log, limit */
+  open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),
+  /** log, conversation, limit */
+  openFor: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.audience IN ('${ANYONE}', ?) ${oldestFirst} LIMIT ?`),
+  /** log */
+  gate: select(`WHERE i.log = ? AND i.gate = 1 ${oldestFirst}`),
+  /** log, limit */
+  unread: select(`WHERE i.log = ? AND i.phase = ${UNREAD} ${newestFirst}`),
+  /** log, conversation, limit */
+  unreadOf: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? ${newestFirst}`),
+  /** log, key. Left to itself, SQLite walks the open set. */
+  key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
+  /** carrier, log */
+  carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),
+  /** log, limit */
+  done: select(`WHERE i.log = ? AND i.phase = ${DONE} ${newestFirst}`),
+  newestOpen: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${newestFirst}`),
+  /** log, seq: those that one record made, one for each audience */
+  atSeq: select(`WHERE i.log = ? AND i.phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND i.seq = ? ORDER BY i.audience`),
+  /** log */
+  all: select('WHERE i.log = ?'),
+} as const;
 
 export function itemOf(row: ItemRow): Item {
   const record = JSON.parse(row.body) as { readonly id: NotificationId };
@@ -42,10 +75,6 @@ export function stateOf(item: Item): string | null {
   const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, ...state } = item;
   return JSON.stringify(state satisfies ItemState);
 }
-
-export const OPEN = 0;
-export const UNREAD = 1;
-export const DONE = 2;
 
 export function phaseOf(item: Item): typeof OPEN | typeof UNREAD | typeof DONE {
   if (item.state !== 'closed') return OPEN;

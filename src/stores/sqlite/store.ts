@@ -6,7 +6,7 @@ import type { ConversationId, LogKey } from '../../core/address.ts';
 import { splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { ANYONE, type Item, itemKey, settle, type Touches, touches } from '../../core/items.ts';
+import { type Item, itemKey, settle, type Touches, touches } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import { levelRank, type NotificationId } from '../../core/notification.ts';
 import type {
@@ -29,7 +29,7 @@ import { unsound } from '../soundness.ts';
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
-import { DONE, type ItemRow, itemOf, levelOf, OPEN, phaseOf, SELECT_ITEMS, stateOf, UNREAD } from './rows.ts';
+import { DONE, type ItemRow, itemOf, ITEMS, levelOf, OPEN, phaseOf, stateOf, UNREAD } from './rows.ts';
 import { explain } from './trouble.ts';
 import { Turns } from './turns.ts';
 import { Wakeups } from './wakeups.ts';
@@ -73,7 +73,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
     throw explain(error, path);
   }
   try {
-    return await turns.run(() => {
+    return await turns.write(() => {
       setUp(db, path);
       return new SqliteFile(db, { path, turns, clock: options.clock ?? { now: () => Date.now() } });
     }, {});
@@ -149,28 +149,31 @@ class SqliteFile implements SqliteStore {
   }
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended> {
-    const appended = await this.#turns.run(() => this.#write(() => this.#append(log, drafts), isAppended), options);
-    if (appended.kind === 'appended' && appended.records.length > 0) this.#wakeups.wake((appended.records.at(-1) as Stored).seq);
+    const appended = await this.#turns.write(() => this.#write(() => this.#append(log, drafts), isAppended), options);
+    if (appended.kind !== 'appended') return appended;
+    fault('append.committed');
+    const newest = appended.records.at(-1);
+    if (newest !== undefined) this.#wakeups.wake(newest.seq);
     return appended;
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
-    return this.#turns.run(() => this.#read(query), options);
+    return this.#turns.read(() => this.#read(query), options);
   }
 
   async head(options?: Wait): Promise<number> {
-    return this.#turns.run(() => this.#last().seq, options);
+    return this.#turns.read(() => this.#last().seq, options);
   }
 
   async items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
-    return this.#turns.run(() => {
+    return this.#turns.read(() => {
       const number = this.#numberOf(log);
       return number === undefined ? [] : this.#items(number, query);
     }, options);
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {
-    return this.#turns.run(() => {
+    return this.#turns.read(() => {
       const number = this.#numberOf(log);
       if (number === undefined) return 0;
       return this.#all<{ n: number }>(`SELECT count(*) AS n FROM items WHERE log = ? AND phase = ${OPEN}`, number)[0]?.n ?? 0;
@@ -178,7 +181,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
-    return this.#turns.run(() => this.#overview(project), options);
+    return this.#turns.read(() => this.#overview(project), options);
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
@@ -187,7 +190,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
-    const known = await this.#turns.run(
+    const known = await this.#turns.write(
       () =>
         this.#write(() => {
           const log = this.#numberFor(update.log);
@@ -222,7 +225,7 @@ class SqliteFile implements SqliteStore {
     if (project !== undefined) where.and('l.project = ?', project);
     if (log !== undefined) where.and('l.key = ?', log);
     if (conversation !== undefined) where.and('c.conversation = ?', conversation);
-    return this.#turns.run(
+    return this.#turns.read(
       () =>
         this.#all<{ presence: string }>(
           `SELECT c.presence FROM conversations c JOIN logs l ON l.id = c.log ${where.sql} ORDER BY l.key, c.conversation`,
@@ -233,7 +236,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {
-    await this.#turns.run(
+    await this.#turns.write(
       () =>
         this.#write(() =>
           this.#run(
@@ -251,7 +254,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined> {
-    return this.#turns.run(() => {
+    return this.#turns.read(() => {
       const [row] = this.#all<{ log: LogKey; conversation: ConversationId; at: number }>(
         `SELECT l.key AS log, b.conversation, b.at FROM bindings b JOIN logs l ON l.id = b.log
          WHERE b.machine = ? AND b.pid = ? AND b.started_at = ?`,
@@ -264,7 +267,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async withhold(held: Withheld, options?: Wait): Promise<void> {
-    await this.#turns.run(
+    await this.#turns.write(
       () =>
         this.#write(() =>
           this.#run(
@@ -292,26 +295,28 @@ class SqliteFile implements SqliteStore {
         conversation,
         now,
       ).map((row) => ({ log, conversation, ...row }));
-    return this.#turns.run(() => {
-      const number = this.#numberOf(log);
-      if (number === undefined) return [];
-      if (!options?.take) return select(number);
-      return this.#write(() => {
-        const held = select(number);
-        this.#run('DELETE FROM withheld WHERE log = ? AND conversation = ? AND until > ?', number, conversation, now);
-        return held;
-      });
-    }, options);
+    const number = await this.#turns.read(() => this.#numberOf(log), options);
+    if (number === undefined) return [];
+    if (!options?.take) return this.#turns.read(() => select(number), options);
+    return this.#turns.write(
+      () =>
+        this.#write(() => {
+          const held = select(number);
+          this.#run('DELETE FROM withheld WHERE log = ? AND conversation = ? AND until > ?', number, conversation, now);
+          return held;
+        }),
+      options,
+    );
   }
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
     const total = { records: 0, items: 0 };
-    const logs = await this.#turns.run(() => this.#all<{ id: number }>('SELECT id FROM logs'), options);
+    const logs = await this.#turns.read(() => this.#all<{ id: number }>('SELECT id FROM logs'), options);
     for (const { id } of logs) {
       let after: number | undefined = 0;
       while (after !== undefined) {
         const from: number = after;
-        const part = await this.#turns.run(() => this.#write(() => this.#pruneLog(id, { before, after: from })), options);
+        const part = await this.#turns.write(() => this.#write(() => this.#pruneLog(id, { before, after: from })), options);
         fault('prune.committed');
         total.records += part.records;
         total.items += part.items;
@@ -320,19 +325,19 @@ class SqliteFile implements SqliteStore {
         await new Promise(setImmediate);
       }
     }
-    await this.#turns.run(() => this.#write(() => this.#pruneSides(before)), options);
+    await this.#turns.write(() => this.#write(() => this.#pruneSides(before)), options);
     return total;
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {
-    return this.#turns.run(() => {
+    return this.#turns.read(() => {
       const [row] = this.#all<{ value: string }>('SELECT value FROM settings WHERE key = ?', key);
       return row && (JSON.parse(row.value) as Json);
     }, options);
   }
 
   async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
-    await this.#turns.run(
+    await this.#turns.write(
       () =>
         this.#write(() =>
           value === undefined
@@ -343,12 +348,27 @@ class SqliteFile implements SqliteStore {
     );
   }
 
+  async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
+    return this.#turns.write(
+      () =>
+        this.#write(() => {
+          const now = this.#all<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)[0]?.value;
+          if (now !== (from === undefined ? undefined : JSON.stringify(from))) return false;
+          if (to === undefined) this.#run('DELETE FROM settings WHERE key = ?', key);
+          else this.#run('INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(to));
+          return true;
+        }),
+      options,
+    );
+  }
+
   async secret(options?: Wait): Promise<string> {
     const select = (): string | undefined =>
       this.#all<{ value: string }>("SELECT value FROM meta WHERE key = 'secret'")[0]?.value;
-    return this.#turns.run(
+    const known = await this.#turns.read(select, options);
+    if (known !== undefined) return known;
+    return this.#turns.write(
       () =>
-        select() ??
         this.#write(() => {
           this.#run("INSERT OR IGNORE INTO meta (key, value) VALUES ('secret', ?)", randomBytes(32).toString('hex'));
           return select() as string;
@@ -358,7 +378,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async verify(options?: Wait): Promise<readonly string[]> {
-    return this.#turns.run(() => this.#reading(() => this.#verify()), options);
+    return this.#turns.read(() => this.#reading(() => this.#verify()), options);
   }
 
   async backup(to: string): Promise<void> {
@@ -393,6 +413,7 @@ class SqliteFile implements SqliteStore {
   }
 
   #append(log: LogKey, drafts: readonly Draft[]): Appended {
+    fault('append.begun');
     const number = this.#numberFor(log);
     const last = this.#last();
     const at = Math.max(this.#clock.now(), last.at);
@@ -523,47 +544,25 @@ class SqliteFile implements SqliteStore {
 
   #items(log: number, query: ItemQuery): Item[] {
     switch (query.kind) {
-      case 'open': {
-        const limit = query.limit ?? -1;
+      case 'open':
         return query.conversation === undefined
-          ? this.#select(`WHERE i.log = ? AND i.phase = ${OPEN} ORDER BY i.seq, i.audience LIMIT ?`, log, limit)
-          : this.#select(
-              `WHERE i.log = ? AND i.phase = ${OPEN} AND i.audience IN ('${ANYONE}', ?) ORDER BY i.seq, i.audience LIMIT ?`,
-              log,
-              query.conversation,
-              limit,
-            );
-      }
+          ? this.#select(ITEMS.open, log, query.limit ?? -1)
+          : this.#select(ITEMS.openFor, log, query.conversation, query.limit ?? -1);
       case 'gate':
-        return this.#select('WHERE i.log = ? AND i.gate = 1 ORDER BY i.seq, i.audience', log).filter((item) =>
-          heldFor(item, query.conversation),
-        );
-      case 'unread': {
-        const limit = query.limit ?? -1;
+        return this.#select(ITEMS.gate, log).filter((item) => heldFor(item, query.conversation));
+      case 'unread':
         return query.conversation === undefined
-          ? this.#select(`WHERE i.log = ? AND i.phase = ${UNREAD} ORDER BY i.seq DESC, i.audience LIMIT ?`, log, limit)
-          : this.#select(
-              `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? ORDER BY i.seq DESC, i.audience LIMIT ?`,
-              log,
-              query.conversation,
-              limit,
-            );
-      }
+          ? this.#select(ITEMS.unread, log, query.limit ?? -1)
+          : this.#select(ITEMS.unreadOf, log, query.conversation, query.limit ?? -1);
       case 'key':
-        return this.#select(
-          `WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ORDER BY i.seq, i.audience`,
-          log,
-          query.key,
-        ).filter((item) => item.state === 'open');
+        return this.#select(ITEMS.key, log, query.key).filter((item) => item.state === 'open');
       case 'ids':
         return [...new Set(query.ids)].flatMap((id) => this.#byId(log, id)).sort((a, b) => a.seq - b.seq);
       case 'carrier':
-        return this.#select('WHERE i.carrier = ? AND i.log = ? ORDER BY i.seq, i.audience', query.carrier, log);
+        return this.#select(ITEMS.carrier, query.carrier, log);
       case 'latest':
-        return [OPEN, UNREAD, DONE]
-          .flatMap((phase) =>
-            this.#select(`WHERE i.log = ? AND i.phase = ${phase} ORDER BY i.seq DESC, i.audience LIMIT ?`, log, query.limit),
-          )
+        return [ITEMS.newestOpen, ITEMS.unread, ITEMS.done]
+          .flatMap((sql) => this.#select(sql, log, query.limit))
           .sort((a, b) => b.seq - a.seq)
           .slice(0, query.limit);
     }
@@ -571,24 +570,15 @@ class SqliteFile implements SqliteStore {
 
   #byId(log: number, id: NotificationId): Item[] {
     const seq = this.#seqOf(log, id);
-    return seq === undefined ? [] : this.#atSeq(log, seq);
+    return seq === undefined ? [] : this.#select(ITEMS.atSeq, log, seq);
   }
 
   #seqOf(log: number, id: NotificationId): number | undefined {
     return this.#all<{ seq: number }>('SELECT seq FROM records WHERE log = ? AND notification = ?', log, id)[0]?.seq;
   }
 
-  /** The items that one record made, one for each audience. */
-  #atSeq(log: number, seq: number): Item[] {
-    return this.#select(
-      `WHERE i.log = ? AND i.phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND i.seq = ? ORDER BY i.audience`,
-      log,
-      seq,
-    );
-  }
-
-  #select(rest: string, ...values: SQLInputValue[]): Item[] {
-    return this.#all<ItemRow>(`${SELECT_ITEMS} ${rest}`, ...values).map(itemOf);
+  #select(sql: string, ...values: SQLInputValue[]): Item[] {
+    return this.#all<ItemRow>(sql, ...values).map(itemOf);
   }
 
   #overview(project: string | undefined): LogOverview[] {
@@ -640,12 +630,12 @@ class SqliteFile implements SqliteStore {
     };
     for (const { seq, source } of rows) {
       if (source !== null || goingSeqs.has(seq)) continue;
-      const items = this.#atSeq(log, seq);
+      const items = this.#select(ITEMS.atSeq, log, seq);
       if (!items.every((item) => isPast(item, before) && !item.history.includes(head))) continue;
       go(items);
       // What was folded into it shares its fate: replaying the fold needs both.
       for (const folded of this.#all<{ seq: number }>('SELECT seq FROM items WHERE source = ?', seq))
-        go(this.#atSeq(log, folded.seq));
+        go(this.#select(ITEMS.atSeq, log, folded.seq));
     }
     const ids = new Set(going.map((item) => item.id));
     const history = this.#bodies([...new Set(going.flatMap((item) => item.history))]);
@@ -697,8 +687,7 @@ class SqliteFile implements SqliteStore {
       const records = (function* (): Iterable<Stored> {
         for (const { seq, at, body } of rows) yield { seq, log: key, at, body: JSON.parse(body) as Draft };
       })();
-      const items = this.#all<ItemRow>(`${SELECT_ITEMS} WHERE i.log = ?`, id);
-      problems.push(...unsound(key, records, items.map(itemOf)), ...this.#misplaced(id, key));
+      problems.push(...unsound(key, records, this.#select(ITEMS.all, id)), ...this.#misplaced(id, key));
     }
     return problems;
   }
@@ -715,7 +704,7 @@ class SqliteFile implements SqliteStore {
       closed_at: number | null;
     };
     const rows = this.#all<Columns>(
-      `${SELECT_ITEMS.replace('SELECT', 'SELECT i.phase, i.gate, i.level, i.key, i.carrier, i.taken_by, i.closed_at,')} WHERE i.log = ?`,
+      ITEMS.all.replace('SELECT', 'SELECT i.phase, i.gate, i.level, i.key, i.carrier, i.taken_by, i.closed_at,'),
       log,
     );
     return rows.flatMap((row) => {
@@ -774,10 +763,8 @@ class SqliteFile implements SqliteStore {
   #write<T>(work: () => T, keep: (result: T) => boolean = () => true): T {
     this.#run('BEGIN IMMEDIATE');
     try {
-      fault('append.begun');
       const result = work();
       this.#run(keep(result) ? 'COMMIT' : 'ROLLBACK');
-      if (keep(result)) fault('append.committed');
       return result;
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');

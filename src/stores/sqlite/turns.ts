@@ -1,12 +1,13 @@
 import { EarpieceError } from '../../core/errors.ts';
+import type { Wait } from '../../core/ports.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 
 /** Tries in one go before the event loop gets its turn: it is held up for at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
 /** Between two tries. SQLite's own busy handler backs off to 100 ms and starves: its worst append took 5 to 7 x longer. */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
-/** After this long between goes with immediate turns of the event loop, it gets pauses of a few ms. */
-const IMPATIENT_MS = 25;
+/** After this long a holder is stuck, not busy: goes are then some ms apart. (25 ms doubled the tail of four slow writers.) */
+const STUCK_MS = 500;
 
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 const pause = (): void => {
@@ -15,8 +16,8 @@ const pause = (): void => {
 
 /**
  * Runs work on a database that other processes lock for moments: at once where possible, else again and again until
- * `withinMs` have passed. Work is synchronous and leaves no open transaction behind. Callers of one process get their turn
- * in the order in which they came.
+ * `withinMs` have passed. Work is synchronous and leaves no open transaction behind. Writers of one process get their turn
+ * in the order in which they came; readers wait for nobody but the file.
  */
 export class Turns {
   readonly #path: string;
@@ -29,24 +30,26 @@ export class Turns {
     this.#defaultMs = defaultMs;
   }
 
-  async run<T>(work: () => T, options: { withinMs?: number; signal?: AbortSignal } | undefined): Promise<T> {
-    if (this.#ended)
-      throw new EarpieceError('store_unavailable', `the database ${this.#path} was closed by this process: open it again`);
-    options?.signal?.throwIfAborted();
-    if (this.#waiting === undefined) {
-      try {
-        return work();
-      } catch (error) {
-        if (!isBusy(error)) throw explain(error, this.#path);
-      }
+  async write<T>(work: () => T, options: Wait | undefined): Promise<T> {
+    this.#admit(options);
+    const deadline = this.#deadline(options);
+    const before = this.#waiting;
+    if (before === undefined) {
+      const first = this.#attempt(work);
+      if (first.kind === 'done') return first.result;
     }
-    const deadline = performance.now() + (options?.withinMs ?? this.#defaultMs);
-    const mine = (this.#waiting ?? Promise.resolve()).then(() => this.#insist(work, deadline, options));
+    const mine = (before ?? Promise.resolve()).then(() => this.#insist(work, deadline, options));
     const settled = Promise.allSettled([mine]).finally(() => {
       if (this.#waiting === settled) this.#waiting = undefined;
     });
     this.#waiting = settled;
     return mine;
+  }
+
+  async read<T>(work: () => T, options: Wait | undefined): Promise<T> {
+    this.#admit(options);
+    const first = this.#attempt(work);
+    return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
   /** No more turns; resolves when those that wait had theirs or gave up. */
@@ -55,27 +58,39 @@ export class Turns {
     await this.#waiting;
   }
 
-  async #insist<T>(
-    work: () => T,
-    deadline: number,
-    options: { withinMs?: number; signal?: AbortSignal } | undefined,
-  ): Promise<T> {
+  #admit(options: Wait | undefined): void {
+    if (this.#ended)
+      throw new EarpieceError('store_unavailable', `the database ${this.#path} was closed by this process: open it again`);
+    options?.signal?.throwIfAborted();
+  }
+
+  #deadline(options: Wait | undefined): number {
+    return performance.now() + (options?.withinMs ?? this.#defaultMs);
+  }
+
+  #attempt<T>(work: () => T): { kind: 'done'; result: T } | { kind: 'busy' } {
+    try {
+      return { kind: 'done', result: work() };
+    } catch (error) {
+      if (isBusy(error)) return { kind: 'busy' };
+      throw explain(error, this.#path);
+    }
+  }
+
+  async #insist<T>(work: () => T, deadline: number, options: Wait | undefined): Promise<T> {
     const started = performance.now();
     for (;;) {
       for (let i = 0; i < TRIES_IN_A_GO; i++) {
         options?.signal?.throwIfAborted();
-        try {
-          return work();
-        } catch (error) {
-          if (!isBusy(error)) throw explain(error, this.#path);
-        }
+        const tried = this.#attempt(work);
+        if (tried.kind === 'done') return tried.result;
         if (performance.now() >= deadline || this.#ended) throw busyFor(this.#path, options?.withinMs ?? this.#defaultMs);
         pause();
       }
-      const patient = performance.now() - started < IMPATIENT_MS;
+      const stuck = performance.now() - started > STUCK_MS;
       await new Promise<void>((resolve) => {
-        if (patient) setImmediate(resolve);
-        else setTimeout(resolve, 1 + Math.random() * 2);
+        if (stuck) setTimeout(resolve, 1 + Math.random() * 4);
+        else setImmediate(resolve);
       });
     }
   }

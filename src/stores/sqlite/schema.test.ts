@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { armFaults } from '../../core/faults.ts';
+import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
+import { ITEMS } from './rows.ts';
+import { openSqliteStore } from './store.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-schema-'));
+  path = join(folder, 'e.db');
+});
+afterEach(() => {
+  armFaults(undefined);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function schemaOf(file: string): string {
+  const db = new DatabaseSync(file);
+  const rows = db.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name').all();
+  db.close();
+  return `${rows.map((row) => `${String(row['sql'])};`).join('\n')}\n`;
+}
+
+it('is the golden one', async () => {
+  await (await openSqliteStore({ path })).close();
+  await expect(schemaOf(path)).toMatchFileSnapshot('golden/schema.sql');
+});
+
+it('says whose it is and which', async () => {
+  await (await openSqliteStore({ path })).close();
+  const db = new DatabaseSync(path);
+  expect(db.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: VERSION });
+  expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  db.close();
+});
+
+it('goes on from each earlier step', async () => {
+  await (await openSqliteStore({ path })).close();
+  const golden = schemaOf(path);
+  for (let done = 0; done <= STEPS.length; done++) {
+    const file = join(folder, `from${done}.db`);
+    const db = new DatabaseSync(file);
+    for (const step of STEPS.slice(0, done)) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MAJOR * 1000 + done}`);
+    db.close();
+    const store = await openSqliteStore({ path: file });
+    expect(await store.verify()).toEqual([]);
+    await store.close();
+    expect(schemaOf(file)).toBe(golden);
+  }
+});
+
+it('is made whole or not at all', async () => {
+  armFaults((point) => {
+    if (point === 'migrate.step') throw new Error('power cut');
+  });
+  await expect(openSqliteStore({ path })).rejects.toThrow('power cut');
+  expect(schemaOf(path)).toBe('\n');
+  armFaults(undefined);
+  await (await openSqliteStore({ path })).close();
+});
+
+it('reads the open set, the gate, a key, an id and a carrier by an index, whatever the length of the log', async () => {
+  await (await openSqliteStore({ path })).close();
+  const db = new DatabaseSync(path);
+  const plan = (sql: string): string =>
+    db
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map((row) => String(row['detail']))
+      .join('; ');
+  const by: Record<Exclude<keyof typeof ITEMS, 'all'>, string> = {
+    open: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    openFor: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    newestOpen: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    unread: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    unreadOf: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    done: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    atSeq: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq=?)',
+    gate: 'SEARCH i USING INDEX items_gate (log=?)',
+    key: 'SEARCH i USING INDEX items_key (log=? AND key=?)',
+    carrier: 'SEARCH i USING INDEX items_carrier (carrier=? AND log=?)',
+  };
+  for (const [name, expected] of Object.entries(by)) {
+    const details = plan(ITEMS[name as keyof typeof by]).split('; ');
+    const records = ['SEARCH r USING INTEGER PRIMARY KEY (rowid=?)', 'SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN'];
+    expect([name, ...details.slice(0, 3).sort()]).toEqual([name, expected, ...records]);
+  }
+  expect(plan("SELECT seq FROM records WHERE log = 1 AND notification = 'n'")).toMatch(/^SEARCH records USING COVERING INDEX/);
+  expect(plan('SELECT * FROM records WHERE log = 1 AND seq > 5 ORDER BY seq LIMIT 9')).toMatch(
+    /^SEARCH records USING INDEX records_of_log/,
+  );
+  expect(
+    plan('SELECT * FROM records WHERE +log IN (SELECT id FROM logs WHERE project = 1) AND seq > 5 ORDER BY seq LIMIT 9'),
+  ).toMatch(/^SEARCH records USING INTEGER PRIMARY KEY/);
+  db.close();
+});

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LogKey } from '../../core/address.ts';
+import { openSqliteStore, type SqliteStore } from './store.ts';
+
+const LOG = 'shop/coder' as LogKey;
+let folder: string;
+let store: SqliteStore;
+let other: DatabaseSync;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-turns-'));
+  store = await openSqliteStore({ path: join(folder, 'e.db') });
+  other = new DatabaseSync(store.path, { timeout: 5000 });
+});
+afterEach(async () => {
+  other.close();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('gives up after withinMs with the file and the way out, and holds up the event loop only for moments', async () => {
+  other.exec('BEGIN IMMEDIATE');
+  let longest = 0;
+  let last = performance.now();
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  });
+  const started = performance.now();
+  await expect(store.append(LOG, [{ type: 'turn_start' }], { withinMs: 300 })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    retryable: true,
+    message: `the database ${store.path} stayed locked by another process for 300 ms: try again, or look who holds it (\`fuser ${store.path}\`)`,
+  });
+  clearInterval(watch);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(299);
+  expect(performance.now() - started).toBeLessThan(2000);
+  expect(longest).toBeLessThan(100);
+  other.exec('ROLLBACK');
+  expect(await store.append(LOG, [{ type: 'turn_start' }], { withinMs: 0 })).toMatchObject({ kind: 'appended' });
+});
+
+it('reads while another writes', async () => {
+  await store.append(LOG, [{ type: 'turn_start' }]);
+  other.exec('BEGIN IMMEDIATE');
+  const waiting = store.append(LOG, [{ type: 'turn_start' }]);
+  expect(await store.read({}, { withinMs: 0 })).toHaveLength(1);
+  other.exec('ROLLBACK');
+  expect(await waiting).toMatchObject({ kind: 'appended' });
+});
+
+it('gives writers their turns in the order in which they came', async () => {
+  other.exec('BEGIN IMMEDIATE');
+  const all = Array.from({ length: 10 }, (_, i) => store.append(LOG, [{ type: 'x', i }]));
+  await new Promise(setImmediate);
+  other.exec('ROLLBACK');
+  all.push(store.append(LOG, [{ type: 'x', i: 10 }]));
+  await Promise.all(all);
+  expect((await store.read({})).map((record) => (record.body as { i?: unknown }).i)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+it('hears an abort while it waits', async () => {
+  other.exec('BEGIN IMMEDIATE');
+  const abort = new AbortController();
+  const waiting = store.append(LOG, [{ type: 'turn_start' }], { signal: abort.signal });
+  await new Promise(setImmediate);
+  abort.abort(new Error('stop'));
+  await expect(waiting).rejects.toThrow('stop');
+});
+
+it('a close does not wait for a lock that others hold', async () => {
+  other.exec('BEGIN IMMEDIATE');
+  const waiting = store.append(LOG, [{ type: 'turn_start' }]);
+  const refused = expect(waiting).rejects.toMatchObject({ code: 'store_unavailable' });
+  await store.close();
+  await refused;
+});

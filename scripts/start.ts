@@ -11,9 +11,12 @@ const LONGEST_MS = 90_000;
 const UNKNOWN_WIDTH = 100;
 
 const { stdout } = process;
-const page = new Page(stdout.columns ?? (Number(process.env['COLUMNS']) || UNKNOWN_WIDTH), (text) => stdout.write(text));
+const width = stdout.columns ?? (Number(process.env['COLUMNS']) || UNKNOWN_WIDTH);
+const page = new Page(width, (text) => silent || stdout.write(text));
 let stage: Stage | undefined;
 let over = false;
+/** What the story still does while it is ended is of no interest. */
+let silent = false;
 process.once('exit', () => stage?.clear());
 // A reader that goes away (`npm start | head`) is no error.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
@@ -42,6 +45,7 @@ function stopped(): Promise<number> {
       if (over) return;
       over = true;
       page.text('', 'Stopped: its processes end, and its folder goes away.');
+      silent = true;
       resolve(exitCode);
     });
   return promise;

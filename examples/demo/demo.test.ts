@@ -60,7 +60,7 @@ describe('npm start', () => {
     child.kill('SIGINT');
     const { code, stdout, stderr } = await end;
     expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
-    expect(stdout).toContain('Stopped: its processes end, and its folder goes away.');
+    expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder goes away\.$/);
     expectNothingLeft();
   });
 

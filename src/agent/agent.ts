@@ -93,7 +93,6 @@ export class Agent implements AsyncDisposable {
   #abort = new AbortController();
   #mayForce = true;
   #depth = 0;
-  #paused = false;
   #closed = false;
 
   constructor(options: AgentOptions, address: string) {
@@ -116,8 +115,9 @@ export class Agent implements AsyncDisposable {
     return this.#mode;
   }
 
-  get paused(): boolean {
-    return this.#paused;
+  /** A pause is neither withdrawn nor resumed: nothing wakes the agent. */
+  async paused(): Promise<boolean> {
+    return (await this.conversation.gate()).some((item) => item.notification.action === 'pause');
   }
 
   /** The conversation as it stands: every record that it has, oldest first. */
@@ -438,14 +438,10 @@ export class Agent implements AsyncDisposable {
     return carried;
   }
 
-  /** Delivered in our own transcript is read: the gate of these interrupts falls, and this turn's depth is theirs. */
+  /** Delivered in our own transcript is read: the gate falls, but for a pause, which lasts; this turn's depth is theirs. */
   async #noted(delivered: readonly Notification[]): Promise<void> {
-    for (const { action, origin } of delivered) {
-      if (action === 'pause') this.#paused = true;
-      if (action === 'resume') this.#paused = false;
-      this.#depth = Math.max(this.#depth, origin?.depth ?? 0);
-    }
-    const interrupts = delivered.filter((n) => isInterrupt(n)).map((n) => n.id);
+    for (const { origin } of delivered) this.#depth = Math.max(this.#depth, origin?.depth ?? 0);
+    const interrupts = delivered.filter((n) => isInterrupt(n) && n.action !== 'pause').map((n) => n.id);
     if (interrupts.length > 0) await this.inbox.markRead(this.conversation.log, interrupts, 'transcript');
   }
 

@@ -99,7 +99,7 @@ export class Watcher {
       return origin?.agent !== this.#agent.conversation.log && (origin?.depth ?? 0) <= MAX_DEPTH;
     });
     const resumed = may.some((item) => item.notification.action === 'resume');
-    if (this.#agent.paused && !resumed) return;
+    if (!resumed && (await this.#agent.paused())) return;
     const auto = may.filter((item) => item.notification.action === 'resume' || policy.wake[item.notification.level] === 'auto');
     if (auto.length > 0) {
       for (const item of due) this.#woken.add(item.id);

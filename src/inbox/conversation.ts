@@ -148,7 +148,7 @@ export class Conversation {
     await this.seen(options.at === 'turn_start' ? { turnStarted: true } : {});
     for (let tries = 0; ; tries++) {
       const made = tries < TRIES ? await this.#compose(options, false) : undefined;
-      const taken = made?.items.filter((item) => made.ids.includes(item.id)) ?? [];
+      const taken = made?.ids.flatMap((id) => made.items.filter((item) => item.id === id)) ?? [];
       const loaded = own.map((draft, i): Draft =>
         i === carrier && made?.view
           ? {

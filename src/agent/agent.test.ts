@@ -1,0 +1,505 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
+import type { Draft } from '../core/records.ts';
+import { Inbox } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import type { Tool } from '../sources/tool.ts';
+import { createAgent, type Agent, type AgentOptions } from './agent.ts';
+import type { AgentEvent } from './events.ts';
+import { scriptedModel, type ScriptedModel, type Step } from './scripted-model.ts';
+
+const echo: Tool = {
+  name: 'echo',
+  description: 'echo',
+  inputSchema: { type: 'object' },
+  execute: async (args) => ({ content: `echo ${JSON.stringify(args)}` }),
+};
+
+describe('the loop', () => {
+  let inbox: Inbox;
+  let policy: Policy;
+  const agents: Agent[] = [];
+
+  beforeEach(() => {
+    policy = { ...DEFAULT_POLICY, coalesceMs: {} };
+    inbox = new Inbox({ store: memoryStore(), policies: { policy: () => policy }, timeZone: 'UTC' });
+  });
+  afterEach(async () => {
+    for (const agent of agents.splice(0)) await agent.close();
+    await inbox.close();
+  });
+
+  const start = async (
+    steps: readonly Step[],
+    options: Partial<AgentOptions> = {},
+    provider?: string,
+  ): Promise<{ agent: Agent; model: ScriptedModel; events: AgentEvent[] }> => {
+    const model = scriptedModel(steps, provider);
+    const agent = await createAgent({
+      model,
+      earpiece: inbox,
+      address: 'shop/coder',
+      tools: [echo],
+      chance: () => 0,
+      ...options,
+    });
+    agents.push(agent);
+    const events: AgentEvent[] = [];
+    void (async () => {
+      for await (const event of agent.events()) events.push(event);
+    })();
+    return { agent, model, events };
+  };
+  const queue = (message: string, more: object = {}): Promise<unknown> =>
+    inbox.queue('shop/coder#main', { message, kind: 'ci.failed', ...more });
+  const types = (agent: Agent): string[] =>
+    agent.records.filter((r) => !/^(carrier|notification|system_|agent_|gate)/.test(r.type)).map((r) => r.type);
+  const carriers = (agent: Agent): Draft[] => agent.records.filter((r) => 'notifications' in r);
+  const until = async (ready: () => boolean): Promise<void> => {
+    for (let i = 0; i < 2_000 && !ready(); i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(ready()).toBe(true);
+  };
+
+  it('answers, runs tools side by side, answers again', async () => {
+    const { agent, model, events } = await start([
+      {
+        text: 'let me see ',
+        calls: [
+          { id: 'a', name: 'echo', args: { n: 1 } },
+          { id: 'b', name: 'echo' },
+        ],
+      },
+      { text: 'done' },
+    ]);
+    expect(await agent.send('hello')).toMatchObject({ how: 'complete', text: 'done', cycles: 2 });
+    expect(types(agent)).toEqual([
+      'turn_start',
+      'chat_request',
+      'chat_response',
+      'tool_call_request',
+      'tool_call_request',
+      'tool_call_response',
+      'tool_call_response',
+      'chat_response',
+    ]);
+    expect(model.requests[1]?.prompt.map((m) => m.role)).toEqual(['user', 'assistant', 'tool']);
+    await until(() => events.some((e) => e.type === 'mode' && e.mode === 'idle'));
+    expect(events.flatMap((e) => (e.type === 'mode' ? [e.mode] : []))).toEqual([
+      'streaming',
+      'executing',
+      'continuing',
+      'streaming',
+      'continuing',
+      'complete',
+      'idle',
+    ]);
+  });
+
+  it.each(['openai.chat', 'anthropic.messages', 'google.generative-ai', 'ollama.chat'])(
+    'with %s: each request begins with the one before, byte for byte',
+    async (provider) => {
+      const { agent, model } = await start(
+        [
+          {
+            reasoning: { text: 'hm ', signature: 'sig' },
+            text: 'one',
+            calls: [{ id: 'a', name: 'echo' }],
+            before: () => queue('x').then(() => undefined),
+          },
+          {
+            calls: [
+              { id: 'b', name: 'echo' },
+              { id: 'c', name: 'nope' },
+            ],
+            before: () => queue('y', { level: 'error' }).then(() => undefined),
+          },
+          { text: 'done' },
+          { text: 'and again' },
+        ],
+        { system: 'be brief' },
+        provider,
+      );
+      await queue('early');
+      await agent.send('go');
+      await queue('late');
+      await agent.send('more');
+      for (let i = 1; i < model.requests.length; i++)
+        expect(extends_(model.requests[i - 1]?.prompt ?? [], model.requests[i]?.prompt ?? [])).toBe(true);
+      const whole = JSON.stringify(model.requests.at(-1)?.prompt);
+      for (const word of ['early', 'x', 'y', 'late'])
+        expect(whole.split(`error: ${word}`).length + whole.split(`info: ${word}`).length - 2).toBe(1);
+    },
+  );
+
+  it('the check of the prefix sees one changed byte', () => {
+    const a: LanguageModelV4Prompt = [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }];
+    const b: LanguageModelV4Prompt = [
+      { role: 'user', content: [{ type: 'text', text: 'hellO' }] },
+      { role: 'assistant', content: [] },
+    ];
+    expect(extends_(a, b)).toBe(false);
+  });
+
+  it('a batch has one carry, in the last result to land, and failing calls carry', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow: Tool = { ...echo, name: 'slow', execute: async () => (await gate.promise, { content: 'slow', isError: true }) };
+    const { agent } = await start(
+      [
+        {
+          calls: [
+            { id: 'a', name: 'slow' },
+            { id: 'b', name: 'echo' },
+          ],
+        },
+        { text: 'done' },
+      ],
+      { tools: [slow, echo] },
+    );
+    const turn = agent.send('go');
+    await until(() => types(agent).includes('tool_call_response'));
+    await queue('x', { id: 'n1' });
+    gate.resolve();
+    await turn;
+    expect(carriers(agent)).toMatchObject([
+      { type: 'tool_call_response', id: 'a', is_error: true, notifications: [{ id: 'n1' }] },
+    ]);
+  });
+
+  it('what a tool makes known is not told again, in this batch too', async () => {
+    const fetcher: Tool = { ...echo, name: 'fetch', execute: async () => ({ content: 'ended', knows: ['handle:build'] }) };
+    const { agent } = await start([{ calls: [{ id: 'a', name: 'fetch' }] }, { text: 'ok' }], { tools: [fetcher] });
+    await inbox.queue('shop/coder#main', { message: 'build ended', about: 'handle:build', id: 'n1', deliver: 'after_tool' });
+    await agent.send('go');
+    expect(carriers(agent)).toEqual([]);
+    expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('known');
+  });
+
+  it('a critical in the middle of the answer: aborted, what was said is kept, the next request has both', async () => {
+    const { agent, model } = await start([
+      {
+        text: 'I am going to delete everything now',
+        between: async (n) =>
+          n === 2
+            ? void (await queue('stop that', { level: 'critical', id: 'n1' }))
+            : n > 2
+              ? new Promise((r) => setTimeout(r, 30))
+              : undefined,
+      },
+      { text: 'stopped' },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'stopped', cycles: 2 });
+    expect(model.aborted).toEqual([0]);
+    expect(agent.records.filter((r) => 'truncated' in r)).toHaveLength(1);
+    expect(carriers(agent)).toMatchObject([
+      { type: 'chat_request', source: 'system', notifications: [{ id: 'n1', level: 'critical' }] },
+    ]);
+    const prompt = JSON.stringify(model.requests[1]?.prompt);
+    expect(prompt).toContain('I am ');
+    expect(prompt).toContain('stop that');
+    expect(await agent.conversation.gate()).toEqual([]);
+  });
+
+  it('before the first token nothing is kept, and there is no empty assistant message', async () => {
+    const { agent, model } = await start([
+      { text: 'never', before: () => queue('stop', { level: 'critical' }).then(() => new Promise((r) => setTimeout(r, 30))) },
+      { text: 'ok' },
+    ]);
+    await agent.send('go');
+    expect(model.requests[1]?.prompt.map((m) => m.role)).toEqual(['user', 'user', 'system']);
+  });
+
+  it('aborted in the second of two calls: the first is kept and answered, the second dropped', async () => {
+    const { agent, model } = await start([
+      {
+        text: 'x',
+        calls: [
+          { id: 'a', name: 'echo' },
+          { id: 'b', name: 'echo', args: { long: 'text' } },
+        ],
+        between: async (n) =>
+          n === 9 ? void (await queue('stop', { level: 'critical' })) : n > 9 ? new Promise((r) => setTimeout(r, 40)) : undefined,
+      },
+      { text: 'ok' },
+    ]);
+    await agent.send('go');
+    const calls = agent.records.flatMap((r) =>
+      r.type === 'tool_call_request' || r.type === 'tool_call_response' ? [`${r.type} ${(r as { id: string }).id}`] : [],
+    );
+    expect(calls).toEqual(['tool_call_request a', 'tool_call_response a']);
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Not run: interrupted.');
+  });
+
+  it('unsigned reasoning of a partial answer is dropped, signed reasoning before text is kept', async () => {
+    const slowAfter =
+      (after: number) =>
+      async (n: number): Promise<void> => {
+        if (n === after) await queue('stop', { level: 'critical' });
+        if (n >= after) await new Promise((r) => setTimeout(r, 30));
+      };
+    const unsigned = await start(
+      [{ reasoning: { text: 'a b c d', signature: 's' }, text: 'hello', between: slowAfter(2) }, { text: 'ok' }],
+      {},
+      'anthropic.messages',
+    );
+    await unsigned.agent.send('go');
+    expect(JSON.stringify(unsigned.model.requests[1]?.prompt)).not.toContain('reasoning');
+  });
+
+  it('between turns a critical starts a turn of its own, once', async () => {
+    const { agent, model, events } = await start([{ text: 'hi' }, { text: 'on it' }]);
+    await agent.send('hello');
+    await queue('disk full', { level: 'critical', id: 'n1' });
+    await until(() => events.filter((e) => e.type === 'turn_ended').length === 2);
+    expect(model.requests).toHaveLength(2);
+    expect(carriers(agent)).toMatchObject([{ source: 'system', notifications: [{ id: 'n1' }] }]);
+    expect(agent.records.some((r) => r.type === 'agent_woken')).toBe(true);
+  });
+
+  it('wake: never waits, ask asks, auto wakes', async () => {
+    policy = { ...policy, wake: { info: 'never', warning: 'ask', error: 'auto', critical: 'auto' } };
+    const { agent, model, events } = await start([{ text: 'woken' }]);
+    await queue('i', { level: 'info' });
+    await queue('w', { level: 'warning', id: 'w1' });
+    await until(() => events.some((e) => e.type === 'wake_asked'));
+    expect(model.requests).toHaveLength(0);
+    await queue('e', { level: 'error' });
+    await until(() => events.some((e) => e.type === 'turn_ended'));
+    expect(model.requests).toHaveLength(1);
+    expect(carriers(agent)).toMatchObject([
+      { source: 'system', notifications: [{ level: 'error' }, { level: 'warning' }, { level: 'info' }] },
+    ]);
+  });
+
+  it('what arrives during the last answer adds a cycle at error and above, at most three', async () => {
+    let n = 0;
+    const { agent, model } = await start([
+      {
+        text: 'answer',
+        between: (i) => (i === 0 ? queue(`flap ${n++}`, { level: 'error', id: `n${n}` }).then(() => undefined) : undefined),
+      },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
+    expect(model.requests).toHaveLength(4);
+    expect((await inbox.open('shop/coder')).length).toBe(1);
+  });
+
+  it('an info that arrives during the last answer waits for the next turn', async () => {
+    const { agent, model } = await start([
+      { text: 'answer', between: (i) => (i === 0 ? queue('later', { id: 'n1' }).then(() => undefined) : undefined) },
+      { text: 'ok' },
+    ]);
+    expect((await agent.send('go')).cycles).toBe(1);
+    await agent.send('next');
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('later');
+  });
+
+  it('ten criticals a second: the turn still ends', async () => {
+    let n = 0;
+    const timer = setInterval(() => void queue(`alarm ${n}`, { level: 'critical', id: `a${n++}` }), 100);
+    const { agent } = await start(
+      Array.from({ length: 30 }, (_, i) =>
+        i < 4
+          ? {
+              text: 'working on it',
+              calls: [{ id: `c${i}`, name: 'echo' }],
+              between: () => new Promise<void>((r) => setTimeout(r, 20)),
+            }
+          : { text: 'done' },
+      ),
+    );
+    const result = await agent.send('go');
+    clearInterval(timer);
+    expect(result.how).toBe('complete');
+    await agent.close();
+    const delivered = agent.records.flatMap((r) =>
+      'notifications' in r ? (r.notifications as { id: string }[]).map((x) => x.id) : [],
+    );
+    expect(new Set(delivered).size).toBe(delivered.length);
+  });
+
+  it('cancel ends the tools of the moment, its words ride on their results', async () => {
+    const started = Promise.withResolvers<void>();
+    let ended = false;
+    const long: Tool = {
+      ...echo,
+      name: 'long',
+      execute: (_args, { signal }) =>
+        new Promise((resolve) => {
+          started.resolve();
+          signal.addEventListener('abort', () => {
+            ended = true;
+            resolve({ content: 'ended early', isError: true });
+          });
+        }),
+    };
+    const { agent, model } = await start([{ calls: [{ id: 'a', name: 'long' }] }, { text: 'ok' }], { tools: [long] });
+    const turn = agent.send('go');
+    await started.promise;
+    await queue('not that', { action: 'cancel', id: 'n1' });
+    expect(await turn).toMatchObject({ how: 'complete' });
+    expect(ended).toBe(true);
+    expect(carriers(agent)).toMatchObject([{ type: 'tool_call_response', id: 'a', notifications: [{ id: 'n1' }] }]);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it('a critical during tools waits for their results', async () => {
+    const { agent } = await start([{ calls: [{ id: 'a', name: 'slow' }] }, { text: 'ok' }], {
+      tools: [
+        {
+          ...echo,
+          name: 'slow',
+          execute: async () => (
+            await queue('c', { level: 'critical', id: 'n1' }),
+            await new Promise((r) => setTimeout(r, 40)),
+            { content: 'whole' }
+          ),
+        },
+      ],
+    });
+    await agent.send('go');
+    expect(carriers(agent)).toMatchObject([
+      { type: 'tool_call_response', content: 'whole', is_error: false, notifications: [{ id: 'n1' }] },
+    ]);
+  });
+
+  it('stop ends the turn and hands back what is open; it does not wake by itself, the next turn has it', async () => {
+    policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
+    const { agent, model } = await start([
+      {
+        text: 'a b c d e f',
+        between: async (n) => {
+          if (n === 1) await queue('wait', { level: 'error', id: 'n1' });
+          if (n === 2) agent.stop();
+          if (n > 1) await new Promise((r) => setTimeout(r, 20));
+        },
+      },
+      { text: 'ok' },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'stopped', handedBack: ['n1'] });
+    await new Promise((r) => setTimeout(r, 50));
+    expect(model.requests).toHaveLength(1);
+    await agent.send('go on');
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('wait');
+  });
+
+  it('a reply goes into the running turn with what is due', async () => {
+    const { agent, model } = await start([
+      {
+        text: 'a b c d e f',
+        between: async (n) =>
+          (n === 2
+            ? (await queue('note', { id: 'n1' }), agent.reply('no, the other one'))
+            : n > 2
+              ? new Promise((r) => setTimeout(r, 20))
+              : undefined) as Promise<void>,
+      },
+      { text: 'right' },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'right' });
+    expect(types(agent)).toEqual(['turn_start', 'chat_request', 'chat_response', 'chat_request', 'chat_response']);
+    expect(carriers(agent)).toMatchObject([{ content: 'no, the other one', notifications: [{ id: 'n1' }] }]);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it('pause keeps the agent from waking until it is resumed', async () => {
+    const { agent, model, events } = await start([{ text: 'hello' }, { text: 'going on' }]);
+    await queue('wait for me', { action: 'pause', id: 'p' });
+    await agent.send('hi');
+    expect(await agent.paused()).toBe(true);
+    await queue('fire', { level: 'critical', id: 'c' });
+    await new Promise((r) => setTimeout(r, 40));
+    expect(model.requests).toHaveLength(1);
+    await queue('go on', { action: 'resume', id: 'r' });
+    await until(() => events.filter((e) => e.type === 'turn_ended').length === 2);
+    expect(await agent.paused()).toBe(false);
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('fire');
+  });
+
+  it('A wakes B wakes A ends by depth', async () => {
+    policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
+    let hops = 0;
+    const teller = (get: () => Agent, to: string): Tool => ({
+      ...echo,
+      name: 'tell',
+      execute: async () => (
+        await inbox.queue(to, { kind: 'agent.told', level: 'error', message: `hop ${hops++}`, origin: get().origin() }),
+        { content: 'told' }
+      ),
+    });
+    const script = (): Step[] =>
+      Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? { calls: [{ id: `t${i}`, name: 'tell' }] } : { text: 'ok' }));
+    let a!: Agent;
+    let b!: Agent;
+    ({ agent: a } = await start(script(), { address: 'shop/a', tools: [teller(() => a, 'shop/b')] }));
+    ({ agent: b } = await start(script(), { address: 'shop/b', tools: [teller(() => b, 'shop/a')] }));
+    await a.send('begin');
+    await new Promise((r) => setTimeout(r, 200));
+    expect(hops).toBe(5);
+  });
+
+  it('an own notification does not wake its agent', async () => {
+    policy = { ...policy, wake: { ...policy.wake, error: 'auto' } };
+    const { agent, model } = await start([{ text: 'x' }]);
+    await queue('mine', { level: 'error', origin: agent.origin() });
+    await new Promise((r) => setTimeout(r, 40));
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it('tries again what passes, not what does not', async () => {
+    const overloaded = Object.assign(new Error('overloaded'), { statusCode: 529, responseHeaders: { 'retry-after-ms': '1' } });
+    const fine = await start([{ error: overloaded }, { error: overloaded }, { text: 'ok' }]);
+    expect(await fine.agent.send('go')).toMatchObject({ how: 'complete', text: 'ok' });
+    expect(fine.events.filter((e) => e.type === 'retry')).toHaveLength(2);
+    const key = await start([{ error: Object.assign(new Error('invalid key'), { statusCode: 401 }) }], { address: 'shop/other' });
+    expect(await key.agent.send('go')).toMatchObject({ how: 'failed', error: '401: invalid key' });
+    expect(key.model.requests).toHaveLength(1);
+    const quota = await start([{ error: Object.assign(new Error('insufficient_quota'), { statusCode: 429 }) }], {
+      address: 'shop/third',
+    });
+    expect(await quota.agent.send('go')).toMatchObject({ how: 'failed' });
+    expect(quota.model.requests).toHaveLength(1);
+  });
+
+  it('a carrier that the provider refuses becomes one line, and the conversation goes on', async () => {
+    const { agent, model } = await start([
+      { error: Object.assign(new Error('bad content'), { statusCode: 400 }) },
+      { text: 'ok' },
+    ]);
+    await queue('poison', { id: 'n1' });
+    expect(await agent.send('go')).toMatchObject({ how: 'complete' });
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('poison');
+    expect(JSON.stringify(model.requests[1]?.prompt)).not.toContain('poison');
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('refused them');
+  });
+
+  it('one writer a conversation, until it is closed', async () => {
+    const { agent } = await start([{ text: 'x' }]);
+    const again = (): Promise<Agent> => createAgent({ model: scriptedModel([]), earpiece: inbox, address: 'shop/coder' });
+    await expect(again()).rejects.toMatchObject({ code: 'store_refused' });
+    await agent.close();
+    await (await again()).close();
+  });
+
+  it('resumes in the middle of a turn: unfinished calls are answered, nothing is sent twice', async () => {
+    const first = await start([{ calls: [{ id: 'a', name: 'never' }] }], {
+      tools: [{ ...echo, name: 'never', execute: () => new Promise(() => {}) }],
+    });
+    void first.agent.send('go');
+    await until(() => first.events.some((e) => e.type === 'tool_started'));
+    // As if its process had died: nobody closes it, and its lease is let go.
+    await inbox.releaseWriter(first.agent.conversation);
+    await queue('x', { id: 'n1' });
+    const second = await start([{ text: 'I see' }]);
+    expect(await second.agent.resume()).toMatchObject({ how: 'complete', text: 'I see' });
+    const prompt = second.model.requests[0]?.prompt ?? [];
+    expect(extends_(first.model.requests[0]?.prompt ?? [], prompt)).toBe(true);
+    expect(JSON.stringify(prompt)).toContain('It is not known whether it took effect');
+    expect(await second.agent.resume()).toBeUndefined();
+  });
+});
+
+/** Each message of `a` stands in `b`, in its place, the same to the byte. */
+function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
+  return a.length < b.length && a.every((message, i) => JSON.stringify(message) === JSON.stringify(b[i]));
+}

@@ -26,7 +26,7 @@ import {
 } from './drafts.ts';
 import { steps, type Step } from './random-drafts.ts';
 import { expectedAppend, expectIndexEqualsReplay } from './reference.ts';
-import { promise } from '../e2e/verifies.ts';
+import { proves } from '../e2e/verifies.ts';
 
 export const CAPABILITIES = ['survives-restart', 'many-processes'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
@@ -131,7 +131,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await store.append(OTHER, [queued('a')])).toMatchObject({ kind: 'appended' });
       });
 
-      it(promise('log:idempotent', 'of one id by many at once stores it once'), async () => {
+      it('of one id by many at once stores it once', async () => {
+        proves('log:idempotent');
         const all = await Promise.all(Array.from({ length: 20 }, () => store.append(LOG, [queued('a')])));
         expect(all.filter(({ kind }) => kind === 'appended')).toHaveLength(1);
         expect(all.filter(({ kind }) => kind === 'duplicate')).toHaveLength(19);
@@ -151,7 +152,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect((await store.read({}))[0]?.body).toEqual({ type: 'of_the_future', list: [1], deep: { a: 1 } });
       });
 
-      it(promise('log:unknown-types', 'brings back types and fields that it does not know as the same JSON'), async () => {
+      it('brings back types and fields that it does not know as the same JSON', async () => {
+        proves('log:unknown-types');
         await fc.assert(
           fc.asyncProperty(
             fc.jsonValue(),
@@ -181,7 +183,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
     });
 
     describe('time', () => {
-      it(promise('log:clock', 'never runs backwards within a log, even when the clock does'), async () => {
+      it('never runs backwards within a log, even when the clock does', async () => {
+        proves('log:clock');
         for (const now of [5_000_000, 4_000_000, 4_500_000, 6_000_000]) {
           time = now;
           await append(said(String(now)));
@@ -199,7 +202,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
       });
     });
 
-    describe(promise('log:closes-once', 'each record and what it does'), () => {
+    describe('each record and what it does', () => {
+      proves('log:closes-once');
       type Row = {
         readonly name: string;
         readonly given: readonly Draft[];
@@ -487,50 +491,44 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         );
       }, 60_000);
 
-      it(
-        promise('log:replay', 'is the same for every prefix of the log, replayed'),
-        async () => {
-          await fc.assert(
-            fc.asyncProperty(steps({ prune: false }), async (all) => {
-              const mine = await make({ clock });
-              opened.push(mine);
-              const snapshots: [number, unknown][] = [];
-              for (const step of all) {
-                await run(mine, step);
-                const known = await mine.items(LOG, { kind: 'latest', limit: 1000 });
-                snapshots.push([await mine.head(), byKey(known)]);
-              }
-              const records = await mine.read({ log: LOG, limit: 1000 });
-              for (const [head, known] of snapshots)
-                expect(byKey([...replay(records.filter((record) => record.seq <= head)).values()])).toEqual(known);
-            }),
-            { numRuns: 20 },
-          );
-        },
-        60_000,
-      );
+      it('is the same for every prefix of the log, replayed', async () => {
+        proves('log:replay');
+        await fc.assert(
+          fc.asyncProperty(steps({ prune: false }), async (all) => {
+            const mine = await make({ clock });
+            opened.push(mine);
+            const snapshots: [number, unknown][] = [];
+            for (const step of all) {
+              await run(mine, step);
+              const known = await mine.items(LOG, { kind: 'latest', limit: 1000 });
+              snapshots.push([await mine.head(), byKey(known)]);
+            }
+            const records = await mine.read({ log: LOG, limit: 1000 });
+            for (const [head, known] of snapshots)
+              expect(byKey([...replay(records.filter((record) => record.seq <= head)).values()])).toEqual(known);
+          }),
+          { numRuns: 20 },
+        );
+      }, 60_000);
 
-      it(
-        promise('log:retention', 'stays true to what is left when the past is pruned'),
-        async () => {
-          await fc.assert(
-            fc.asyncProperty(steps({ prune: true }), async (all) => {
-              const mine = await make({ clock });
-              opened.push(mine);
-              for (const step of all) {
-                await run(mine, step);
-                if (step.kind === 'prune') {
-                  expect(await mine.verify()).toEqual([]);
-                  await expectIndexEqualsReplay(mine, LOG);
-                }
+      it('stays true to what is left when the past is pruned', async () => {
+        proves('log:retention');
+        await fc.assert(
+          fc.asyncProperty(steps({ prune: true }), async (all) => {
+            const mine = await make({ clock });
+            opened.push(mine);
+            for (const step of all) {
+              await run(mine, step);
+              if (step.kind === 'prune') {
+                expect(await mine.verify()).toEqual([]);
+                await expectIndexEqualsReplay(mine, LOG);
               }
-              expect(await mine.verify()).toEqual([]);
-            }),
-            { numRuns: 60 },
-          );
-        },
-        60_000,
-      );
+            }
+            expect(await mine.verify()).toEqual([]);
+          }),
+          { numRuns: 60 },
+        );
+      }, 60_000);
 
       async function run(mine: Store, step: Step): Promise<void> {
         time = Math.max(1, time + step.tick);
@@ -832,28 +830,25 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
     });
 
     describe('many at once', () => {
-      it(
-        promise('store:no-starving', 'lets a carrier win within 200 ms against two producers without pause, at its first try'),
-        async () => {
-          const running = await producers(store, LOG, 2);
-          const took: number[] = [];
-          for (let i = 0; i < 20; i++) {
-            await waitFor(store, async () => (await store.countOpen(LOG)) > 0);
-            const started = performance.now();
-            const open = await store.items(LOG, { kind: 'open', limit: 10 });
-            expect((await store.append(LOG, [result(idsOf(open))])).kind).toBe('appended');
-            took.push(performance.now() - started);
-          }
-          const acknowledged = await running.stop();
-          expect(acknowledged.length).toBeGreaterThan(20);
-          took.sort((a, b) => a - b);
-          // Nine of ten: a stall of the machine is not the store's.
-          expect(took[17]).toBeLessThan(200);
-          const stored = new Set(await everyId(store));
-          expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
-        },
-        60_000,
-      );
+      it('lets a carrier win within 200 ms against two producers without pause, at its first try', async () => {
+        proves('store:no-starving');
+        const running = await producers(store, LOG, 2);
+        const took: number[] = [];
+        for (let i = 0; i < 20; i++) {
+          await waitFor(store, async () => (await store.countOpen(LOG)) > 0);
+          const started = performance.now();
+          const open = await store.items(LOG, { kind: 'open', limit: 10 });
+          expect((await store.append(LOG, [result(idsOf(open))])).kind).toBe('appended');
+          took.push(performance.now() - started);
+        }
+        const acknowledged = await running.stop();
+        expect(acknowledged.length).toBeGreaterThan(20);
+        took.sort((a, b) => a - b);
+        // Nine of ten: a stall of the machine is not the store's.
+        expect(took[17]).toBeLessThan(200);
+        const stored = new Set(await everyId(store));
+        expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+      }, 60_000);
 
       it('lets a reader at the tail miss nothing', async () => {
         const running = await producers(store, LOG, 2);
@@ -875,7 +870,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(seen).toEqual([...seen].sort((a, b) => a - b));
       }, 60_000);
 
-      it(promise('delivery:two-carriers', 'gives each notification to one of several carriers'), async () => {
+      it('gives each notification to one of several carriers', async () => {
+        proves('delivery:two-carriers');
         await append(...Array.from({ length: 30 }, (_, i) => queued(`n${i}`)));
         const won = await Promise.all(
           Array.from({ length: 90 }, async (_, i) => {

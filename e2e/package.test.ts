@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
@@ -80,6 +81,7 @@ test('every room with an entry is exported, and every export is there', () => {
 });
 
 test.each(specifiers)('%s can be imported, and required, with its dependencies alone', (specifier) => {
+  proves('package:subpaths');
   const imported = node(['--input-type=module', '-e', `console.log(Object.keys(await import('${specifier}')).length > 0)`]);
   expect(imported).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
   const required = node(['--input-type=commonjs', '-e', `console.log(Object.keys(require('${specifier}')).length > 0)`]);
@@ -92,6 +94,7 @@ test('the command runs and knows its version', () => {
 });
 
 describe.each(oldNodes())('on $name', ({ command, args, version }) => {
+  proves('package:old-node');
   const line = new RegExp(
     String.raw`^earpiece needs Node >= 24, this is v?${version.replaceAll('.', String.raw`\.`)}\b[^\n]*\n$`,
     'u',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeProgram } from '../src/cli/program.ts';
 import { wrongSnippets, type Known } from './snippets.ts';
-import { promise, verifies } from './verifies.ts';
+import { proves, verifies } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -33,6 +33,7 @@ test.each([
     ['page.md:1 there is no npm run nothing', 'page.md:1 "rm -rf /" is no command that a test knows'],
   ],
   ['```sh\n$ earpiece gateway --print claude -- npx --any thing # a comment\nnpm run check\n```', []],
-])(promise('package:snippets', 'seen: %j'), (page, wrong) => {
+])('seen: %j', (page, wrong) => {
+  proves('package:snippets');
   expect(wrongSnippets('page.md', page, known)).toEqual(wrong);
 });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { Stage, textOf } from './stage.ts';
+import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 
 describe('the gate', () => {
   it('of 8 calls after an interrupt none reaches the server; one delivery, 7 repeats; get_notifications lowers it', async () => {
+    proves('gate:refuses', 'gate:one-text', 'gate:own-tools', 'gate:lowered', 'pull:fields');
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
@@ -46,6 +48,7 @@ describe('the gate', () => {
   });
 
   it('a running call returns its result and the interrupt; the next one is refused', async () => {
+    proves('gate:before');
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
@@ -61,6 +64,7 @@ describe('the gate', () => {
   });
 
   it('interrupt = "after": the side effect happens once, its result is withheld and can be read later', async () => {
+    proves('gate:after', 'pull:rest');
     await using stage = new Stage();
     stage.config('interrupt = "after"\n');
     const ear = await stage.open();
@@ -88,6 +92,7 @@ describe('the gate', () => {
   });
 
   it('signal mode: a fixed field, a text that repeats until it is read, details by get_notifications', async () => {
+    proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_ja"\n');
     const ear = await stage.open();

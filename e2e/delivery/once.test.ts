@@ -5,12 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { isType } from '../../src/core/records.ts';
 import { logKey } from '../../src/core/address.ts';
 import { Stage, textOf, type GatewayClient } from './stage.ts';
+import { proves } from '../verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 const now = (): number => performance.timeOrigin + performance.now();
 
 describe('once', () => {
   it('1,000 calls, 8 in flight, two gateways of one conversation, another process queueing', { timeout: 120_000 }, async () => {
+    proves('delivery:thousand-calls', 'delivery:other-process', 'delivery:everything-due');
     await using stage = new Stage();
     const ear = await stage.open();
     const gateways = [await stage.gateway(), await stage.gateway()];
@@ -60,6 +62,7 @@ describe('once', () => {
   it.each(['offer.appended', 'carrier.before_bytes', 'carrier.after_bytes', 'confirm.before'])(
     'a gateway killed at %s: offered again, flagged, same id and item text',
     async (point) => {
+      proves('lease:repeated', 'log:queued-first');
       await using stage = new Stage();
       const ear = await stage.open();
       const doomed = await stage.gateway({ env: { EARPIECE_FAULT: `${point}:1` } });
@@ -98,6 +101,7 @@ describe('once', () => {
   });
 
   it('a client that cancels right after the answer: released, and carried by the next', async () => {
+    proves('lease:released');
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
@@ -129,6 +133,7 @@ describe('once', () => {
   });
 
   it('a failing result carries too, and the store may come later than the gateway', async () => {
+    proves('delivery:carriers');
     await using stage = new Stage();
     const gateway = await stage.gateway();
     const ear = await stage.open();

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { behindGateway, EVERYTHING, FILESYSTEM, RawClient, ScriptFiles } from './raw-client.ts';
 import { EVERYTHING_CALLS, filesystemCalls, freshFolder, timeless, type ToolCall } from './tool-calls.ts';
+import { proves } from '../verifies.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -50,6 +51,7 @@ async function answers(args: readonly string[], calls: readonly ToolCall[]): Pro
 
 describe('nothing open: direct and through the gateway', () => {
   test.each(PEERS)('%s: every tool, byte for byte', async (name) => {
+    proves('gateway:identical', 'gateway:tools-list');
     const { server, calls } = peer(name);
     const [initialize, list, ...direct] = await answers(server, calls);
     const listed = toolsOf(list!);
@@ -106,6 +108,7 @@ async function sdkClient(sdk: 'v1' | 'v2', args: readonly string[], name = 'sdk'
 }
 
 describe.each(['v1', 'v2'] as const)('the %s SDK client accepts what rides', (sdk) => {
+  proves('gateway:profiles');
   const expected = new Map<string, readonly (Result | { error: string })[]>();
   beforeAll(async () => {
     for (const name of PEERS) expected.set(name, await allResults(sdk, name, (server) => server));

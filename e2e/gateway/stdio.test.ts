@@ -5,11 +5,13 @@ import { describe, expect, test } from 'vitest';
 
 import { ODDITIES } from './oddities.ts';
 import { behindGateway, ODD_SERVER, PLAIN_GATEWAY, RawClient, ScriptFiles, untilDead } from './raw-client.ts';
+import { proves } from '../verifies.ts';
 
 const call = (id: number | string, name: string, args = '{}'): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
 
 describe('odd bytes pass unchanged, both ways', () => {
+  proves('gateway:oddities');
   test.each(['blocks', 'extend'])('%s', async (profile) => {
     await using files = await ScriptFiles.make();
     const requests = ODDITIES.map((_, n) => call(n, 'odd', `{"n":${n},"\\u0041":1.0,"a":1,"a":9007199254740993}`));
@@ -128,6 +130,7 @@ describe('what rides', () => {
   });
 
   test('refused calls do not reach the server', async () => {
+    proves('gate:refuses');
     await using files = await ScriptFiles.make();
     const log = join(files.folder, 'received');
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options), { ODD_LOG: log });
@@ -160,6 +163,7 @@ describe('what rides', () => {
   });
 
   test('a rider in trouble: the call passes, one line on stderr', async () => {
+    proves('gateway:store-trouble');
     await using files = await ScriptFiles.make();
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options));
     await client.initialize();
@@ -174,6 +178,7 @@ describe('what rides', () => {
 
 describe('a server that ends', () => {
   test('open calls are answered, it is started again with the same handshake, and the next call works', async () => {
+    proves('gateway:restart');
     await using files = await ScriptFiles.make();
     const log = join(files.folder, 'received');
     await using client = new RawClient(behindGateway([ODD_SERVER], files.options), { ODD_LOG: log });
@@ -216,6 +221,7 @@ describe('a server that ends', () => {
 });
 
 describe('ends with its client and leaves nothing behind', () => {
+  proves('gateway:no-orphans');
   async function family(client: RawClient): Promise<number[]> {
     await client.initialize();
     client.send(call(1, 'pid'));

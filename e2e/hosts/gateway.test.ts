@@ -7,8 +7,10 @@ import { find } from './find.ts';
 import { prefixChanges } from './prefix.ts';
 import { run, type Run } from './run.ts';
 import { raise, raised } from './signal-file.ts';
+import { proves } from '../verifies.ts';
 
 describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => {
+  proves('hosts:claude-code', 'hosts:codex', 'hosts:shapes');
   test('reads each notification once, in the result of the call during which it was queued', async () => {
     using folder = temporaryFolder();
     const database = path.join(folder.path, 'earpiece.db');

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { violations } from './layers.ts';
+import { proves } from '../verifies.ts';
 
 test('the arrows between the rooms point inward', () => {
+  proves('package:layers');
   expect(violations(join(import.meta.dirname, '../../src'))).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { LOG } from '../../contracts/drafts.ts';
 import type { LogKey } from '../../src/core/address.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { runScript } from './child.ts';
-import { promise } from '../verifies.ts';
+import { proves } from '../verifies.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -17,35 +17,34 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 it.each([
   ['one log', () => LOG],
   ['a log each', (i: number) => `shop/agent${i}` as LogKey],
-])(
-  promise('store:processes', 'four processes append to one file, %s: every record once, each in its order, none late'),
-  async (_, logOf) => {
-    const path = join(folder, 'e.db');
-    const each = 500;
-    const children = Array.from({ length: 4 }, (_, i) => runScript('appender.ts', [path, logOf(i), `p${i}`, String(each)]));
-    // They also race to make and migrate the file.
-    for (const child of children) expect(await child.line()).toBe('ready');
-    for (const child of children) child.tell('go');
-    const told = await Promise.all(children.map((child) => child.line()));
-    const ends = await Promise.all(children.map((child) => child.ended()));
-    expect(ends).toEqual(ends.map(() => ({ code: 0, signal: null, stderr: '' })));
+])('four processes append to one file, %s: every record once, each in its order, none late', async (_, logOf) => {
+  proves('store:processes');
+  const path = join(folder, 'e.db');
+  const each = 500;
+  const children = Array.from({ length: 4 }, (_, i) => runScript('appender.ts', [path, logOf(i), `p${i}`, String(each)]));
+  // They also race to make and migrate the file.
+  for (const child of children) expect(await child.line()).toBe('ready');
+  for (const child of children) child.tell('go');
+  const told = await Promise.all(children.map((child) => child.line()));
+  const ends = await Promise.all(children.map((child) => child.ended()));
+  expect(ends).toEqual(ends.map(() => ({ code: 0, signal: null, stderr: '' })));
 
-    const store = await openSqliteStore({ path });
-    const records = await store.read({ limit: 10_000 });
-    expect(records.map((record) => record.seq)).toEqual(Array.from({ length: 4 * each }, (_, i) => i + 1));
-    for (let i = 0; i < 4; i++) {
-      const mine = records
-        .map((record) => (record.body as { message: string }).message)
-        .filter((message) => message.startsWith(`p${i}-`));
-      expect(mine).toEqual(Array.from({ length: each }, (_, n) => `p${i}-${n}`));
-    }
-    expect(await store.verify()).toEqual([]);
-    await store.close();
-    for (const line of told) expect((JSON.parse(line as string) as { worstMs: number }).worstMs).toBeLessThan(2000);
-  },
-);
+  const store = await openSqliteStore({ path });
+  const records = await store.read({ limit: 10_000 });
+  expect(records.map((record) => record.seq)).toEqual(Array.from({ length: 4 * each }, (_, i) => i + 1));
+  for (let i = 0; i < 4; i++) {
+    const mine = records
+      .map((record) => (record.body as { message: string }).message)
+      .filter((message) => message.startsWith(`p${i}-`));
+    expect(mine).toEqual(Array.from({ length: each }, (_, n) => `p${i}-${n}`));
+  }
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+  for (const line of told) expect((JSON.parse(line as string) as { worstMs: number }).worstMs).toBeLessThan(2000);
+});
 
-it(promise('log:durable', 'keeps what was acknowledged before a kill -9, and nothing half'), async () => {
+it('keeps what was acknowledged before a kill -9, and nothing half', async () => {
+  proves('log:durable');
   const path = join(folder, 'e.db');
   const acknowledged: string[] = [];
   for (let round = 0; round < 10; round++) {

@@ -18,6 +18,7 @@ import { LOG, queued, said } from '../../contracts/drafts.ts';
 import { openSqliteStore, openStore, type SqliteOptions } from '../../src/stores/index.ts';
 import { APPLICATION_ID, VERSION } from '../../src/stores/sqlite/migrations.ts';
 import { runScript } from './child.ts';
+import { proves } from '../verifies.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -111,6 +112,7 @@ const rows: readonly Row[] = [
 ];
 
 it.each(rows)('refuses $name, with the way out', async ({ given, options, code, says }) => {
+  proves('store:refuses');
   const path = join(folder, 'e.db');
   given(path);
   const before = existsSync(path) ? statSync(path).size : undefined;
@@ -188,6 +190,7 @@ describe('rights', () => {
   });
 
   it('makes folder and files for this user alone, whatever the umask says', async () => {
+    proves('store:private');
     const before = process.umask(0);
     try {
       const path = join(folder, 'deep', 'er', 'e.db');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkConfigText, formatProblem } from './index.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 /** Without the file's name, which each begins with. */
 const refusals = (text: string): string[] =>
@@ -12,6 +13,7 @@ const values = (text: string): Record<string, unknown> => {
 };
 
 describe('what is refused, and how', () => {
+  proves('config:unknown-key');
   test.each<[name: string, text: string, messages: string[]]>([
     // Keys
     ['a key near a known one', 'veiw = "xml"', ['1:1: veiw is unknown; did you mean "view"?']],
@@ -366,6 +368,7 @@ describe('what is refused, and how', () => {
 
 describe('what is read', () => {
   test('one source and its names, as nested tables', () => {
+    proves('config:forms');
     const text = `
       [conversation.notifications.kinds.mcp]
       enable = false
@@ -381,6 +384,7 @@ describe('what is read', () => {
   });
 
   test('quoted kinds, also one whose name is enable', () => {
+    proves('config:forms');
     const text = `
       [conversation.notifications]
       enable = true
@@ -406,6 +410,7 @@ describe('what is read', () => {
   });
 
   test('both shapes of a tool are one setting', () => {
+    proves('config:forms');
     const text = `
       [conversation.tools.cargo_check]
       source = "builtin"

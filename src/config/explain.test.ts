@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { world, type World } from './fixtures.ts';
 import { explain, type ExplainedSetting } from './index.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const setting = (here: World, key: string, given?: Parameters<World['read']>[0]): ExplainedSetting => {
   const found = explain(here.read(given).config, key);
@@ -14,6 +15,7 @@ const line = (here: World, key: string, given?: Parameters<World['read']>[0]): s
 };
 
 describe('who decided', () => {
+  proves('config:explain');
   test('each layer over the next', () => {
     const here = world({ project: '\nview = "json"', user: 'view = "toon"' });
     const project = 'json by project file …/web/earpiece.toml:2:1';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { world } from './fixtures.ts';
 import { explain, trustBook } from './index.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const RISKY = `
 view = "xml"
@@ -18,6 +19,7 @@ url = "https://example.com/mcp"
 `;
 
 test('what would run, connect, listen or keep waits for trust; the rest counts', () => {
+  proves('config:trust');
   const { read, short, projectFile, options } = world({ project: RISKY, user: '[gateway.servers.run]\ncommand = "mine"' });
   const { config, problems } = read();
   expect(problems).toEqual([]);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { world, type World } from './fixtures.ts';
 import { formatProblem, policySource, rememberProject, trustBook, watchConfig } from './index.ts';
 import type { Policy } from '../core/policy.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 /** Watches, and collects what is reported. */
 function watched(from: World, given: Parameters<World['options']>[0] = {}): { view: () => string; reports: string[][] } {
@@ -20,6 +21,7 @@ const broken = (line: number): string =>
 
 describe('a watched configuration', () => {
   test('changes with its files: written, created nearer, removed, replaced', () => {
+    proves('config:live');
     const here = world({ project: 'view = "json"' });
     const cwd = here.write('web/deep/x', '').replace(/\/x$/, '');
     const { view, reports } = watched(here, { cwd });
@@ -65,6 +67,7 @@ describe('a watched configuration', () => {
   });
 
   test('a broken file keeps the old one and is reported once for each of its states', () => {
+    proves('config:live');
     const here = world({ project: 'view = "json"' });
     const { view, reports } = watched(here);
     here.write(here.projectFile, 'view = "xlm"');

@@ -15,6 +15,7 @@ import type { Decision } from './plan.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { CONTACT_POINTS, type ContactPoint } from './records.ts';
 import { render } from './views/index.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const points = fc.constantFrom(...CONTACT_POINTS);
 const facts: fc.Arbitrary<Facts> = fc.record({
@@ -26,6 +27,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
 
 describe('the plan, whatever is open', () => {
   it('decides about each item exactly once, with a reason: nothing is lost, nothing rides twice', () => {
+    proves('plan:decides-all');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
         const made = plan(open, point, policy, known, NOW);
@@ -40,6 +42,7 @@ describe('the plan, whatever is open', () => {
   });
 
   it('puts critical before error before warning before info, and the oldest first inside a level', () => {
+    proves('plan:order');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
         const { lines } = plan(open, point, policy, known, NOW);
@@ -54,6 +57,7 @@ describe('the plan, whatever is open', () => {
   });
 
   it('never cuts error and above for a budget: what does not fit stays open', () => {
+    proves('plan:budget');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
         const made = plan(open, point, policy, known, NOW);
@@ -81,6 +85,7 @@ describe('the plan, whatever is open', () => {
   });
 
   it('is a pure function: the same input gives the same plan and the same view', () => {
+    proves('plan:pure');
     fc.assert(
       fc.property(openItems(), points, policies, facts, (open, point, policy, known) => {
         const [a, b] = [plan(open, point, policy, known, NOW), plan(structuredClone(open), point, policy, known, NOW)];
@@ -100,6 +105,7 @@ describe('the plan, whatever is open', () => {
   });
 
   it('sends again what was sent before, byte for byte, whatever else has come since', () => {
+    proves('view:stable');
     fc.assert(
       fc.property(openItems(), policies, (open, policy) => {
         const made = plan(open, 'tool_result', policy, NO_FACTS, NOW);
@@ -126,7 +132,12 @@ type Case = {
 
 const CASES: readonly Case[] = [
   { name: 'takes what is due', given: [{ id: 'a', message: 'x' }], expected: { a: 'take' } },
-  { name: 'filter: master switch', given: [{ id: 'a', message: 'x' }], policy: { enable: false }, expected: { a: 'close:filtered' } },
+  {
+    name: 'filter: master switch',
+    given: [{ id: 'a', message: 'x' }],
+    policy: { enable: false },
+    expected: { a: 'close:filtered' },
+  },
   {
     name: 'filter: a core critical passes the master switch',
     given: [{ id: 'a', message: 'stop', level: 'critical', kind: 'user.message' }],
@@ -346,6 +357,17 @@ const CASES: readonly Case[] = [
 ];
 
 describe('the plan, case by case', () => {
+  proves(
+    'plan:filter-source',
+    'plan:filter-name',
+    'plan:filter-tool',
+    'plan:master-switch',
+    'plan:relevance',
+    'plan:supersede',
+    'plan:moment',
+    'plan:coalesce',
+    'plan:critical',
+  );
   it.each(CASES)('$name', ({ given, at = 'tool_result', policy, facts: known, expected, lines }) => {
     const open = given.map((input, i) => itemOf(input, i)).toSorted((a, b) => a.at - b.at);
     const made = plan(open, at, { ...DEFAULT_POLICY, ...policy }, { ...NO_FACTS, ...known }, NOW);

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { LineReader, sseEvent, SseReader, type SseEvent } from './framing.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 /** Cuts bytes at random places, some of them empty pieces. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
@@ -10,6 +11,7 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 }
 
 describe('lines', () => {
+  proves('gateway:fuzz');
   test('however the chunks are cut, the lines together are the same bytes and each ends once', () => {
     const stream = fc.array(
       fc.oneof(
@@ -70,6 +72,7 @@ describe('lines', () => {
 });
 
 describe('server-sent events', () => {
+  proves('gateway:fuzz');
   function read(bytes: Buffer, at: readonly number[] = []): SseEvent[] {
     const events: SseEvent[] = [];
     const reader = new SseReader({ event: (event) => events.push(event), tooLong: () => expect.unreachable() });

@@ -14,6 +14,7 @@ import {
   textOf,
   valueAt,
 } from './json.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -69,6 +70,7 @@ describe('finds what JSON.parse finds', () => {
   });
 
   test('any damaged document: accepted exactly when JSON.parse accepts it', () => {
+    proves('gateway:fuzz');
     const damaged = fc
       .tuple(
         document,

@@ -7,6 +7,7 @@ import { Relay } from './relay.ts';
 import { noRider, type Delivery, type Rider } from './rider.ts';
 import { Settling } from './settling.ts';
 import { Catalog } from './tools.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -165,6 +166,7 @@ describe('what rides', () => {
   });
 
   test('too big with it: nothing rides, the delivery goes back', () => {
+    proves('gateway:max-result');
     const delivery = settled();
     const { client, fromClient, fromServer } = given({ after: () => ({ kind: 'ride', text: 'N'.repeat(100), delivery }) });
     fromClient(initialize('claude-code'));
@@ -306,6 +308,7 @@ describe('a rider in trouble stops nothing', () => {
   });
 
   test('slower than 250 ms: the call passes, a delivery that comes later goes back, and it says when it is well again', async () => {
+    proves('gateway:store-trouble');
     const delivery = settled();
     let answer: (value: { kind: 'ride'; text: string; delivery: Delivery }) => void = () => {};
     let slow = true;

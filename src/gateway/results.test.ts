@@ -4,6 +4,7 @@ import { frameOf, type Success } from './frame.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Treatment } from './results.ts';
 import { Catalog, editedPage, OwnNames, ownToolEdits, profileEdits, toolsIn } from './tools.ts';
 import { profileOf, type ProfileKind } from './profiles.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const frame = (result: string): Success => frameOf(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}\n`)) as Success;
 const unframed = (bytes: Buffer): string => bytes.toString().replace(/^\{"jsonrpc":"2.0","id":1,"result":(.*)\}\n$/s, '$1');
@@ -11,6 +12,7 @@ const ride = (result: string, treatment: Treatment, what: { text: string; signal
   unframed(withRide(carrierIn(frame(result))!, treatment, what));
 
 describe('what rides on a result changes nothing else of it', () => {
+  proves('gateway:profiles');
   test.each<[string, string, Treatment, { text: string; signal?: string }, string]>([
     [
       'a block',
@@ -197,6 +199,7 @@ describe('tools/list', () => {
   });
 
   test('own tools stand at the end of the last page, under a name that is free', () => {
+    proves('pull:name');
     const catalog = new Catalog();
     const first = toolsIn(list('{"name":"get_notifications"}', ',"nextCursor":"2"'))!;
     const last = toolsIn(list('{"name":"b"}', ',"nextCursor":null'))!;

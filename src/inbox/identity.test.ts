@@ -13,7 +13,7 @@ import {
   type Process,
   type Processes,
 } from './index.ts';
-import { promise } from '../../e2e/verifies.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 /** A process tree: the last one is this process, each the child of the one before. */
 function tree(...line: readonly { name: string; args?: readonly string[]; pid?: number }[]): Processes {
@@ -34,7 +34,8 @@ const owner = (pid: number): { machine: string; pid: number; startedAt: string }
   startedAt: `t${pid}`,
 });
 
-describe(promise('address:order', 'whose conversation'), () => {
+describe('whose conversation', () => {
+  proves('address:order');
   const store = memoryStore();
   const ask = (processes: Processes, more: Partial<Parameters<typeof identify>[0]> = {}): ReturnType<typeof identify> =>
     identify({ project: 'shop', env: {}, processes, ...more }, store);
@@ -93,20 +94,19 @@ describe(promise('address:order', 'whose conversation'), () => {
     await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('whoever carries is one agent');
   });
 
-  it(
-    promise('address:windows', 'two windows of one agent are two conversations, and carriers of one window are one'),
-    async () => {
-      const first = tree({ name: 'claude', pid: 201 }, gateway);
-      const hook = tree({ name: 'claude', pid: 201 }, shell, gateway);
-      const second = tree({ name: 'claude', pid: 202 }, gateway);
-      const found = await Promise.all([ask(first), ask(hook), ask(second)]);
-      expect(new Set(found.map((f) => f.log)).size).toBe(1);
-      expect(found[0]?.conversation).toBe(found[1]?.conversation);
-      expect(found[0]?.conversation).not.toBe(found[2]?.conversation);
-    },
-  );
+  it('two windows of one agent are two conversations, and carriers of one window are one', async () => {
+    proves('address:windows');
+    const first = tree({ name: 'claude', pid: 201 }, gateway);
+    const hook = tree({ name: 'claude', pid: 201 }, shell, gateway);
+    const second = tree({ name: 'claude', pid: 202 }, gateway);
+    const found = await Promise.all([ask(first), ask(hook), ask(second)]);
+    expect(new Set(found.map((f) => f.log)).size).toBe(1);
+    expect(found[0]?.conversation).toBe(found[1]?.conversation);
+    expect(found[0]?.conversation).not.toBe(found[2]?.conversation);
+  });
 
-  it(promise('address:clear', 'after /clear the binding counts, not the stale session variable'), async () => {
+  it('after /clear the binding counts, not the stale session variable', async () => {
+    proves('address:clear');
     const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
     const window = tree({ name: 'claude', pid: 203 }, gateway);
     const log = logKey('shop', 'claude-code');

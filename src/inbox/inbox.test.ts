@@ -8,7 +8,7 @@ import type { Store } from '../core/ports.ts';
 import type { Owner } from '../core/records.ts';
 import { memoryStore, openSqliteStore } from '../stores/index.ts';
 import { Inbox, type Conversation } from './index.ts';
-import { promise } from '../../e2e/verifies.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const LOG = logKey('shop', 'coder');
 const ME: Owner = { machine: 'here', pid: 1, startedAt: '1' };
@@ -63,28 +63,24 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('own transcript', () => {
-    it(
-      promise(
-        ['delivery:once', 'delivery:whole', 'delivery:nothing'],
-        'rides in the record that goes to the model and never again',
-      ),
-      async () => {
-        await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', level: 'error', id: 'n1' });
-        const first = await talk().carry(result('c1'), { at: 'tool_batch_end' });
-        const second = await talk().carry(result('c2'), { at: 'tool_batch_end' });
-        expect(first.text).toMatch(/^result c1\n\n\[ep .*CI failed/s);
-        expect(second.text).toBe('result c2');
-        expect(first.records.at(-1)?.body).toMatchObject({
-          type: 'tool_call_response',
-          id: 'c1',
-          notifications: [{ id: 'n1', message: 'CI failed' }],
-        });
-        expect(second.records.at(-1)?.body).not.toHaveProperty('notifications');
-        expect(await receipt('n1')).toEqual(['delivered']);
-      },
-    );
+    it('rides in the record that goes to the model and never again', async () => {
+      proves('delivery:once', 'delivery:whole', 'delivery:nothing');
+      await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', level: 'error', id: 'n1' });
+      const first = await talk().carry(result('c1'), { at: 'tool_batch_end' });
+      const second = await talk().carry(result('c2'), { at: 'tool_batch_end' });
+      expect(first.text).toMatch(/^result c1\n\n\[ep .*CI failed/s);
+      expect(second.text).toBe('result c2');
+      expect(first.records.at(-1)?.body).toMatchObject({
+        type: 'tool_call_response',
+        id: 'c1',
+        notifications: [{ id: 'n1', message: 'CI failed' }],
+      });
+      expect(second.records.at(-1)?.body).not.toHaveProperty('notifications');
+      expect(await receipt('n1')).toEqual(['delivered']);
+    });
 
-    it(promise('delivery:carriers', 'failing results and user messages carry too'), async () => {
+    it('failing results and user messages carry too', async () => {
+      proves('delivery:carriers');
       await inbox.queue('shop/coder', { message: 'one' });
       expect((await talk().carry({ ...result('c1'), is_error: true }, { at: 'tool_batch_end' })).text).toContain('one');
       await inbox.queue('shop/coder', { message: 'two' });
@@ -93,7 +89,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       );
     });
 
-    it(promise('plan:moment', 'counts turns for what waits for some'), async () => {
+    it('counts turns for what waits for some', async () => {
+      proves('plan:moment');
       await inbox.queue('shop/coder', { message: 'later', deliver: { afterTurns: 2 }, id: 'n1' });
       const chat = talk('main', { points: ['turn_start', 'tool_batch_end'] });
       const turn = (): Promise<{ text: string }> =>
@@ -103,7 +100,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await turn()).text).toContain('later');
     });
 
-    it(promise('plan:relevance', 'closes as known what the agent found out by itself'), async () => {
+    it('closes as known what the agent found out by itself', async () => {
+      proves('plan:relevance');
       await inbox.queue('shop/coder', { message: 'build ended', about: 'handle:build', id: 'n1' });
       expect((await talk().carry(result('c1'), { at: 'tool_batch_end', known: { 'handle:build': now } })).view).toBeUndefined();
       expect(await receipt('n1')).toEqual(['known']);
@@ -122,22 +120,21 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it(
-      promise(['lease:released', 'view:stable'], 'released: offered again with the same id and item text, flagged'),
-      async () => {
-        await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
-        const first = await talk().offer({ at: 'tool_result' });
-        await first?.release('cancelled');
-        await inbox.queue('shop/coder', { message: 'y changed', id: 'n2' });
-        const second = await talk().offer({ at: 'tool_result' });
-        expect(first?.view.repeated).toBeUndefined();
-        expect(second?.view.repeated).toBe(true);
-        expect(second?.view.text).toContain('repeated');
-        expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual(first?.view.items[0]);
-      },
-    );
+    it('released: offered again with the same id and item text, flagged', async () => {
+      proves('lease:released', 'view:stable');
+      await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
+      const first = await talk().offer({ at: 'tool_result' });
+      await first?.release('cancelled');
+      await inbox.queue('shop/coder', { message: 'y changed', id: 'n2' });
+      const second = await talk().offer({ at: 'tool_result' });
+      expect(first?.view.repeated).toBeUndefined();
+      expect(second?.view.repeated).toBe(true);
+      expect(second?.view.text).toContain('repeated');
+      expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual(first?.view.items[0]);
+    });
 
-    it(promise('lease:dead-owner', 'of a dead owner is free at once, of a living one after its time'), async () => {
+    it('of a dead owner is free at once, of a living one after its time', async () => {
+      proves('lease:dead-owner');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       await talk('main', {}, other).offer({ at: 'tool_result' });
@@ -149,7 +146,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n1']);
     });
 
-    it(promise('lease:late-confirm', 'a late confirm is recorded and flagged, never a second close'), async () => {
+    it('a late confirm is recorded and flagged, never a second close', async () => {
+      proves('lease:late-confirm');
       const other = openInbox(OTHER);
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       const first = await talk('main', {}, other).offer({ at: 'tool_result' });
@@ -170,26 +168,24 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('n1')).toEqual(['queued']);
     });
 
-    it(
-      promise(['pull:rest', 'plan:budget'], 'what a budget summarized closes when its carrier is confirmed, and not before'),
-      async () => {
-        policy = { ...DEFAULT_POLICY, maxItems: 1, coalesceMs: {} };
-        for (const id of ['n1', 'n2', 'n3']) await inbox.queue('shop/coder', { message: id, id, kind: 'files.changed' });
-        const offer = await talk().offer({ at: 'tool_result' });
-        await offer?.release('cancelled');
-        expect(await receipt('n3')).toEqual(['queued']);
-        const again = await talk().offer({ at: 'tool_result' });
-        await again?.confirm();
-        expect(await receipt('n1')).toEqual(['delivered']);
-        expect(await receipt('n3')).toEqual(['summarized']);
-        expect(again?.view.text).toContain('2 more');
-        const pulled = await talk().pull({ mark: true });
-        expect(pulled.notifications.map((n) => n.id)).toEqual(['n3', 'n2']);
-        await pulled.offer?.confirm();
-        expect(await receipt('n3')).toEqual(['read']);
-        expect((await talk().pull({ mark: true })).notifications).toEqual([]);
-      },
-    );
+    it('what a budget summarized closes when its carrier is confirmed, and not before', async () => {
+      proves('pull:rest', 'plan:budget');
+      policy = { ...DEFAULT_POLICY, maxItems: 1, coalesceMs: {} };
+      for (const id of ['n1', 'n2', 'n3']) await inbox.queue('shop/coder', { message: id, id, kind: 'files.changed' });
+      const offer = await talk().offer({ at: 'tool_result' });
+      await offer?.release('cancelled');
+      expect(await receipt('n3')).toEqual(['queued']);
+      const again = await talk().offer({ at: 'tool_result' });
+      await again?.confirm();
+      expect(await receipt('n1')).toEqual(['delivered']);
+      expect(await receipt('n3')).toEqual(['summarized']);
+      expect(again?.view.text).toContain('2 more');
+      const pulled = await talk().pull({ mark: true });
+      expect(pulled.notifications.map((n) => n.id)).toEqual(['n3', 'n2']);
+      await pulled.offer?.confirm();
+      expect(await receipt('n3')).toEqual(['read']);
+      expect((await talk().pull({ mark: true })).notifications).toEqual([]);
+    });
 
     it('tells what its mark means once a conversation', async () => {
       for (const message of ['one', 'two']) {
@@ -202,7 +198,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('taking back, again, silence', () => {
-    it(promise('lease:withdrawn', 'withdraw says whether it was in time'), async () => {
+    it('withdraw says whether it was in time', async () => {
+      proves('lease:withdrawn');
       for (const id of ['early', 'seen', 'done'])
         await inbox.queue('shop/coder', { message: id, id, kind: `a.${id}`, instruction: 'x' });
       const why = { by: 'me', reason: 'test' };
@@ -227,7 +224,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await inbox.open('shop/coder')).toEqual([]);
     });
 
-    it(promise('plan:filtered-recorded', 'what was filtered comes back by requeue, under a new id'), async () => {
+    it('what was filtered comes back by requeue, under a new id', async () => {
+      proves('plan:filtered-recorded');
       policy = { ...DEFAULT_POLICY, flat: { 'ci.ok': false } };
       await inbox.queue('shop/coder', { message: 'green', kind: 'ci.ok', id: 'n1' });
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
@@ -240,7 +238,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.requeue('shop/coder', 'nope', 'me')).rejects.toThrow('no notification "nope"');
     });
 
-    it(promise('queue:mute', 'a muted kind is silent until its time is over'), async () => {
+    it('a muted kind is silent until its time is over', async () => {
+      proves('queue:mute');
       await inbox.mute('shop/coder', 'ci', { by: 'me', forMs: 1_000 });
       await inbox.queue('shop/coder', { message: 'x', kind: 'ci.ok', id: 'n1' });
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
@@ -249,7 +248,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
     });
 
-    it(promise('log:idempotent', 'an id is queued once, whoever repeats it'), async () => {
+    it('an id is queued once, whoever repeats it', async () => {
+      proves('log:idempotent');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('queued');
       expect((await inbox.queue('shop/coder', { message: 'x', id: 'mine' })).kind).toBe('duplicate');
       const offer = await talk().offer({ at: 'tool_result' });
@@ -258,7 +258,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it(promise('queue:fold', 'one key is counted, with what differs, until it was offered'), async () => {
+    it('one key is counted, with what differs, until it was offered', async () => {
+      proves('queue:fold');
       await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n1' });
       expect(
         await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n2' }),
@@ -275,24 +276,23 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ).toBe('queued');
     });
 
-    it(
-      promise('queue:max-open', 'beyond maxOpen the oldest of the lowest level are dropped, with one summary of what'),
-      async () => {
-        policy = { ...DEFAULT_POLICY, maxOpen: 10 };
-        for (let i = 0; i < 8; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: 'ci.failed' });
-        for (let i = 0; i < 30; i++) await inbox.queue('shop/coder', { message: `i${i}`, kind: 'files.changed' });
-        const open = await inbox.open('shop/coder');
-        expect(open.length).toBeLessThanOrEqual(11);
-        expect(open.filter((i) => i.notification.level === 'error')).toHaveLength(8);
-        const summaries = open.filter((i) => i.notification.kind.source === 'earpiece');
-        expect(summaries).toHaveLength(1);
-        const dropped = 38 - open.filter((i) => i.notification.kind.source !== 'earpiece').length;
-        expect(summaries[0]?.notification.message).toContain(`${dropped} notifications were dropped`);
-        expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
-      },
-    );
+    it('beyond maxOpen the oldest of the lowest level are dropped, with one summary of what', async () => {
+      proves('queue:max-open');
+      policy = { ...DEFAULT_POLICY, maxOpen: 10 };
+      for (let i = 0; i < 8; i++) await inbox.queue('shop/coder', { message: `e${i}`, level: 'error', kind: 'ci.failed' });
+      for (let i = 0; i < 30; i++) await inbox.queue('shop/coder', { message: `i${i}`, kind: 'files.changed' });
+      const open = await inbox.open('shop/coder');
+      expect(open.length).toBeLessThanOrEqual(11);
+      expect(open.filter((i) => i.notification.level === 'error')).toHaveLength(8);
+      const summaries = open.filter((i) => i.notification.kind.source === 'earpiece');
+      expect(summaries).toHaveLength(1);
+      const dropped = 38 - open.filter((i) => i.notification.kind.source !== 'earpiece').length;
+      expect(summaries[0]?.notification.message).toContain(`${dropped} notifications were dropped`);
+      expect(summaries[0]?.notification.data).toEqual({ 'files.changed info': dropped });
+    });
 
-    it(promise('queue:expiry', 'expires by level, at the carry and in the sweep'), async () => {
+    it('expires by level, at the carry and in the sweep', async () => {
+      proves('queue:expiry');
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'warning' });
       now += 24 * 3_600_000;
@@ -314,34 +314,29 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
         origin: { person: 'Ann' },
       });
 
-    it(
-      promise(
-        ['gate:one-text', 'gate:lowered', 'pull:read-once'],
-        'refuses with one text: one delivery, the rest repeats; get_notifications lowers it',
-      ),
-      async () => {
-        await talk().seen();
-        await stop();
-        const refusals = await Promise.all(Array.from({ length: 8 }, () => talk().refuse({ on: 'write_file' })));
-        expect(new Set(refusals.map((r) => r?.text)).size).toBe(1);
-        expect(refusals.every((r) => r?.ids.join() === 'stop')).toBe(true);
-        expect(refusals.filter((r) => r?.repeated)).toHaveLength(7);
-        await refusals.find((r) => r?.offer)?.offer?.confirm();
-        expect((await talk().refuse({ on: 'x' }))?.repeated).toBe(true);
-        const peek = await talk().pull({ mark: false });
-        expect(peek.notifications).toMatchObject([
-          { id: 'stop', type: 'interrupt', action: 'cancel', instruction: 'put the tools down', from: 'Ann' },
-        ]);
-        expect(await talk().gate()).toHaveLength(1);
-        const pulled = await talk().pull({ mark: true });
-        expect(pulled.notifications).toHaveLength(1);
-        await pulled.offer?.confirm();
-        expect(await talk().gate()).toEqual([]);
-        expect(await talk().refuse({ on: 'x' })).toBeUndefined();
-        expect((await store.read({ log: LOG, types: ['gate_refused'] })).length).toBe(9);
-        expect(await receipt('stop')).toEqual(['read']);
-      },
-    );
+    it('refuses with one text: one delivery, the rest repeats; get_notifications lowers it', async () => {
+      proves('gate:one-text', 'gate:lowered', 'pull:read-once');
+      await talk().seen();
+      await stop();
+      const refusals = await Promise.all(Array.from({ length: 8 }, () => talk().refuse({ on: 'write_file' })));
+      expect(new Set(refusals.map((r) => r?.text)).size).toBe(1);
+      expect(refusals.every((r) => r?.ids.join() === 'stop')).toBe(true);
+      expect(refusals.filter((r) => r?.repeated)).toHaveLength(7);
+      await refusals.find((r) => r?.offer)?.offer?.confirm();
+      expect((await talk().refuse({ on: 'x' }))?.repeated).toBe(true);
+      const peek = await talk().pull({ mark: false });
+      expect(peek.notifications).toMatchObject([
+        { id: 'stop', type: 'interrupt', action: 'cancel', instruction: 'put the tools down', from: 'Ann' },
+      ]);
+      expect(await talk().gate()).toHaveLength(1);
+      const pulled = await talk().pull({ mark: true });
+      expect(pulled.notifications).toHaveLength(1);
+      await pulled.offer?.confirm();
+      expect(await talk().gate()).toEqual([]);
+      expect(await talk().refuse({ on: 'x' })).toBeUndefined();
+      expect((await store.read({ log: LOG, types: ['gate_refused'] })).length).toBe(9);
+      expect(await receipt('stop')).toEqual(['read']);
+    });
 
     it('a refusal that did not arrive is delivered by the next one', async () => {
       await stop();
@@ -370,7 +365,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
-    it(promise('gate:lowered', 'falls when withdrawn after it was seen'), async () => {
+    it('falls when withdrawn after it was seen', async () => {
+      proves('gate:lowered');
       await stop();
       await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
       expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'go on' })).toEqual([
@@ -379,7 +375,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().gate()).toEqual([]);
     });
 
-    it(promise('gate:lowered', 'resume lowers a pause that was seen and takes back one that was not'), async () => {
+    it('resume lowers a pause that was seen and takes back one that was not', async () => {
+      proves('gate:lowered');
       await talk().seen();
       await inbox.queue('shop/coder', { id: 'p1', message: 'wait', action: 'pause' });
       await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
@@ -392,26 +389,26 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['go']);
     });
 
-    it(promise('gate:lowered', 'falls when it expires'), async () => {
+    it('falls when it expires', async () => {
+      proves('gate:lowered');
       await inbox.queue('shop/coder', { message: 'x', action: 'pause', ttlMs: 1_000 });
       now += 1_000;
       expect(await talk().gate()).toEqual([]);
     });
 
-    it(
-      promise('gate:without-tool', 'where the host has no get_notifications it falls at the next turn after the refusal'),
-      async () => {
-        const chat = talk('main', { pulls: false });
-        await stop();
-        await chat.answered('turn_start');
-        expect(await chat.gate()).toHaveLength(1);
-        await (await chat.refuse({ on: 'x' }))?.offer?.confirm();
-        await chat.answered('turn_start');
-        expect(await chat.gate()).toEqual([]);
-      },
-    );
+    it('where the host has no get_notifications it falls at the next turn after the refusal', async () => {
+      proves('gate:without-tool');
+      const chat = talk('main', { pulls: false });
+      await stop();
+      await chat.answered('turn_start');
+      expect(await chat.gate()).toHaveLength(1);
+      await (await chat.refuse({ on: 'x' }))?.offer?.confirm();
+      await chat.answered('turn_start');
+      expect(await chat.gate()).toEqual([]);
+    });
 
-    it(promise('gate:purpose', 'is of the conversation, and of its purpose'), async () => {
+    it('is of the conversation, and of its purpose', async () => {
+      proves('gate:purpose');
       const task = talk('t', { purpose: 'task', pulls: true });
       const chat = talk('c', { purpose: 'chat', pulls: true });
       await task.seen();
@@ -422,7 +419,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await task.refuse({ on: 'x' })).toMatchObject({ ids: ['stop'] });
     });
 
-    it(promise('gate:purpose', 'an action goes to each active conversation, once each'), async () => {
+    it('an action goes to each active conversation, once each', async () => {
+      proves('gate:purpose');
       await talk('a').seen();
       await talk('b').seen();
       await stop();
@@ -435,7 +433,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       }
     });
 
-    it(promise('pull:rest', 'withheld results are kept for the one who pulls'), async () => {
+    it('withheld results are kept for the one who pulls', async () => {
+      proves('pull:rest');
       await talk().withhold('write_file', '{"content":[]}');
       expect((await talk().pull({ mark: false })).withheld).toMatchObject([{ tool: 'write_file', result: '{"content":[]}' }]);
       expect((await talk('other').pull({ mark: true })).withheld).toEqual([]);
@@ -445,40 +444,37 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
   });
 
   describe('addresses', () => {
-    it(
-      promise('address:agent', 'an agent is its first conversation that carries; one conversation is only that one'),
-      async () => {
-        await inbox.queue('shop/coder', { message: 'any', id: 'any' });
-        await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
-        expect((await talk('a').offer({ at: 'tool_result' }))?.ids).toEqual(['any']);
-        expect((await talk('b').offer({ at: 'tool_result' }))?.ids).toEqual(['b']);
-      },
-    );
+    it('an agent is its first conversation that carries; one conversation is only that one', async () => {
+      proves('address:agent');
+      await inbox.queue('shop/coder', { message: 'any', id: 'any' });
+      await inbox.queue('shop/coder#b', { message: 'for b', id: 'b' });
+      expect((await talk('a').offer({ at: 'tool_result' }))?.ids).toEqual(['any']);
+      expect((await talk('b').offer({ at: 'tool_result' }))?.ids).toEqual(['b']);
+    });
 
-    it(
-      promise('address:fan-out', 'project/* reaches every active conversation once, no ended one, nobody twice when repeated'),
-      async () => {
-        const writer = inbox.conversation('shop/writer#w');
-        await talk('a').seen();
-        await talk('b').seen();
-        await writer.seen();
-        await talk('gone').seen();
-        await talk('gone').ended();
-        now += 60_000;
-        const queued = await inbox.queue('shop/*', { message: 'all', id: 'n1' });
-        expect(queued.to.toSorted()).toEqual(['shop/coder#a', 'shop/coder#b', 'shop/writer#w']);
-        expect((await inbox.queue('shop/*', { message: 'all', id: 'n1' })).kind).toBe('duplicate');
-        for (const chat of [talk('a'), talk('b'), writer]) {
-          const offer = await chat.offer({ at: 'tool_result' });
-          expect(offer?.ids).toEqual(['n1']);
-          await offer?.confirm();
-          expect(await chat.offer({ at: 'tool_result' })).toBeUndefined();
-        }
-        expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
-      },
-    );
+    it('project/* reaches every active conversation once, no ended one, nobody twice when repeated', async () => {
+      proves('address:fan-out');
+      const writer = inbox.conversation('shop/writer#w');
+      await talk('a').seen();
+      await talk('b').seen();
+      await writer.seen();
+      await talk('gone').seen();
+      await talk('gone').ended();
+      now += 60_000;
+      const queued = await inbox.queue('shop/*', { message: 'all', id: 'n1' });
+      expect(queued.to.toSorted()).toEqual(['shop/coder#a', 'shop/coder#b', 'shop/writer#w']);
+      expect((await inbox.queue('shop/*', { message: 'all', id: 'n1' })).kind).toBe('duplicate');
+      for (const chat of [talk('a'), talk('b'), writer]) {
+        const offer = await chat.offer({ at: 'tool_result' });
+        expect(offer?.ids).toEqual(['n1']);
+        await offer?.confirm();
+        expect(await chat.offer({ at: 'tool_result' })).toBeUndefined();
+      }
+      expect(await talk('gone').offer({ at: 'tool_result' })).toBeUndefined();
+    });
 
-    it(promise('address:nobody', 'project/* with nobody there is an error that says what to do'), async () => {
+    it('project/* with nobody there is an error that says what to do', async () => {
+      proves('address:nobody');
       await talk('a').seen();
       now += 31 * 60_000;
       await expect(inbox.queue('shop/*', { message: 'x' })).rejects.toMatchObject({ code: 'nobody_there' });
@@ -492,7 +488,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await expect(inbox.queue('shop/*', { message: 'y' })).rejects.toMatchObject({ code: 'nobody_there' });
     });
 
-    it(promise('address:fan-out', 'a fan-out that was cut off is finished by whoever comes next'), async () => {
+    it('a fan-out that was cut off is finished by whoever comes next', async () => {
+      proves('address:fan-out');
       await store.append('shop/*' as LogKey, [
         {
           type: 'fan_out',
@@ -507,7 +504,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
   });
 
-  it(promise('pull:signal', 'a signal says that something waits until it is pulled, and takes nothing'), async () => {
+  it('a signal says that something waits until it is pulled, and takes nothing', async () => {
+    proves('pull:signal');
     const chat = talk('main', { view: 'signal_en', pulls: true });
     expect(await chat.signal({ at: 'tool_result' })).toMatchObject({ waiting: false });
     await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
@@ -520,25 +518,20 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(await receipt('n1')).toEqual(['read']);
   });
 
-  it(
-    promise(
-      ['pull:newest-first', 'pull:read-once', 'address:other-agent'],
-      'pull is newest first and scoped; a claim that did not arrive can be pulled again',
-    ),
-    async () => {
-      await inbox.queue('shop/coder', { message: 'one', id: 'n1', data: { task_id: 't9' } });
-      await inbox.queue('shop/coder', { message: 'two', id: 'n2' });
-      await inbox.queue('shop/writer', { message: 'not mine', id: 'n3' });
-      const first = await talk().pull({ mark: true });
-      expect(first.notifications.map((n) => [n.id, n.task_id])).toEqual([
-        ['n2', undefined],
-        ['n1', 't9'],
-      ]);
-      expect((await talk().pull({ mark: true })).notifications).toEqual([]);
-      await first.offer?.release('write_error');
-      expect((await talk().pull({ mark: true })).notifications.map((n) => n.id)).toEqual(['n2', 'n1']);
-    },
-  );
+  it('pull is newest first and scoped; a claim that did not arrive can be pulled again', async () => {
+    proves('pull:newest-first', 'pull:read-once', 'address:other-agent');
+    await inbox.queue('shop/coder', { message: 'one', id: 'n1', data: { task_id: 't9' } });
+    await inbox.queue('shop/coder', { message: 'two', id: 'n2' });
+    await inbox.queue('shop/writer', { message: 'not mine', id: 'n3' });
+    const first = await talk().pull({ mark: true });
+    expect(first.notifications.map((n) => [n.id, n.task_id])).toEqual([
+      ['n2', undefined],
+      ['n1', 't9'],
+    ]);
+    expect((await talk().pull({ mark: true })).notifications).toEqual([]);
+    await first.offer?.release('write_error');
+    expect((await talk().pull({ mark: true })).notifications.map((n) => n.id)).toEqual(['n2', 'n1']);
+  });
 
   it('watch yields what any inbox of the store writes, once, in order', async () => {
     const stop = new AbortController();
@@ -557,7 +550,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(seen).toEqual(['n1', 'n2', 'n3']);
   });
 
-  it(promise('delivery:receipts', 'why tells the whole story'), async () => {
+  it('why tells the whole story', async () => {
+    proves('delivery:receipts');
     await inbox.queue('shop/coder', { message: 'x', id: 'n1', deliver: 'turn_start' });
     expect((await inbox.why('n1'))?.items[0]?.now[0]?.decision).toMatchObject({
       kind: 'keep',
@@ -582,7 +576,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(await inbox.why('nope')).toBeUndefined();
   });
 
-  it(promise('log:clock', 'the clock may run backwards'), async () => {
+  it('the clock may run backwards', async () => {
+    proves('log:clock');
     await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
     now -= 3_600_000;
     await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'error' });
@@ -591,7 +586,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2', 'n1']);
   });
 
-  it(promise('delivery:two-carriers', 'two carriers of one conversation never both get it'), async () => {
+  it('two carriers of one conversation never both get it', async () => {
+    proves('delivery:two-carriers');
     const other = openInbox(OTHER);
     for (let i = 0; i < 40; i++) {
       await inbox.queue('shop/coder', { message: `m${i}`, id: `n${i}`, instruction: 'stands alone' });

@@ -2,10 +2,12 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { viewBars } from './bars.ts';
 import { CORPUS } from './corpus.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const tokens = (text: string): number => encode(text).length;
 
 describe('what views cost in tokens of o200k', () => {
+  proves('view:tokens');
   it('measures on ten mixed messages of 144 tokens', () => {
     expect(CORPUS).toHaveLength(10);
     expect(CORPUS.flatMap((line) => line.messages).reduce((sum, message) => sum + tokens(message), 0)).toBe(144);

@@ -4,6 +4,7 @@ import type { SentView } from '../records.ts';
 import { SHOWN } from './bars.ts';
 import { CORPUS } from './corpus.ts';
 import { gateText, render, signalText } from './index.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const [person] = CORPUS as [Line];
 const cancel: Line = { ...person, action: 'cancel', messages: ['Stop.'], instruction: 'Leave the files.' };
@@ -47,6 +48,7 @@ describe('the text of a refused call', () => {
 });
 
 describe('signal only', () => {
+  proves('view:signal');
   it('has the texts of the third seed', () => {
     expect(signalText('signal_ja', false)).toBe('通知はありません');
     expect(signalText('signal_ja', true)).toBe('【重要】通知があります。get_notifications を呼び出して確認してください。');

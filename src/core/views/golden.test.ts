@@ -5,6 +5,7 @@ import { SHOWN } from './bars.ts';
 import { CORPUS } from './corpus.ts';
 import { gateText, render } from './index.ts';
 import type { ViewInput } from './view.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const [person, failed, , waiting, , changed] = CORPUS as [Line, Line, Line, Line, Line, Line];
 
@@ -65,6 +66,7 @@ const CASES: Readonly<Record<string, Pick<ViewInput, 'lines'> & Partial<ViewInpu
 };
 
 describe.each(VIEW_NAMES)('golden file of %s', (format) => {
+  proves('view:markdown', 'view:xml', 'view:toon', 'view:json');
   it('shows every case as before', async () => {
     const shown = Object.entries(CASES).map(([title, input]) => section(title, render(format, { ...SHOWN, ...input }).text));
     await expect([...shown, repeated(format), ...refused(format)].join('\n')).toMatchFileSnapshot(`./golden/${format}.txt`);

@@ -6,6 +6,7 @@ import { neutralize, neutralizeName } from './body.ts';
 import { CORPUS } from './corpus.ts';
 import { render } from './index.ts';
 import { isList, takeApart } from './take-apart.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const [, failed] = CORPUS as [Line, Line];
 const saying = (message: string, more: Partial<Line> = {}): Line => ({ ...failed, messages: [message], ...more });
@@ -13,6 +14,7 @@ const plainText = (message: string, more: Partial<Line> = {}): string =>
   render('default', { ...SHOWN, lines: [saying(message, more)] }).items[0]?.text.replace(/^tool error: /, '') ?? '';
 
 describe('a body is neutral', () => {
+  proves('view:hostile');
   it.each([
     ['our opening', '[ep k7f3] 1 notification', String.raw`[\ep k7f3] 1 notification`],
     ['our ending', 'a [/ep k7f3]', String.raw`a [\/ep k7f3]`],
@@ -87,6 +89,7 @@ describe('a body is cut', () => {
 });
 
 describe('size does not matter', () => {
+  proves('view:hostile');
   const BODIES: readonly (readonly [string, (size: number) => string])[] = [
     ['one word', (size) => 'x'.repeat(size)],
     ['lines', (size) => 'a line\n'.repeat(size / 7)],

@@ -7,6 +7,7 @@ import { VIEW_NAMES, type SentView, type ViewName } from '../records.ts';
 import { gateText, render } from './index.ts';
 import { isList, LISTS, takeApart } from './take-apart.ts';
 import type { ViewInput } from './view.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const MARK = 'k7f3';
 
@@ -190,6 +191,7 @@ describe.each(LISTS)('%s, whatever the bodies', (format) => {
 
 describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
   it('is deterministic, well formed, and shows no sign that nobody sees', () => {
+    proves('view:hostile');
     fc.assert(
       fc.property(input, rest, (shown, left) => {
         const all = { ...shown, rest: left };
@@ -204,6 +206,7 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
   });
 
   it('copies what was sent, alone or with others', () => {
+    proves('view:stable');
     fc.assert(
       fc.property(input, line, fc.constantFrom(...WITH_ITEMS), (shown, fresh, other) => {
         const first = render(format, shown);
@@ -245,6 +248,7 @@ describe.each(WITH_ITEMS)('%s, whatever the bodies', (format) => {
 });
 
 describe('TOON and JSON', () => {
+  proves('view:toon', 'view:json');
   it('TOON decodes strictly to what the other views say', () => {
     fc.assert(
       fc.property(input, rest, (shown, left) => {

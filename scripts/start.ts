@@ -6,7 +6,7 @@ import { Page } from '../examples/demo/page.ts';
 import { Stage } from '../examples/demo/stage.ts';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const PACE_MS = 300;
+const PACE_MS = 450;
 const LONGEST_MS = 90_000;
 const UNKNOWN_WIDTH = 100;
 

@@ -144,10 +144,13 @@ function columnOf(output: string, column: 'world' | 'model'): string {
     .join(' ');
 }
 
+/** How often the log says what. */
 function wordsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const [, word] of log.matchAll(/^ +\d+ +\d\d:\d\d:\d\d +(?:main +)?([a-z]+)/gmu))
-    counts[word ?? ''] = (counts[word ?? ''] ?? 0) + 1;
+  for (const [, word = ''] of log.matchAll(
+    / \d\d:\d\d:\d\d .*?\b(queued|counted|offered|delivered|released|closed|refused|read|observed)\b/gu,
+  ))
+    counts[word] = (counts[word] ?? 0) + 1;
   return counts;
 }
 

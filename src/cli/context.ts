@@ -1,5 +1,5 @@
-/** What every command starts from: the options of all commands, the open log, and where a notification goes by default. */
-import { parseAddress, formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+/** What every command starts from: the options of all commands, the open log, and whom a command is about. */
+import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { parseDuration } from '../config/index.ts';
 import { openEarpiece, type Earpiece } from '../earpiece.ts';
@@ -31,23 +31,38 @@ export function agentFrom(ear: Earpiece, text: string): { log: LogKey; conversat
       'bad_address',
       `address ${JSON.stringify(formatAddress(address))} is a whole project; this command works on one agent: ${address.project}/<agent>`,
     );
-  const log = `${address.project}/${address.agent}` as LogKey;
+  const log = logOf(address);
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-/** The logs that a command without an address looks at: those of this project, or all. */
-export async function logsFrom(
-  ear: Earpiece,
-  text: string | undefined,
-  all: boolean,
-): Promise<{ logs: readonly LogKey[]; conversation?: ConversationId }> {
-  if (text !== undefined && !text.endsWith('/*')) {
-    const { log, conversation } = agentFrom(ear, text);
-    return { logs: [log], ...(conversation === undefined ? {} : { conversation }) };
+/** What a command looks at; nothing named means everything in the store. */
+export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
+
+export function scopeFrom(ear: Earpiece, text: string | undefined, all: boolean): Scope {
+  if (all) {
+    if (text === undefined) return {};
+    throw new EarpieceError('bad_argument', `give either an address (${JSON.stringify(text)}) or --all`);
   }
-  const project = text === undefined ? ear.project : text.slice(0, -2);
-  const overview = await ear.store.overview(all ? undefined : project);
-  return { logs: overview.map((o) => o.log) };
+  if (text === undefined) return { project: ear.project };
+  const address = addressFrom(ear, text);
+  return address.kind === 'project' ? { project: address.project } : agentFrom(ear, text);
+}
+
+export async function logsIn(ear: Earpiece, { log, project }: Scope): Promise<readonly LogKey[]> {
+  return log === undefined ? (await ear.store.overview(project)).map((each) => each.log) : [log];
+}
+
+/** The logs that hold this id; several may (a fan-out). Throws `not_found`. */
+export async function logsWith(ear: Earpiece, id: string, address: string | undefined): Promise<readonly LogKey[]> {
+  const asked = await logsIn(ear, address === undefined ? {} : scopeFrom(ear, address, false));
+  const holding: LogKey[] = [];
+  for (const log of asked) if ((await ear.store.items(log, { kind: 'ids', ids: [id as never] })).length > 0) holding.push(log);
+  if (holding.length === 0)
+    throw new EarpieceError(
+      'not_found',
+      `no notification ${JSON.stringify(id.slice(0, 80))}${address === undefined ? '' : ` for ${JSON.stringify(address)}`}; earpiece log --all lists what there is`,
+    );
+  return holding;
 }
 
 export function durationOption(option: string, text: string): number {
@@ -55,21 +70,24 @@ export function durationOption(option: string, text: string): number {
   if (ms === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${option} ${JSON.stringify(text)} is not a duration; write 250ms, 30s, 10m, 2h or 3d`,
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not a duration; write 250ms, 30s, 10m, 2h or 3d`,
     );
   return ms;
 }
 
-export function countOption(option: string, text: string): number {
-  const n = Number(text);
-  if (!Number.isInteger(n) || n < 1 || n > 1_000_000)
-    throw new EarpieceError('bad_argument', `${option} ${JSON.stringify(text)} is not a whole number from 1 to 1000000`);
+export function countOption(option: string, text: string, { min = 1, max = 1_000_000 } = {}): number {
+  const n = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(n >= min && n <= max))
+    throw new EarpieceError(
+      'bad_argument',
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not a whole number from ${min} to ${max}`,
+    );
   return n;
 }
 
 /** A signal that aborts when the user or the system asks the process to end. */
-export function untilStopped(): AbortSignal & { readonly stopped: boolean } {
+export function untilStopped(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  return stop.signal as AbortSignal & { readonly stopped: boolean };
+  return stop.signal;
 }

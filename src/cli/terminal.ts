@@ -1,4 +1,4 @@
-/** How the command line looks. Colours only on a terminal and never with NO_COLOR; text of others cannot steer the terminal. */
+/** How the command line speaks. Colours only on a terminal and never with NO_COLOR; text of others cannot steer the terminal. */
 import { styleText } from 'node:util';
 import type { Level } from '../core/notification.ts';
 
@@ -16,18 +16,34 @@ const LEVEL_STYLE: Readonly<Record<Level, { sign: string; style: Style }>> = {
 /** A level by shape and word, not only by colour. */
 export const level = (of: Level): string => paint(LEVEL_STYLE[of].style, `${LEVEL_STYLE[of].sign} ${of}`);
 
+// oxlint-disable-next-line no-control-regex -- these are what is taken out
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
+
 /** Makes foreign text safe and one line: control, bidi and zero-width characters become visible. */
-export function plain(text: string, max = Number.POSITIVE_INFINITY): string {
+export function plain(text: string, max = 100_000): string {
   const line = text
-    .slice(0, Math.min(max * 2, 100_000))
+    .slice(0, max * 2)
     .replaceAll(/\s*\r?\n\s*/g, ' ⏎ ')
-    // oxlint-disable-next-line no-control-regex -- these are what is taken out
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, '�');
+    .replaceAll(UNSAFE, '�');
   const points = [...line];
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : line;
 }
 
-export const clock = (at: number): string => new Date(at).toLocaleTimeString(undefined, { hour12: false });
+/** The same, its lines kept, each behind `indent`: so nothing in it stands where our own words do. */
+export const plainLines = (text: string, indent = '  '): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => `${indent}${line.replaceAll(UNSAFE, (char) => (char === '\t' ? char : '�'))}`.trimEnd())
+    .join('\n');
+
+/** A time of today by the clock, an older one with its day; local time. */
+export function clock(at: number, now: number = Date.now()): string {
+  const [then, today] = [new Date(at), new Date(now)];
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const time = `${two(then.getHours())}:${two(then.getMinutes())}:${two(then.getSeconds())}`;
+  if (then.toDateString() === today.toDateString()) return time;
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())} ${time}`;
+}
 
 export function ago(at: number, now: number): string {
   const s = Math.max(0, Math.round((now - at) / 1000));
@@ -37,30 +53,46 @@ export function ago(at: number, now: number): string {
   return `${Math.round(s / 86_400)} d ago`;
 }
 
-/** Aligned columns; the last one takes what is left of the terminal's width. Cells may be painted. */
-export function table(rows: readonly (readonly string[])[], head?: readonly string[]): string {
-  const all = head ? [head.map((cell) => paint('dim', cell)), ...rows] : rows;
-  const widths: number[] = [];
-  for (const row of all) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, width(cell))));
-  return all
-    .map((row) =>
-      row
-        .map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - width(cell))))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+/** The terminal's width, what COLUMNS says, or none: what goes into a pipe or a file is not cut. */
+export function columns(): number {
+  if (process.stdout.columns) return process.stdout.columns;
+  const told = Number(process.env['COLUMNS']);
+  return Number.isInteger(told) && told >= 20 ? told : Number.POSITIVE_INFINITY;
 }
-
-export const columns = (): number => process.stdout.columns ?? 100;
-
-// oxlint-disable-next-line no-control-regex -- escape sequences have no width
-const width = (cell: string): number => [...cell.replaceAll(/\u001b\[[0-9;]*m/g, '')].length;
 
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
+
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
+
 export function complain(text: string): void {
   process.stderr.write(`earpiece: ${text}\n`);
+}
+
+let handingOver = false;
+
+/** Writes what is only done once it has arrived. False when the reader is gone. */
+export async function handOver(text: string): Promise<boolean> {
+  if (text === '') return true;
+  handingOver = true;
+  try {
+    return await new Promise((resolve) => {
+      process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(!error));
+    });
+  } finally {
+    handingOver = false;
+  }
+}
+
+/** A reader that goes away (`earpiece log | head`) is no error and ends the work; a full disk behind `>` is one. */
+export function endWithReaders(code: () => number, failed: number): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (handingOver) return;
+    if (error.code === 'EPIPE') process.exit(code());
+    complain(`the output could not be written: ${error.code ?? error.message}`);
+    process.exit(failed);
+  });
+  // Nobody is left who could be told.
+  process.stderr.on('error', () => {});
 }

@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
+import type { CommandLine } from '../command-line.ts';
 import { withEarpiece, type GlobalOptions } from '../context.ts';
-import { ago, paint, plain, print, printJson, table } from '../terminal.ts';
+import { table } from '../table.ts';
+import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
-export function agents(program: Command): void {
+export function agents(program: CommandLine): void {
   program
     .command('agents')
-    .description('who was seen in this project, what waits for them, who carries to them')
+    .summary('who is there')
+    .description('Who was seen in this project, whether they are active now (●), what waits for them and who carries to them.')
     .option('--all', 'in every project')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { all?: boolean }>();
@@ -17,10 +20,7 @@ export function agents(program: Command): void {
         const rows = there
           .toSorted((a, b) => b.seenAt - a.seenAt)
           .map((p) => ({ ...p, active: ear.isActive(p, now), open: overview.get(p.log) }));
-        if (options.json) {
-          for (const row of rows) printJson(row);
-          return;
-        }
+        if (options.json) return rows.forEach((row) => printJson(row));
         if (rows.length === 0)
           return print(
             `${paint('dim', `no agent has been seen${options.all ? '' : ` in ${ear.project}`} yet`)}\nInstall the gateway in one: earpiece gateway --print claude -- <command of an MCP server>`,
@@ -30,16 +30,19 @@ export function agents(program: Command): void {
             rows.map((row) => [
               row.active ? paint('green', '●') : paint('dim', '○'),
               plain(`${row.log}#${row.conversation}`),
-              plain([row.host, row.hostVersion].filter(Boolean).join(' ')),
-              row.open
-                ? Object.values(row.open)
-                    .reduce((a, b) => a + b, 0)
-                    .toString()
-                : '0',
+              String(Object.values(row.open ?? {}).reduce((a, b) => a + b, 0)),
               row.endedAt === undefined ? ago(row.seenAt, now) : `ended ${ago(row.endedAt, now)}`,
+              plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
               plain(Object.keys(row.carriers).join(', ')),
             ]),
-            ['', 'conversation', 'host', 'open', 'seen', 'carriers'],
+            [
+              {},
+              { head: 'conversation' },
+              { head: 'open', right: true },
+              { head: 'seen' },
+              { head: 'host', spare: 1 },
+              { head: 'carriers' },
+            ],
           ),
         );
       });

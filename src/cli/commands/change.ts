@@ -1,109 +1,144 @@
 /** What a person does with notifications that exist: take back, queue again, silence. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { EarpieceError } from '../../core/errors.ts';
 import type { LogKey } from '../../core/address.ts';
-import type { Earpiece } from '../../earpiece.ts';
-import { agentFrom, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Mute } from '../../core/filter.ts';
+import type { Queued, Withdrawn } from '../../inbox/index.ts';
+import type { CommandLine } from '../command-line.ts';
+import { durationOption, logsIn, logsWith, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { plain, print, printJson } from '../terminal.ts';
+import type { Answer } from '../program.ts';
+import { clock, paint, plain, print, printJson } from '../terminal.ts';
 
-export function withdraw(program: Command, answer: (code: number) => void): void {
+export function withdraw(program: CommandLine, answer: Answer): void {
   program
     .command('withdraw [id]')
-    .description('take a notification back; says whether it was in time')
-    .option('--key <key>', 'every open one with this key')
-    .option('--to <address>', 'of this agent (default: wherever the id is)')
+    .summary('take a notification back')
+    .description(
+      'Takes a notification back and says whether it was in time: withdrawn (nobody was told), maybe_seen (it had been offered before) or ' +
+        'too_late (it was delivered; exit code 4). A gate that it holds up falls in any case.',
+    )
+    .option('--key <key>', 'instead of an id: every open one with this key')
+    .option('--to <address>', 'only of this agent (default: an id wherever it is, a key in this project)')
     .option('--reason <text>', 'kept in the log', 'by hand')
+    .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
+npm test && earpiece withdraw --key tests --reason "they pass again"`)
     .action(async (id: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { key?: string; to?: string; reason: string }>();
-      if ((id === undefined) === (options.key === undefined))
-        throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key');
+      const { key } = options;
+      if ((id === undefined) === (key === undefined))
+        throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
       await withEarpiece(options, async (ear) => {
-        const logs = await logsOf(ear, id, options.to);
-        const results = [];
+        const logs =
+          id === undefined ? await logsIn(ear, scopeFrom(ear, options.to, false)) : await logsWith(ear, id, options.to);
+        const what = id === undefined ? { key: key as string } : { id };
+        const results: (Withdrawn & { log: LogKey })[] = [];
         for (const log of logs)
-          results.push(
-            ...(await ear.withdraw(log, id === undefined ? { key: options.key ?? '' } : { id }, {
-              by: whoAmI(),
-              reason: options.reason,
-            })),
-          );
-        if (id === undefined && results.length === 0 && !options.json)
-          print(`nothing open has the key ${plain(options.key ?? '')}`);
-        for (const result of results) {
-          if (options.json) printJson(result);
-          else print(`${result.id}  ${result.result}`);
-        }
+          for (const result of await ear.withdraw(log, what, { by: whoAmI(), reason: options.reason }))
+            results.push({ log, ...result });
+        if (options.json) results.forEach((result) => printJson(result));
+        else if (results.length === 0) print(paint('dim', `nothing open has the key ${plain(key ?? '')}`));
+        else for (const { log, id: each, result } of results) print(`${plain(each)}  ${WITHDRAWN[result]} (${plain(log)})`);
         if (results.some(({ result }) => result === 'too_late')) answer(EXIT.ended.code);
       });
     });
 }
 
-export function requeue(program: Command): void {
+const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
+  withdrawn: 'withdrawn, nobody was told',
+  maybe_seen: 'withdrawn, but it had been offered: the agent may have seen it',
+  too_late: 'too late, it was delivered',
+  unknown: 'is unknown',
+};
+
+export function requeue(program: CommandLine): void {
   program
     .command('requeue <id>')
-    .description('queue a closed notification again, under a new id')
-    .option('--to <address>', 'of this agent (default: wherever the id is)')
+    .summary('queue a closed notification again')
+    .description('Queues a closed notification again, under a new id; one that was filtered comes back too.')
+    .option('--to <address>', 'only of this agent (default: wherever the id is)')
+    .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { to?: string }>();
       await withEarpiece(options, async (ear) => {
-        for (const log of await logsOf(ear, id, options.to)) {
-          const queued = await ear.requeue(log, id, whoAmI());
-          if (options.json) printJson(queued);
-          else print(`${queued.id}  ${queued.kind} for ${queued.to.map((to) => plain(to)).join(', ')}`);
+        const again: Queued[] = [];
+        let refused: EarpieceError | undefined;
+        for (const log of await logsWith(ear, id, options.to)) {
+          try {
+            again.push(await ear.requeue(log, id, whoAmI()));
+          } catch (error) {
+            // Of a fan-out some copies may still be open: they ride anyway.
+            if (!(error instanceof EarpieceError) || error.code !== 'bad_argument') throw error;
+            refused = error;
+          }
+        }
+        if (again.length === 0 && refused !== undefined) throw refused;
+        for (const queued of again) {
+          if (options.json) printJson({ ...queued, requeues: id });
+          else print(`${queued.id}  queued again for ${queued.to.map((to) => plain(to)).join(', ')}`);
         }
       });
     });
 }
 
-export function mute(program: Command): void {
+export function mute(program: CommandLine): void {
   program
-    .command('mute <pattern> <address>')
-    .description('silence a kind for an agent: "*", a source, or source.name; critical ones of the core are not silenced')
+    .command('mute [pattern] [address]')
+    .summary('silence a kind for a while')
+    .description(
+      'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
+        'What comes meanwhile is closed as filtered and can be queued again. Critical ones of the core cannot be silenced. ' +
+        'Without a pattern it lists what is muted.',
+    )
     .option('--for <duration>', 'how long (default: until --off)')
     .option('--off', 'let it speak again')
-    .action(async (pattern: string, address: string, _options: unknown, command: Command) => {
+    .example(`earpiece mute file.changed claude-code --for 30m
+earpiece mute file.changed --off
+earpiece mute`)
+    .action(async (pattern: string | undefined, address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { for?: string; off?: boolean }>();
-      if (!/^(\*|[\w-]+(\.\*|\.[\w.-]+)?)$/.test(pattern))
+      if (pattern === undefined && (options.off || options.for !== undefined))
         throw new EarpieceError(
           'bad_argument',
-          `pattern ${JSON.stringify(pattern)} is not "*", a source, "source.*" or "source.name"`,
+          `${options.off ? '--off' : '--for'} needs a pattern: "*", a source or source.name`,
         );
+      if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
+      if (pattern !== undefined && !/^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/.test(pattern))
+        throw new EarpieceError(
+          'bad_argument',
+          `pattern ${JSON.stringify(pattern.slice(0, 80))} is not "*", a source, "source.*" or "source.name"`,
+        );
+      const forMs = options.for === undefined ? undefined : durationOption('--for', options.for);
       await withEarpiece(options, async (ear) => {
-        const { log } = agentFrom(ear, address);
-        const forMs = options.for === undefined ? undefined : durationOption('--for', options.for);
-        const mutes = await ear.mute(log, pattern, {
-          by: whoAmI(),
-          ...(forMs === undefined ? {} : { forMs }),
-          ...(options.off ? { off: true } : {}),
-        });
-        if (options.json) return printJson({ log, mutes });
-        print(
-          mutes.length === 0
-            ? `nothing is muted for ${log}`
-            : mutes
-                .map(
-                  (m) =>
-                    `${m.pattern}  muted for ${log}${m.until === null ? '' : ` until ${new Date(m.until).toLocaleString()}`}`,
-                )
-                .join('\n'),
-        );
+        const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
+        if (logs.length === 0 && pattern !== undefined)
+          throw new EarpieceError(
+            'nobody_there',
+            `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${pattern} <agent>`,
+          );
+        let any = false;
+        for (const log of logs) {
+          const mutes =
+            pattern === undefined
+              ? await ear.mutes(log)
+              : await ear.mute(log, pattern, {
+                  by: whoAmI(),
+                  ...(forMs === undefined ? {} : { forMs }),
+                  ...(options.off ? { off: true } : {}),
+                });
+          any ||= mutes.length > 0;
+          if (options.json) printJson({ log, mutes });
+          else for (const each of mutes) print(saying(log, each));
+        }
+        if (!any && !options.json)
+          print(paint('dim', `nothing is muted${address === undefined ? ` in ${ear.project}` : ` for ${plain(address)}`}`));
       });
     });
 }
 
-/** The logs that hold this id; all of them may (a fan-out). */
-async function logsOf(ear: Earpiece, id: string | undefined, to: string | undefined): Promise<readonly LogKey[]> {
-  if (to !== undefined) return [agentFrom(ear, to).log];
-  const all = (await ear.store.overview()).map((o) => o.log);
-  if (id === undefined) return all.filter((log) => log.startsWith(`${ear.project}/`));
-  const holding: LogKey[] = [];
-  for (const log of all) if ((await ear.store.items(log, { kind: 'ids', ids: [id as never] })).length > 0) holding.push(log);
-  if (holding.length === 0)
-    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)}; earpiece log lists what there is`);
-  return holding;
-}
+const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
+  `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
 
 function whoAmI(): string {
   try {

@@ -1,40 +1,57 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EarpieceError } from '../../core/errors.ts';
+import type { CommandLine } from '../command-line.ts';
 import { durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
 
-export function db(program: Command, answer: (code: number) => void): void {
-  const group = program.command('db').description("check, prune or back up the log's database");
+export function db(program: CommandLine, answer: Answer): void {
+  const group = program
+    .command('db')
+    .summary('check, prune or back up the database')
+    .description('Checks, prunes or backs up the database.')
+    .usage('<command> [options]')
+    .helpCommand(false);
   group
     .command('check')
-    .description('is the file sound, and does the index agree with the log')
+    .summary('is it sound')
+    .description('Is the file sound, and does the index agree with the log? Exit code 8 when not.')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
         const problems = await ear.store.verify();
-        if (options.json) printJson({ store: ear.store.name, problems });
-        else print(problems.length === 0 ? `${ear.store.name}: sound` : problems.map((p) => plain(p)).join('\n'));
+        if (options.json) printJson({ store: ear.store.name, sound: problems.length === 0, problems });
+        else if (problems.length === 0) print(`${plain(ear.store.name)} is sound`);
+        else {
+          for (const problem of problems) print(plain(problem));
+          print('put a backup in its place, or move the file away: what is open in it is then lost');
+        }
         if (problems.length > 0) answer(EXIT.problems.code);
       });
     });
   group
     .command('prune')
-    .description('remove what was closed long ago (default: what the configuration calls retention)')
-    .option('--older <duration>', 'e.g. 7d')
+    .summary('remove what was closed long ago')
+    .description('Removes what was closed long ago; what is open stays, however old.')
+    .option('--older <duration>', 'closed longer ago than this (default: what the configuration calls retention, 30d)')
+    .example('earpiece db prune --older 7d')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { older?: string }>();
+      const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withEarpiece(options, async (ear) => {
         await ear.sweep();
-        const age = options.older === undefined ? ear.config.policy.retentionMs : durationOption('--older', options.older);
-        const pruned = await ear.store.prune(ear.store.now() - age);
+        const pruned = await ear.store.prune(ear.store.now() - (older ?? ear.config.policy.retentionMs));
         if (options.json) printJson(pruned);
-        else print(`removed ${pruned.items} closed notifications and ${pruned.records} records`);
+        else print(`removed ${count(pruned.items, 'closed notification')} and ${count(pruned.records, 'record')}`);
       });
     });
   group
     .command('backup <file>')
-    .description('a consistent copy, while everything goes on')
+    .summary('copy it while everything goes on')
+    .description('Makes a consistent copy, while everything goes on.')
+    .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
@@ -42,8 +59,10 @@ export function db(program: Command, answer: (code: number) => void): void {
         if (!('backup' in store) || typeof store.backup !== 'function')
           throw new EarpieceError('bad_argument', `${store.name} has its own backup tools; earpiece backs up SQLite files`);
         await (store.backup as (to: string) => Promise<void>)(file);
-        if (options.json) printJson({ file });
-        else print(`${store.name} copied to ${plain(file)}`);
+        if (options.json) printJson({ store: store.name, file: resolve(file) });
+        else print(`${plain(store.name)} copied to ${plain(file)}`);
       });
     });
 }
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,86 +1,75 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { formatProblem, readConfig } from '../../config/index.ts';
+import { formatProblem, policySource, readConfig, type Config } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { identify } from '../../inbox/index.ts';
-import { withEarpiece, type GlobalOptions } from '../context.ts';
+import { identify, Inbox } from '../../inbox/index.ts';
+import { openStore } from '../../stores/index.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { ago, paint, plain, print, printJson, table } from '../terminal.ts';
+import type { Answer } from '../program.ts';
+import { table } from '../table.ts';
+import { ago, paint, plain, print, printJson } from '../terminal.ts';
 import { VERSION } from '../version.ts';
 
 type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly todo?: string };
 
-export function doctor(program: Command, answer: (code: number) => void): void {
+export function doctor(program: CommandLine, answer: Answer): void {
   program
     .command('doctor')
-    .description('versions, database, configuration, who this process would be, who carries and when they last did')
+    .summary('is everything in order here')
+    .description(
+      'Versions, configuration, database, who this process would be, who carries and when they last did; and what to do about what is wrong. Exit code 8 when something is.',
+    )
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const findings = await examine(options);
-      if (options.json) for (const finding of findings) printJson(finding);
+      if (options.json) findings.forEach((finding) => printJson(finding));
       else {
-        print(table(findings.map((f) => [f.ok ? paint('green', '✓') : paint('red', '✗'), f.what, plain(f.value)])));
-        for (const f of findings) if (f.todo !== undefined) print(`${paint(f.ok ? 'dim' : 'yellow', '→')} ${f.todo}`);
+        print(
+          table(
+            findings.map((f) => [f.ok ? paint('green', '✓') : paint('red', '✗'), f.what, plain(f.value)]),
+            [{}, {}, {}],
+            // What it found is never cut: a terminal wraps it.
+            { width: Number.POSITIVE_INFINITY },
+          ),
+        );
+        for (const todo of new Set(findings.flatMap((f) => f.todo ?? []))) print(`${paint('yellow', '→')} ${todo}`);
       }
       if (findings.some((f) => !f.ok)) answer(EXIT.problems.code);
     });
 }
 
 async function examine(options: GlobalOptions): Promise<Finding[]> {
+  const at = { cwd: process.cwd(), env: process.env, ...(options.db === undefined ? {} : { flags: { db: options.db } }) };
+  const { config, problems } = readConfig(at);
   const findings: Finding[] = [
     { what: 'earpiece', value: VERSION, ok: true },
-    { what: 'node', value: `${process.version} (${process.execPath})`, ok: true },
-  ];
-  const flags = options.db === undefined ? {} : { flags: { db: options.db } };
-  const { config, problems } = readConfig({ cwd: process.cwd(), env: process.env, ...flags });
-  findings.push(
+    {
+      what: 'node',
+      value: `${process.version} (${process.execPath}), SQLite ${process.versions['sqlite'] ?? 'missing'}`,
+      ok: true,
+    },
     ...(problems.length === 0
-      ? [{ what: 'config', value: config.files.map((f) => f.file).join(', ') || 'defaults only', ok: true }]
-      : problems.map((p) => ({ what: 'config', value: formatProblem(p), ok: false, todo: 'earpiece config check' }))),
+      ? [
+          {
+            what: 'config',
+            value: config.files.map((f) => f.file).join(', ') || 'no earpiece.toml, the defaults count',
+            ok: true,
+          },
+        ]
+      : problems.map((problem) => ({ what: 'config', value: formatProblem(problem), ok: false }))),
     ...config.untrusted.map(({ file, what }) => ({
       what: 'trust',
       value: `${file}: ${what.join(', ')} left out`,
       ok: true,
-      todo: 'earpiece trust allows it',
+      todo: 'look at it, then: earpiece trust',
     })),
     { what: 'project', value: `${config.project} (${config.projectRoot})`, ok: true },
-  );
-  if (problems.length > 0) return findings;
+  ];
   try {
-    await withEarpiece(options, async (ear) => {
-      findings.push({ what: 'store', value: `${ear.store.name}${sizeOf(config.db)}`, ok: true });
-      const broken = await ear.store.verify();
-      findings.push(
-        ...broken.map((value) => ({
-          what: 'store',
-          value,
-          ok: false,
-          todo: 'restore a backup, or move the file away: what is open in it would be lost',
-        })),
-      );
-      const me = await identify({ project: config.project, env: process.env, given: config.address }, ear.store);
-      findings.push({
-        what: 'identity',
-        value: `${me.log}#${me.conversation}, by ${me.by}${me.host ? ` ${me.host.agent} (pid ${me.host.process.pid})` : ''}`,
-        ok: true,
-      });
-      const now = ear.store.now();
-      const there = (await ear.store.presence({ project: config.project })).filter((p) => ear.isActive(p, now));
-      findings.push(
-        ...there.map((p) => ({
-          what: 'agent',
-          value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last carried ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
-          ok: true,
-        })),
-      );
-      if (there.length === 0)
-        findings.push({
-          what: 'agent',
-          value: 'none active in this project',
-          ok: true,
-          todo: 'earpiece gateway --print claude -- <command of an MCP server>   (or codex, gemini, opencode …)',
-        });
-    });
+    await using inbox = new Inbox({ store: await openStore(config.db), policies: policySource(at), timeZone: config.timeZone });
+    findings.push(...(await storeOf(inbox, config)), await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
@@ -88,9 +77,49 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   return findings;
 }
 
+async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
+  const broken = await inbox.store.verify();
+  const todo = 'put a backup in its place, or move the file away: what is open in it is then lost';
+  if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, todo }));
+  const overview = await inbox.store.overview();
+  const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);
+  return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, sound, ${open} open`, ok: true }];
+}
+
+async function identityOf(inbox: Inbox, config: Config): Promise<Finding> {
+  try {
+    const me = await identify({ project: config.project, env: process.env, given: config.address }, inbox.store);
+    const host = me.host === undefined ? '' : ` ${me.host.agent} (pid ${me.host.process.pid})`;
+    return { what: 'identity', value: `${me.log}#${me.conversation}, by ${me.by}${host}`, ok: true };
+  } catch (error) {
+    if (!(error instanceof EarpieceError)) throw error;
+    return { what: 'identity', value: `nobody's: ${error.message}`, ok: true };
+  }
+}
+
+async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
+  const now = inbox.store.now();
+  const there = await inbox.active({ project: config.project });
+  if (there.length === 0)
+    return [
+      {
+        what: 'agent',
+        value: 'none active in this project',
+        ok: true,
+        todo: 'put the gateway before an MCP server of your agent: earpiece gateway --print claude -- <command>   (or codex, gemini, opencode …)',
+      },
+    ];
+  return there.map((p) => ({
+    what: 'agent',
+    value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last carried ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
+    ok: true,
+  }));
+}
+
 function sizeOf(path: string): string {
   try {
-    return `, ${(statSync(path).size / 1_048_576).toFixed(1)} MB`;
+    const { size } = statSync(path);
+    return size < 1_048_576 ? `, ${Math.ceil(size / 1024)} kB` : `, ${(size / 1_048_576).toFixed(1)} MB`;
   } catch {
     return '';
   }

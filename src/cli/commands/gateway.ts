@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { policySource, readConfig, readMcpServers, formatProblem, type Config, type ServerConfig } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { VIEW_NAMES, type ViewName } from '../../core/records.ts';
@@ -8,8 +8,10 @@ import { inboxRider } from '../../gateway/inbox-rider.ts';
 import { retryingRider } from '../../gateway/retrying-rider.ts';
 import { startGateway, type Front, type ProfileKind, type Upstream } from '../../gateway/index.ts';
 import { openStore } from '../../stores/index.ts';
+import { choice, type CommandLine } from '../command-line.ts';
 import { countOption, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
 import { INSTALL_HOSTS, installText, type InstallHost } from '../install.ts';
 import { complain, print, printJson } from '../terminal.ts';
 
@@ -27,27 +29,33 @@ type Options = GlobalOptions & {
   profile?: ProfileKind;
 };
 
-export function gateway(program: Command, answer: (code: number) => void): void {
+const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly ProfileKind[];
+
+export function gateway(program: CommandLine, answer: Answer): void {
   program
     .command('gateway [command...]')
+    .summary('stand between an MCP client and its servers')
     .description(
-      'stand between an MCP client and its servers; notifications ride on the results of their tools. ' +
-        'With a command behind -- it wraps that one server, with --url one over HTTP, else it fronts all servers of the configuration',
+      'Stands between an MCP client and its servers; notifications ride on the results of their tools. ' +
+        'With a command behind -- it wraps that one server, with --url one over HTTP, else it fronts all servers of the configuration.',
     )
     .option('--name <name>', 'what the wrapped server is called')
     .option('--url <url>', 'wrap this streamable HTTP server')
     .option('--servers <file>', 'front all servers of this mcpServers JSON file')
-    .addOption(
-      new Option('--print <client>', 'only print what installs this in a client, and what undoes it').choices([...INSTALL_HOSTS]),
-    )
+    .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print what installs this in a client, and what undoes it'))
     .option('--http', 'serve streamable HTTP instead of stdio')
-    .option('--host <host>', 'with --http: where to listen')
-    .option('--port <port>', 'with --http: 0 takes a free one')
+    .option('--host <host>', 'with --http: where to listen (default: 127.0.0.1)')
+    .option('--port <port>', 'with --http: 0 takes a free one (default: 4748)')
     .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
     .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')
-    .addOption(new Option('--view <view>', 'what the model reads').choices([...VIEW_NAMES]))
-    .addOption(
-      new Option('--profile <profile>', 'how notifications ride (default: by the client)').choices(['blocks', 'extend', 'strip']),
+    .addOption(choice('--view <view>', VIEW_NAMES, 'what the model reads (default: what the configuration says)'))
+    .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: by the client)'))
+    .onMistake("what belongs to the server's command stands behind --: earpiece gateway -- <command>")
+    .example(
+      `earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem .
+earpiece gateway -- npx -y @modelcontextprotocol/server-filesystem .
+earpiece gateway --url https://example.com/mcp --name search
+earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -171,7 +179,7 @@ function frontFrom(options: Options, config: Config): Front {
   return {
     kind: 'http',
     host: options.host ?? http.host,
-    port: options.port === undefined ? http.port : options.port === '0' ? 0 : countOption('--port', options.port),
+    port: options.port === undefined ? http.port : countOption('--port', options.port, { min: 0, max: 65_535 }),
     ...(token === undefined ? {} : { token }),
   } as unknown as Front;
 }

@@ -1,76 +1,138 @@
 import type { Command } from 'commander';
-import { formatKind } from '../../core/notification.ts';
-import { isType, notificationOf, type Stored } from '../../core/records.ts';
-import type { LogKey } from '../../core/address.ts';
+import { formatKind, type Notification } from '../../core/notification.ts';
+import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import { agentFrom, countOption, untilStopped, withEarpiece, type GlobalOptions } from '../context.ts';
-import { clock, columns, level, paint, plain, print, printJson, table } from '../terminal.ts';
+import type { CommandLine } from '../command-line.ts';
+import { countOption, scopeFrom, untilStopped, withEarpiece, type GlobalOptions, type Scope } from '../context.ts';
+import { table, type Column } from '../table.ts';
+import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
 
-export function log(program: Command): void {
+export function log(program: CommandLine): void {
   program
     .command('log [address]')
-    .description('the newest records of an agent, or of the whole project')
+    .summary('the newest records')
+    .description(
+      'The newest records of an agent (or one conversation of it), or of everyone in this project; oldest of them first.',
+    )
     .option('--limit <n>', 'how many', '50')
+    .option('--follow', 'and those to come, until Ctrl+C')
     .option('--all', 'of every project')
-    .option('--follow', 'and those to come')
+    .example(`earpiece log claude-code --limit 20
+earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
     .action(async (address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { limit: string; all?: boolean; follow?: boolean }>();
+      const limit = countOption('--limit', options.limit);
       await withEarpiece(options, async (ear) => {
-        const scope = scopeOf(ear, address, options.all ?? false);
-        const records = await ear.store.read({ ...scope, newestFirst: true, limit: countOption('--limit', options.limit) });
-        show(records.toReversed(), options.json ?? false, Boolean(scope.log));
-        if (records.length === 0 && !options.json) print(paint('dim', 'the log is empty'));
-        if (options.follow) await follow(ear, scope, records[0]?.seq ?? 0, options.json ?? false);
+        const scope = scopeFrom(ear, address, options.all ?? false);
+        const head = await ear.store.head();
+        const records = (await ear.store.read({ ...scope, newestFirst: true, limit })).toReversed();
+        const view = new LogView(scope, options.json ?? false);
+        view.show(records);
+        if (records.length === 0 && !options.json && !options.follow) print(paint('dim', 'the log is empty'));
+        if (options.follow) await follow(ear, scope, Math.max(head, records.at(-1)?.seq ?? 0), view);
       });
     });
 }
 
-export function watch(program: Command): void {
+export function watch(program: CommandLine): void {
   program
     .command('watch [address]')
-    .description('records as they are written, by any process, until Ctrl+C')
+    .summary('records as they are written')
+    .description('Records as they are written, by any process, until Ctrl+C.')
     .option('--all', 'of every project')
+    .example(`earpiece watch
+earpiece watch --all --json`)
     .action(async (address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { all?: boolean }>();
-      await withEarpiece(options, async (ear) =>
-        follow(ear, scopeOf(ear, address, options.all ?? false), await ear.store.head(), options.json ?? false),
-      );
+      await withEarpiece(options, async (ear) => {
+        const scope = scopeFrom(ear, address, options.all ?? false);
+        await follow(ear, scope, await ear.store.head(), new LogView(scope, options.json ?? false));
+      });
     });
 }
 
-type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: never };
-
-function scopeOf(ear: Earpiece, address: string | undefined, all: boolean): Scope {
-  if (all) return {};
-  if (address === undefined) return { project: ear.project };
-  if (address.endsWith('/*')) return { project: address.slice(0, -2) };
-  const { log: key, conversation } = agentFrom(ear, address);
-  return { log: key, ...(conversation === undefined ? {} : { conversation: conversation as never }) };
+async function follow(ear: Earpiece, scope: Scope, after: number, view: LogView): Promise<void> {
+  for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 
-async function follow(ear: Earpiece, scope: Scope, after: number, json: boolean): Promise<void> {
-  const signal = untilStopped();
-  for await (const record of ear.watch({ ...scope, after, signal })) show([record], json, Boolean(scope.log));
-}
+/** Records as lines. It remembers what each carrier took, since its receipt names the carrier alone. */
+class LogView {
+  readonly #json: boolean;
+  readonly #oneLog: boolean;
+  readonly #layout: readonly Column[];
+  /** So that records which come one by one stand in the same columns. */
+  readonly #widths: number[] = [];
+  readonly #carriers = new Map<string, readonly string[]>();
 
-function show(records: readonly Stored[], json: boolean, oneLog: boolean): void {
-  if (json) {
-    for (const { seq, log: key, at, body } of records) printJson({ seq, log: key, at: new Date(at).toISOString(), ...body });
-    return;
+  constructor(scope: Scope, json: boolean) {
+    this.#json = json;
+    this.#oneLog = scope.log !== undefined;
+    this.#layout = [{ right: true, spare: 0 }, {}, {}, { spare: 1 }, {}, {}, {}];
   }
-  if (records.length === 0) return;
-  print(
-    table(
-      records.map(({ seq, log: key, at, body }) => [
-        paint('dim', String(seq).padStart(5)),
-        paint('dim', clock(at)),
-        ...(oneLog ? [] : [plain(key)]),
-        plain(body.conversation ?? ''),
-        what(body.type),
-        plain(detail({ seq, log: key, at, body }), Math.max(30, columns() - 60)),
-      ]),
-    ),
-  );
+
+  show(records: readonly Stored[]): void {
+    if (this.#json) {
+      for (const { seq, log: key, at, body } of records) {
+        const place = { seq, log: key, at: new Date(at).toISOString() };
+        // Types that we do not know may have fields of these names; the place in the log is ours.
+        printJson({ ...place, ...body, ...place });
+      }
+      return;
+    }
+    if (records.length === 0) return;
+    const rows = records.map((record) => [
+      paint('dim', String(record.seq)),
+      paint('dim', clock(record.at)),
+      this.#oneLog ? '' : plain(record.log),
+      shortened(record.body.conversation ?? ''),
+      whatOf(record),
+      ...this.#said(record),
+    ]);
+    print(table(rows, this.#layout, { atLeast: this.#widths }));
+  }
+
+  /** Whom it is about, and what it says; safe to print. */
+  #said({ body, at }: Stored): [ids: string, detail: string] {
+    if (isType(body, 'system_notification_queued')) {
+      const n = notificationOf(body);
+      const what = [n.action, n.kind.source === 'user' ? undefined : formatKind(n.kind)].filter(Boolean).join(' ');
+      return [shortId(n.id), `${level(n.level)} ${what === '' ? '' : `${what}: `}${plain(n.message, 400)}`];
+    }
+    const [ids, detail] = this.#words(body, at);
+    const [first = '', ...others] = ids;
+    const more = others.length === 0 ? '' : `and ${others.join(', ')}${detail === '' ? '' : '; '}`;
+    return [shortId(first), plain(`${more}${detail}`, 400)];
+  }
+
+  #words(body: Draft, at: number): [ids: readonly string[], detail: string] {
+    if (isType(body, 'system_notification_folded')) return [[body.id], `into ${body.into}`];
+    if (isType(body, 'carrier_offered')) {
+      const ids = [...body.ids, ...(body.summarizes ?? [])];
+      if (this.#carriers.size > 10_000) this.#carriers.clear();
+      this.#carriers.set(body.carrier, ids);
+      return [ids, `on ${body.on ?? body.at_point}${body.view.repeated ? ', repeated' : ''}`];
+    }
+    if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
+    if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
+    if (isType(body, 'notification_closed')) return [body.ids, body.reason];
+    if (isType(body, 'notification_read')) return [body.ids, `by ${body.by}`];
+    if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
+    if (isType(body, 'gate_refused')) return [body.ids, `call of ${body.on}`];
+    if (isType(body, 'fan_out')) return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}`];
+    if (isType(body, 'fan_out_done')) return [[body.id], ''];
+    if (isType(body, 'chat_request')) return [riding(body), body.content];
+    if (isType(body, 'chat_response')) return [[], body.message ?? body.reasoning ?? JSON.stringify(body.data ?? null)];
+    if (isType(body, 'tool_call_request')) return [[], `${body.name} ${JSON.stringify(body.arguments)}`];
+    if (isType(body, 'tool_call_response')) return [riding(body), `${body.is_error ? 'failed: ' : ''}${body.content}`];
+    if (body.type === 'notifications_muted' || body.type === 'notifications_unmuted') {
+      const { pattern, until, by } = body as { pattern?: unknown; until?: unknown; by?: unknown };
+      return [[], `${String(pattern)}${typeof until === 'number' ? ` until ${clock(until, at)}` : ''} by ${String(by)}`];
+    }
+    const { type: _type, conversation: _conversation, ...rest } = body as Record<string, unknown>;
+    return [[], JSON.stringify(rest)];
+  }
+
+  #taken = (carrier: string): readonly string[] => this.#carriers.get(carrier) ?? [carrier];
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -79,28 +141,24 @@ const WORDS: Readonly<Record<string, string>> = {
   carrier_offered: 'offered',
   carrier_confirmed: 'delivered',
   carrier_released: 'released',
-  notification_closed: 'closed',
   notification_read: 'read',
   notification_observed: 'observed',
+  notifications_muted: 'muted',
+  notifications_unmuted: 'unmuted',
   gate_refused: 'refused',
+  fan_out: 'sent to all',
+  fan_out_done: 'sent',
 };
-const what = (type: string): string => WORDS[type] ?? type;
 
-function detail({ body }: Stored): string {
-  if (isType(body, 'system_notification_queued')) {
-    const n = notificationOf(body);
-    return `${level(n.level)} ${formatKind(n.kind)} ${n.id}: ${n.message}`;
-  }
-  if (isType(body, 'system_notification_folded')) return `${body.id} into ${body.into}`;
-  if (isType(body, 'carrier_offered'))
-    return `${body.ids.join(', ')} on ${body.on ?? body.at_point}${body.view.repeated ? ', repeated' : ''} (${body.carrier})`;
-  if (isType(body, 'carrier_confirmed')) return `${body.carrier}${body.late ? ', late' : ''}`;
-  if (isType(body, 'carrier_released')) return `${body.carrier}: ${body.reason}`;
-  if (isType(body, 'notification_closed')) return `${body.outcome} ${body.ids.join(', ')}: ${body.reason}`;
-  if (isType(body, 'notification_read')) return `${body.ids.join(', ')} by ${body.by}`;
-  if (isType(body, 'notification_observed')) return `${body.ids.join(', ')}: ${body.evidence}`;
-  if (isType(body, 'gate_refused')) return `${body.on}, because of ${body.ids.join(', ')}`;
-  if (isType(body, 'fan_out')) return `${body.id} to ${body.targets.length} agents`;
-  const { type: _type, conversation: _conversation, ...rest } = body as Record<string, unknown>;
-  return JSON.stringify(rest);
-}
+const whatOf = ({ body }: Stored): string =>
+  isType(body, 'notification_closed') ? body.outcome : (WORDS[body.type] ?? plain(body.type, 40));
+
+/** Hosts name their sessions by UUIDs; the first part tells them apart for the eye. */
+const shortened = (conversation: string): string =>
+  conversation.length > 14 ? `${plain(conversation, 12)}…` : plain(conversation);
+
+const riding = ({ notifications = [] }: { notifications?: readonly Notification[] }): readonly string[] =>
+  notifications.map((n) => n.id);
+
+/** A producer's id may be long; ours is 22 characters and stands whole, for `why`. */
+const shortId = (id: string): string => plain(id, 24);

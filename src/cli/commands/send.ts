@@ -1,22 +1,29 @@
-import { text as readAll } from 'node:stream/consumers';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { formatAddress, type LogKey } from '../../core/address.ts';
-import { EarpieceError } from '../../core/errors.ts';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import {
   ACTIONS,
   LEVELS,
+  LIMITS,
   MOMENTS,
   type Action,
   type Deliver,
   type Level,
+  type NotificationId,
   type NotificationInput,
 } from '../../core/notification.ts';
+import { isType } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import { receiptOf, RECEIPTS } from '../../inbox/index.ts';
-import { addressFrom, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
+import { formatDuration } from '../../config/index.ts';
+import { choice, type CommandLine } from '../command-line.ts';
+import { addressFrom, countOption, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { paint, plain, print, printJson } from '../terminal.ts';
+import type { Answer } from '../program.ts';
+import { complain, plain, print, printJson } from '../terminal.ts';
+
+type ReceiptName = (typeof RECEIPTS)[number];
 
 type Options = GlobalOptions & {
   to?: string;
@@ -32,58 +39,104 @@ type Options = GlobalOptions & {
   ttl?: string;
   purpose?: string;
   as?: string;
-  wait?: (typeof RECEIPTS)[number];
-  timeout: string;
+  wait?: ReceiptName;
+  timeout?: string;
 };
 
-export function send(program: Command, answer: (code: number) => void): void {
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export function send(program: CommandLine, answer: Answer): void {
   program
     .command('send [message...]')
-    .description('queue a notification; without a message, or with "-", its text is read from stdin')
+    .summary('queue a notification')
+    .description(
+      'Queues a notification; it rides on the next message that goes to the agent anyway. When this returns it survives a crash. ' +
+        'Without a message, or with "-", the text is read from stdin.',
+    )
     .option(
       '--to <address>',
-      'project/agent, agent, project/agent#conversation or project/* (default: everyone active in this project)',
+      'agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else everyone active in this project)',
     )
+    .addOption(choice('--level <level>', LEVELS, 'how urgent; critical interrupts').default('info'))
     .option('--kind <source.name>', 'what it is about', 'user.message')
-    .addOption(new Option('--level <level>', 'how urgent; critical interrupts').choices([...LEVELS]).default('info'))
     .option('--id <id>', 'your own id: sending it again changes nothing')
-    .option('--key <key>', 'notifications of one key are counted together')
+    .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest replaces the older ones')
     .option('--data <json>', 'structured data beside the message')
-    .addOption(new Option('--action <action>', 'an interrupt that asks for something').choices([...ACTIONS]))
+    .addOption(choice('--action <action>', ACTIONS, 'an interrupt that asks for something'))
     .option('--instruction <text>', 'what the agent is asked to do')
-    .option('--deliver <moment>', `when it may ride: ${MOMENTS.join(', ')}, or in:<duration>`)
-    .option('--ttl <duration>', 'when it is of no use any more (default: by level)')
+    .option('--deliver <moment>', `when it may ride: ${MOMENTS.join(', ')}, in:<duration> or turns:<n> (default: next)`)
+    .option('--ttl <duration>', 'after which it is of no use any more, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
     .option('--as <person>', 'it is a person who says this')
-    .addOption(new Option('--wait <receipt>', 'wait until it got this far').choices([...RECEIPTS]))
-    .option('--timeout <duration>', 'for --wait', '30s')
+    .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until it got this far'))
+    .option('--timeout <duration>', 'with --wait: how long (default: 30s)')
+    .onMistake('a message that begins with "-" stands behind --')
+    .example(
+      `earpiece send --level error --kind ci.failed "CI failed on main"
+npm test 2>&1 | tail -n 20 | earpiece send --to coder --kind tests.failed
+earpiece send --to coder --wait read --timeout 5m "the review is done" || echo "not read (exit $?)"
+earpiece send --to coder --action pause --as anna --instruction "wait until the migration is over" "hold on"`,
+    )
     .action(async (words: string[], _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
+      // What is wrong with the command line is said before anything is read or written.
+      if (options.timeout !== undefined && options.wait === undefined)
+        throw new EarpieceError('bad_argument', `--timeout ${options.timeout} has nothing to wait for; add --wait delivered`);
+      const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
+      const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       await withEarpiece(options, async (ear) => {
         const to = addressFrom(ear, options.to);
-        const queued = await ear.queue(to, inputFrom(options, message));
-        const waited = options.wait && (await wait(ear, queued, options.wait, durationOption('--timeout', options.timeout)));
+        const queued = await ear.queue(to, { message, ...rest });
+        const waited = options.wait && (await wait(ear, queued, options.wait, timeoutMs));
         if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
-        else
-          print(
-            `${queued.id}  ${queued.kind} for ${queued.to.map((t) => plain(t)).join(', ') || formatAddress(to)}${waited ? paint('dim', `, ${waited.receipt}`) : ''}`,
-          );
+        else print(`${queued.id}  ${said(queued, formatAddress(to))}${waited ? waited.said : ''}`);
         if (waited) answer(waited.code);
       });
     });
 }
 
+function said(queued: Queued, address: string): string {
+  const to = queued.to.length === 0 ? address : queued.to.map((each) => plain(each)).join(', ');
+  switch (queued.kind) {
+    case 'queued':
+      return `queued for ${to}`;
+    case 'folded':
+      return `counted into ${queued.into}, which waits for ${to}`;
+    case 'duplicate':
+      return `was queued before for ${to}; nothing changed`;
+    default:
+      return queued satisfies never;
+  }
+}
+
+/** Of what is piped in, at most what a message may hold. Bytes that are no UTF-8 are replaced and told. */
 async function fromStdin(): Promise<string> {
   if (process.stdin.isTTY)
     throw new EarpieceError('bad_argument', 'there is no message; write it behind the command, or pipe it in');
-  return (await readAll(process.stdin)).trimEnd();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LIMITS.messageChars * 4)
+      throw new EarpieceError(
+        'bad_notification',
+        `the message on stdin has more than ${LIMITS.messageChars * 4} bytes, at most ${LIMITS.messageChars} characters are allowed; put it into a file and send its path`,
+      );
+    chunks.push(chunk);
+  }
+  const all = Buffer.concat(chunks);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(all).trimEnd();
+  } catch {
+    complain('stdin is not all UTF-8; what could not be read stands as "\ufffd"');
+    return new TextDecoder('utf-8').decode(all).trimEnd();
+  }
 }
 
-function inputFrom(options: Options, message: string): NotificationInput {
+function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
   return {
-    message,
     kind: options.kind,
     level: options.level,
     ...(options.id === undefined ? {} : { id: options.id }),
@@ -93,7 +146,7 @@ function inputFrom(options: Options, message: string): NotificationInput {
     ...(options.action === undefined ? {} : { action: options.action }),
     ...(options.instruction === undefined ? {} : { instruction: options.instruction }),
     ...(options.deliver === undefined ? {} : { deliver: parseDeliver(options.deliver) }),
-    ...(options.ttl === undefined ? {} : { ttlMs: durationOption('--ttl', options.ttl) }),
+    ...(options.ttl === undefined ? {} : parseTtl(options.ttl)),
     ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
     ...(options.as === undefined ? {} : { origin: { person: options.as } }),
   };
@@ -102,42 +155,74 @@ function inputFrom(options: Options, message: string): NotificationInput {
 function parseData(text: string): Json {
   try {
     return JSON.parse(text) as Json;
-  } catch (cause) {
+  } catch {
     throw new EarpieceError(
       'bad_argument',
-      `--data ${JSON.stringify(text.slice(0, 80))} is not JSON: ${(cause as Error).message}`,
+      `--data ${JSON.stringify(text.slice(0, 80))} is not JSON; write e.g. '{"branch": "main"}', a text in double quotes inside of single ones`,
     );
   }
 }
 
-function parseDeliver(text: string): Deliver {
-  if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver', text.slice(3)) };
-  return text as Deliver;
+function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
+  if (text === 'never') return { expiresAt: null };
+  const ttlMs = durationOption('--ttl', text);
+  if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would be over before it is read; write e.g. 10m, or never');
+  return { ttlMs };
 }
 
-/** Waits until every copy of the notification got as far as `wanted`, or ended otherwise. */
-async function wait(
-  ear: Earpiece,
-  queued: { id: string; kind: string; to: readonly string[]; into?: string },
-  wanted: (typeof RECEIPTS)[number],
-  timeoutMs: number,
-): Promise<{ receipt: string; code: number }> {
-  const id = (queued.into ?? queued.id) as never;
+function parseDeliver(text: string): Deliver {
+  if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver in:', text.slice(3)) };
+  if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver turns:', text.slice(6), { max: 1_000 }) };
+  if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;
+  const near = didYouMean(text, MOMENTS);
+  throw new EarpieceError(
+    'bad_argument',
+    `--deliver ${JSON.stringify(text.slice(0, 80))} is none of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
+
+/** Waits until every copy of the notification got as far as `wanted`, or one ended otherwise. */
+async function wait(ear: Earpiece, queued: Queued, wanted: ReceiptName, timeoutMs: number): Promise<Waited> {
   const logs = [...new Set(queued.to.map((to) => to.split('#')[0] as LogKey))];
+  const copies = await Promise.all(
+    logs.map(async (log) => ({ log, id: queued.kind === 'folded' ? queued.into : await standsFor(ear, log, queued.id) })),
+  );
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const seen = await ear.store.head();
-    const items = (await Promise.all(logs.map((log) => ear.store.items(log, { kind: 'ids', ids: [id] })))).flat();
+    const items = (await Promise.all(copies.map(({ log, id }) => ear.store.items(log, { kind: 'ids', ids: [id] })))).flat();
     const receipts = items.map((item) => receiptOf(item));
-    const reached = (receipt: string): boolean => RECEIPTS.indexOf(receipt as never) >= RECEIPTS.indexOf(wanted);
-    if (receipts.length > 0 && receipts.every(reached)) return { receipt: wanted, code: EXIT.ok.code };
+    const reached = (receipt: string): boolean => RECEIPTS.indexOf(receipt as ReceiptName) >= RECEIPTS.indexOf(wanted);
+    if (receipts.length > 0 && receipts.every(reached)) return { receipt: wanted, code: EXIT.ok.code, said: `; ${wanted}` };
     const ended = items.find(
       (item) =>
         item.state === 'closed' && !reached(receiptOf(item)) && item.outcome !== 'delivered' && item.outcome !== 'summarized',
     );
-    if (ended) return { receipt: receiptOf(ended), code: EXIT.ended.code };
+    if (ended) {
+      const receipt = receiptOf(ended);
+      return { receipt, code: EXIT.ended.code, said: `; it ended ${plain(ended.outcome ?? receipt)} and not ${wanted}` };
+    }
     const left = deadline - performance.now();
-    if (left <= 0) return { receipt: receipts[0] ?? 'queued', code: EXIT.waited.code };
+    if (left <= 0) {
+      const receipt =
+        receipts.toSorted((a, b) => RECEIPTS.indexOf(a as ReceiptName) - RECEIPTS.indexOf(b as ReceiptName))[0] ?? 'queued';
+      return {
+        receipt,
+        code: EXIT.waited.code,
+        said: `; not ${wanted} within ${formatDuration(timeoutMs)}, it is ${receipt === 'queued' ? 'still waiting' : receipt}`,
+      };
+    }
     await ear.store.changed(seen, { withinMs: Math.min(left, 1_000) });
   }
+}
+
+/** What an id that was queued before was counted into, else itself. */
+async function standsFor(ear: Earpiece, log: LogKey, id: NotificationId): Promise<NotificationId> {
+  const [item] = await ear.store.items(log, { kind: 'ids', ids: [id] });
+  if (item?.outcome !== 'folded') return id;
+  const records = await ear.store.read({ log, seqs: [...item.history] });
+  const folded = records.map(({ body }) => body).find((body) => isType(body, 'system_notification_folded'));
+  return folded?.into ?? id;
 }

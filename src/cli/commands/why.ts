@@ -1,42 +1,80 @@
 import type { Command } from 'commander';
-import { EarpieceError } from '../../core/errors.ts';
 import { formatKind } from '../../core/notification.ts';
-import { agentFrom, withEarpiece, type GlobalOptions } from '../context.ts';
-import { clock, level, paint, plain, print, printJson, table } from '../terminal.ts';
+import type { Decision } from '../../core/plan.ts';
+import { formatDuration } from '../../config/index.ts';
+import type { Why } from '../../inbox/index.ts';
+import type { CommandLine } from '../command-line.ts';
+import { logsWith, withEarpiece, type GlobalOptions } from '../context.ts';
+import { table } from '../table.ts';
+import { clock, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
 
-export function why(program: Command): void {
+export function why(program: CommandLine): void {
   program
     .command('why <id> [address]')
-    .description('what happened to a notification, step by step, and why')
+    .summary('what happened to a notification, and why')
+    .description(
+      'What happened to a notification, step by step, and why; for one that still waits also what would be decided about it now. ' +
+        'One that went to several agents is told for each.',
+    )
+    .example(`earpiece why n_01m8055j3z0d6pek19x3
+earpiece why ci-1234 shop/coder --json`)
     .action(async (id: string, address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
-        const story = await ear.why(id, address === undefined ? undefined : agentFrom(ear, address).log);
-        if (story === undefined)
-          throw new EarpieceError(
-            'not_found',
-            `no notification ${JSON.stringify(id)}${address === undefined ? '' : ` for ${address}`}; earpiece log lists what there is`,
-          );
-        if (options.json) return printJson(story);
-        for (const { item, receipt, steps, now } of story.items) {
-          const n = item.notification;
-          print(
-            `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
-          );
-          print(`  ${plain(n.message, 500)}`);
-          print(
-            table(steps.map((step) => [`  ${paint('dim', clock(step.at))}`, step.what, paint('dim', plain(step.detail ?? ''))]))
-              .split('\n')
-              .join('\n'),
-          );
-          for (const { conversation, decision } of now)
-            print(
-              paint(
-                'dim',
-                `  now, for ${plain(conversation)}: ${decision.kind === 'take' ? 'would ride on the next tool result' : `${decision.kind}, step ${decision.step}: ${decision.reason}`}`,
-              ),
-            );
+        const stories: Why[] = [];
+        for (const log of await logsWith(ear, id, address)) {
+          const story = await ear.why(id, log);
+          if (story !== undefined) stories.push(story);
         }
+        if (options.json) return stories.forEach((story) => printJson(story));
+        const now = ear.store.now();
+        print(stories.flatMap((story) => story.items.map((item) => page(story, item, now))).join('\n\n'));
       });
     });
+}
+
+function page(story: Why, { item, receipt, steps, now: decisions }: Why['items'][number], now: number): string {
+  const n = item.notification;
+  const facts = [
+    item.count > 1 ? `${item.count} times, last ${clock(item.lastAt, now)}` : '',
+    n.action === undefined ? '' : `asks to ${n.action}`,
+    n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
+    n.origin?.person === undefined ? '' : `from ${plain(n.origin.person, 100)}`,
+    item.gate ? 'holds the gate' : '',
+    item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
+  ].filter((fact) => fact !== '');
+  return [
+    `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
+    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}…` : n.message),
+    ...(n.instruction === undefined ? [] : [`  instruction: ${plain(n.instruction, 500)}`]),
+    ...(facts.length === 0 ? [] : [paint('dim', `  ${facts.join(' · ')}`)]),
+    '',
+    table(
+      steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
+      [{}, {}, {}],
+    ),
+    ...decisions.map(({ conversation, decision }) => paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)),
+  ].join('\n');
+}
+
+function expiry(ms: number): string {
+  if (ms <= 0) return 'its time is over';
+  const coarse = ms > 3_600_000 ? 3_600_000 : ms > 60_000 ? 60_000 : 1_000;
+  return `ends in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
+}
+
+function saying(decision: Decision): string {
+  const why = plain(decision.reason, 300);
+  switch (decision.kind) {
+    case 'take':
+      return 'would ride on the next tool result';
+    case 'keep':
+      return `goes on waiting (${decision.step}: ${why})`;
+    case 'summarize':
+      return `would only be counted in the sum (${decision.step}: ${why})`;
+    case 'close':
+      return `would end ${decision.outcome} (${decision.step}: ${why})`;
+    default:
+      return decision satisfies never;
+  }
 }

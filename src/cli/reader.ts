@@ -1,0 +1,53 @@
+/** In whose name `earpiece inbox` is run: an agent reads its notifications, a person looks at those of others. */
+import { parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Env } from '../config/index.ts';
+import { identify, type Identity, type Inbox, type Processes } from '../inbox/index.ts';
+
+export type Reader = { readonly log: LogKey; readonly conversation: ConversationId; readonly host?: Identity['host'] };
+
+export type ReaderQuestion = {
+  readonly project: string;
+  readonly env: Env;
+  /** What the configuration calls `address`; it names an agent, but does not make a shell an agent's. */
+  readonly address?: string | undefined;
+  readonly processes?: Processes;
+};
+
+/**
+ * The conversation whose agent runs this shell: `EARPIECE_ADDRESS` says so, or a known host is among the ancestors.
+ * Undefined: nobody's, so a person's.
+ */
+export async function readerOf(ear: Inbox, question: ReaderQuestion): Promise<Reader | undefined> {
+  const { project, address, processes } = question;
+  // A whole project is where to send to, and nobody's own address.
+  const own = (text: string | undefined): string | undefined =>
+    text?.trim().endsWith('*') ? undefined : text?.trim() || undefined;
+  const told = own(question.env['EARPIECE_ADDRESS']);
+  const common = {
+    project,
+    env: { ...question.env, EARPIECE_ADDRESS: undefined },
+    ...(processes === undefined ? {} : { processes }),
+  };
+  if (told === undefined && (await identify(common, ear.store)).host === undefined) return undefined;
+  return identify({ ...common, given: told ?? own(address) }, ear.store);
+}
+
+/** The conversation that a person means by an address; one agent's only active one, or its `#main`, where none is named. */
+export async function conversationOf(ear: Inbox, address: string): Promise<Reader> {
+  const parsed = parseAddress(address);
+  if (parsed.kind === 'project')
+    throw new EarpieceError(
+      'bad_address',
+      `address ${JSON.stringify(address)} is a whole project; read one agent's: ${parsed.project}/<agent>`,
+    );
+  const log = `${parsed.project}/${parsed.agent}` as LogKey;
+  if (parsed.kind === 'conversation') return { log, conversation: parsed.conversation };
+  const there = (await ear.active({ log })).map((presence) => presence.conversation);
+  if (there.length > 1)
+    throw new EarpieceError(
+      'bad_address',
+      `${log} has ${there.length} active conversations; name one: ${there.map((conversation) => `${log}#${conversation}`).join(', ')}`,
+    );
+  return { log, conversation: there[0] ?? ('main' as ConversationId) };
+}

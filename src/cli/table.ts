@@ -1,0 +1,109 @@
+/** Aligned columns that fit the terminal, measured as a terminal shows them. */
+import { columns, paint } from './terminal.ts';
+
+export type Column = {
+  readonly head?: string;
+  readonly right?: true;
+  /** Left out where the width does not do; the lowest first. Without it the column stays. */
+  readonly spare?: number;
+};
+
+/** Narrower than this the last column goes below its row. */
+const READABLE = 20;
+const GAP = '  ';
+
+/**
+ * The last column takes what is left of the width and is cut there; where that is too little it stands under its row.
+ * Cells may be painted. `atLeast` is read and written: the widths of tables that are to look like one.
+ */
+export function table(
+  rows: readonly (readonly string[])[],
+  layout: readonly Column[],
+  { width = columns(), atLeast = [] }: { width?: number; atLeast?: number[] } = {},
+): string {
+  const natural = layout.map(({ head = '' }, i) =>
+    Math.max(head.length, atLeast[i] ?? 0, ...rows.map((row) => widthOf(row[i] ?? ''))),
+  );
+  const last = layout.length - 1;
+  atLeast.splice(0, last, ...natural.slice(0, last));
+  const text = natural[last] ?? 0;
+  const needed = (shown: readonly number[]): number => shown.reduce((sum, i) => sum + (natural[i] ?? 0) + GAP.length, 0);
+
+  const all = layout.map((_, i) => i).filter((i) => i < last && (natural[i] ?? 0) > 0);
+  const spare = all
+    .filter((i) => layout[i]?.spare !== undefined)
+    .toSorted((a, b) => (layout[a]?.spare ?? 0) - (layout[b]?.spare ?? 0));
+  /** As many columns as leave `room` free; the lowest spare ones go first. */
+  const leaving = (room: number): readonly number[] => {
+    let shown: readonly number[] = all;
+    for (const gone of spare) {
+      if (needed(shown) + room <= width) break;
+      shown = shown.filter((i) => i !== gone);
+    }
+    return shown;
+  };
+  const beside = leaving(Math.min(text, READABLE));
+  const room = width - needed(beside);
+  const below = room < Math.min(text, READABLE);
+  const fixed = below ? leaving(-GAP.length) : beside;
+
+  const line = (cells: readonly string[]): string => {
+    const head = fixed.map((i) => pad(cells[i] ?? '', natural[i] ?? 0, layout[i]?.right === true)).join(GAP);
+    const end = cells[last] ?? '';
+    if (!below) return `${head}${fixed.length > 0 ? GAP : ''}${cut(end, room)}`.trimEnd();
+    return end === '' ? head.trimEnd() : `${head.trimEnd()}\n    ${cut(end, width - 4)}`;
+  };
+  const heads = layout.map(({ head = '' }, i) => (head === '' || (below && i === last) ? '' : paint('dim', head)));
+  return [...(heads.some((head) => head !== '') ? [line(heads)] : []), ...rows.map(line)].join('\n');
+}
+
+// oxlint-disable-next-line no-control-regex -- escape sequences have no width
+const PAINT = /\u001b\[[0-9;]*m/g;
+// oxlint-disable-next-line no-control-regex -- to keep them apart from what they paint
+const PAINTED = /(\u001b\[[0-9;]*m)/;
+const SEGMENTS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** How many columns of a terminal a text takes. */
+export function widthOf(text: string): number {
+  const bare = text.replaceAll(PAINT, '');
+  if (isNarrow(bare)) return bare.length;
+  let sum = 0;
+  for (const { segment } of SEGMENTS.segment(bare)) sum += widthOfSegment(segment);
+  return sum;
+}
+
+/** At most `width` columns of it, with an ellipsis where something is gone. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let shown = '';
+  let left = width - 1;
+  for (const part of text.split(PAINTED)) {
+    if (part.startsWith('\u001b[')) {
+      shown += part;
+      continue;
+    }
+    for (const { segment } of SEGMENTS.segment(part)) {
+      left -= widthOfSegment(segment);
+      if (left < 0) break;
+      shown += segment;
+    }
+    if (left < 0) break;
+  }
+  return `${shown}…${shown.includes('\u001b[') ? '\u001b[0m' : ''}`;
+}
+
+function pad(cell: string, width: number, right: boolean): string {
+  const filling = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  return right ? filling + cell : cell + filling;
+}
+
+const isNarrow = (text: string): boolean => /^[\u0020-\u007e\u00a0-\u02ff…○△▲■●✓✗⏎→·�]*$/.test(text);
+
+/** East Asian wide and fullwidth forms, and what is shown as an emoji. */
+const WIDE =
+  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
+
+function widthOfSegment(segment: string): number {
+  if (WIDE.test(segment)) return 2;
+  return /^[\p{M}\p{Cf}]+$/u.test(segment) ? 0 : 1;
+}

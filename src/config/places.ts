@@ -1,7 +1,8 @@
 /** Where configuration and state are kept, and which file counts for a working folder. */
 import { existsSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { EarpieceError } from '../core/errors.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +15,23 @@ export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CO
 
 export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
 
-export const homeOf = (at: Surroundings): string => at.home ?? (at.env['HOME'] || homedir());
+/** Throws `bad_config` for a user who has none. */
+export function homeOf(at: Surroundings): string {
+  const home = at.home ?? (at.env['HOME'] || homeOfUser());
+  if (home !== undefined && isAbsolute(home)) return home;
+  throw new EarpieceError(
+    'bad_config',
+    `${home === undefined ? 'HOME is not set and this user has no home directory' : `HOME is ${JSON.stringify(home)}, which is no absolute path`}; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME`,
+  );
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The base directory specification says that a relative path there is to be ignored. */
 function xdg(at: Surroundings, name: string, fallback: string): string {

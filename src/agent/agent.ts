@@ -8,6 +8,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
 import { formatKind, isInterrupt, levelRank, type Notification, type NotificationId, type Origin } from '../core/notification.ts';
 import {
+  fromRecord,
   isType,
   type ChatRequestRecord,
   type Draft,
@@ -429,7 +430,7 @@ export class Agent implements AsyncDisposable {
     this.#take(carried.records);
     fault('agent.carried');
     const delivered = carried.records.flatMap(({ body }) =>
-      isType(body, 'chat_request') || isType(body, 'tool_call_response') ? (body.notifications ?? []) : [],
+      isType(body, 'chat_request') || isType(body, 'tool_call_response') ? (body.notifications ?? []).map(fromRecord) : [],
     );
     if (carried.view && delivered.length > 0) {
       this.emit({ type: 'delivered', at, ids: delivered.map((n) => n.id), text: carried.view.text });

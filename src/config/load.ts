@@ -34,6 +34,8 @@ export type Config = {
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;
+  /** For `earpiece chat` and `earpiece run`. */
+  readonly agent: { readonly model?: string; readonly system?: string; readonly maxCycles: number };
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** The files that were read, the stronger first. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
@@ -113,6 +115,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(address === undefined ? {} : { address }),
     timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     gateway: gatewayOf(layers, at),
+    agent: agentOf(layers),
     tools: toolsOf(layers),
     files,
     untrusted: sifted.untrusted,
@@ -142,6 +145,16 @@ function dbOf(layers: Layers, cwd: string, at: Surroundings): string {
   const said = layers.get('db')?.[0];
   if (said === undefined) return join(stateFolder(at), 'earpiece.db');
   return expandDb(said.value as string, said.source.kind === 'file' ? dirname(said.source.file) : cwd, at);
+}
+
+function agentOf(layers: Layers): Config['agent'] {
+  const model = valueOf(layers, SETTINGS.agentModel);
+  const system = valueOf(layers, SETTINGS.agentSystem);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(system === undefined ? {} : { system }),
+    maxCycles: valueOf(layers, SETTINGS.agentMaxCycles),
+  };
 }
 
 function toolsOf(layers: Layers): Readonly<Record<string, ToolConfig>> {

@@ -139,6 +139,14 @@ export const SETTINGS = {
     meaning: ofTool('notifications', 'content'),
   }),
 
+  agentModel: one(
+    'agent.model',
+    text('a model such as "anthropic:claude-sonnet-5", "openai:gpt-5" or "ollama:qwen3"', (name) => /^[\w-]+:.+$/.test(name)),
+    undefined,
+  ),
+  agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined),
+  agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
+
   separator: one(
     'gateway.separator',
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),

@@ -1,0 +1,120 @@
+/**
+ * A model by its name: `openai:gpt-5`, `anthropic:claude-sonnet-5`, `google:gemini-3-pro`, `ollama:qwen3`. The provider's
+ * package is loaded when it is asked for; keys and addresses come from the environment, under the names that its own
+ * tools use.
+ */
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+type Provider = {
+  readonly package: string;
+  readonly says: string;
+  /** The first that is set is the key; none of them needed when empty. */
+  readonly keys: readonly string[];
+  open(model: string, env: Env, key: string): Promise<LanguageModelV4>;
+};
+
+export const PROVIDERS: Readonly<Record<string, Provider>> = {
+  openai: {
+    package: '@ai-sdk/openai',
+    says: 'OpenAI, Responses API',
+    keys: ['OPENAI_API_KEY'],
+    open: async (model, env, apiKey) =>
+      (await import('@ai-sdk/openai')).createOpenAI({ apiKey, ...baseURL(env['OPENAI_BASE_URL']) }).responses(model),
+  },
+  'openai-chat': {
+    package: '@ai-sdk/openai',
+    says: 'OpenAI, Chat Completions',
+    keys: ['OPENAI_API_KEY'],
+    open: async (model, env, apiKey) =>
+      (await import('@ai-sdk/openai')).createOpenAI({ apiKey, ...baseURL(env['OPENAI_BASE_URL']) }).chat(model),
+  },
+  anthropic: {
+    package: '@ai-sdk/anthropic',
+    says: 'Anthropic, Messages API',
+    keys: ['ANTHROPIC_API_KEY'],
+    open: async (model, env, apiKey) =>
+      (await import('@ai-sdk/anthropic')).createAnthropic({
+        apiKey,
+        ...baseURL(env['ANTHROPIC_BASE_URL'] && `${env['ANTHROPIC_BASE_URL'].replace(/\/v1\/?$/, '')}/v1`),
+      })(model),
+  },
+  google: {
+    package: '@ai-sdk/google',
+    says: 'Google, Gemini API',
+    keys: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+    open: async (model, env, apiKey) =>
+      (await import('@ai-sdk/google')).createGoogleGenerativeAI({
+        apiKey,
+        ...baseURL(env['GOOGLE_GEMINI_BASE_URL'] && `${env['GOOGLE_GEMINI_BASE_URL']}/v1beta`),
+      })(model),
+  },
+  ollama: {
+    package: '@ai-sdk/openai-compatible',
+    says: 'Ollama on this machine, or OLLAMA_HOST',
+    keys: [],
+    open: async (model, env) =>
+      (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({ name: 'ollama', baseURL: `${ollamaHost(env)}/v1` })(
+        model,
+      ),
+  },
+  compatible: {
+    package: '@ai-sdk/openai-compatible',
+    says: 'anything that speaks OpenAI chat, at OPENAI_COMPATIBLE_BASE_URL',
+    keys: [],
+    open: async (model, env) => {
+      const url = env['OPENAI_COMPATIBLE_BASE_URL'];
+      if (!url)
+        throw new EarpieceError(
+          'bad_config',
+          `model "compatible:${model}" needs its address in OPENAI_COMPATIBLE_BASE_URL, e.g. http://127.0.0.1:8080/v1`,
+        );
+      const apiKey = env['OPENAI_COMPATIBLE_API_KEY'];
+      return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
+        name: 'compatible',
+        baseURL: url,
+        ...(apiKey === undefined ? {} : { apiKey }),
+      })(model);
+    },
+  },
+};
+
+/** Throws `bad_argument` for a name that is none, `bad_config` for a key or a package that is missing. */
+export async function openModel(name: string, env: Env): Promise<LanguageModelV4> {
+  const colon = name.indexOf(':');
+  const [providerName, model] = [name.slice(0, Math.max(colon, 0)), name.slice(colon + 1)];
+  const provider = Object.hasOwn(PROVIDERS, providerName) ? PROVIDERS[providerName] : undefined;
+  if (provider === undefined || model === '') {
+    const near = didYouMean(providerName === '' ? name : providerName, Object.keys(PROVIDERS));
+    throw new EarpieceError(
+      'bad_argument',
+      `model ${JSON.stringify(name)} is not "provider:model"${near === undefined ? '' : `, did you mean ${near}:…?`}; providers are ${Object.keys(PROVIDERS).join(', ')}`,
+    );
+  }
+  const key = provider.keys.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
+  if (provider.keys.length > 0 && key === undefined)
+    throw new EarpieceError(
+      'bad_config',
+      `model ${JSON.stringify(name)} needs a key in the environment variable ${provider.keys.join(' or ')}`,
+    );
+  try {
+    return await provider.open(model, env, key ?? '');
+  } catch (cause) {
+    if (cause instanceof EarpieceError || (cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new EarpieceError(
+      'bad_config',
+      `model ${JSON.stringify(name)} needs the package ${provider.package}, which is not installed: npm install ${provider.package}`,
+      { cause },
+    );
+  }
+}
+
+const baseURL = (url: string | undefined): { baseURL: string } | Record<string, never> =>
+  url ? { baseURL: url.replace(/\/$/, '') } : {};
+
+function ollamaHost(env: Env): string {
+  const host = env['OLLAMA_HOST'] ?? '127.0.0.1:11434';
+  return (/^https?:\/\//.test(host) ? host : `http://${host}`).replace(/\/$/, '');
+}

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { find } from './find.ts';
-import type { JsonObject } from './json.ts';
-import { prefixChanges } from './prefix.ts';
+import { find } from '../model/find.ts';
+import type { JsonObject } from '../model/json.ts';
+import { prefixChanges } from '../model/prefix.ts';
 import { nextStep } from './script.ts';
-import type { Recorded } from './tap.ts';
+import type { Recorded } from '../model/tap.ts';
 
 test('counts a marker in every text that the model reads', () => {
   const found = find([request([user('a')]), request([user('a'), result('1', 'WORD, WORD'), user('WORD')])], 'WORD');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
-import { find } from './find.ts';
+import { find } from '../model/find.ts';
 import { processesOf } from './processes.ts';
 import { run } from './run.ts';
 

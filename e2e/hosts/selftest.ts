@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Hooks } from './clients/client.ts';
-import { describePlace, find } from './find.ts';
+import { describePlace, find } from '../model/find.ts';
 import type { ClientName } from './pins.ts';
-import { prefixChanges } from './prefix.ts';
+import { prefixChanges } from '../model/prefix.ts';
 import { run, type Run } from './run.ts';
 import type { Script } from './script.ts';
 

@@ -1,4 +1,4 @@
-import { merge } from '../json.ts';
+import { merge } from '../../model/json.ts';
 import { commandHooks, write, type Client, type McpServer } from './client.ts';
 
 export const claude: Client = {

@@ -1,4 +1,4 @@
-import { merge, type JsonObject } from '../json.ts';
+import { merge, type JsonObject } from '../../model/json.ts';
 import { commandHooks, write, type Client, type McpServer } from './client.ts';
 
 const events = {

@@ -1,4 +1,4 @@
-import { merge, type JsonObject } from '../json.ts';
+import { merge, type JsonObject } from '../../model/json.ts';
 import { write, type Client, type McpServer } from './client.ts';
 
 export const opencode: Client = {

@@ -1,4 +1,4 @@
-import { merge } from '../json.ts';
+import { merge } from '../../model/json.ts';
 import { commandHooks, write, type Client } from './client.ts';
 import { geminiServers, geminiSettings } from './gemini.ts';
 

@@ -1,5 +1,5 @@
 import type { Recorded } from './tap.ts';
-import { textsOf, type Text } from './wire.ts';
+import { textsOf, type Text } from './texts.ts';
 
 /** One text of a request that holds a marker. */
 export interface Place extends Omit<Text, 'text'> {

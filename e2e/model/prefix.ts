@@ -1,6 +1,6 @@
 import { asList, isObject, type Json, type JsonObject } from './json.ts';
 import type { Recorded } from './tap.ts';
-import { messagesOf } from './wire.ts';
+import { messagesOf } from './texts.ts';
 
 /** A part of a request that the next request of the conversation has otherwise. */
 export interface Change {

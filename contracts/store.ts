@@ -51,6 +51,7 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
   const suffix = (capability: Capability): string => (lacks[capability] === undefined ? '' : ` (not here: ${lacks[capability]})`);
 
   describe(`Store: ${name}`, () => {
+    proves('store:contract');
     let time: number;
     const clock: Clock = { now: () => time };
     let store: Store;
@@ -851,6 +852,7 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
       }, 60_000);
 
       it('lets a reader at the tail miss nothing', async () => {
+        proves('store:watch');
         const running = await producers(store, LOG, 2);
         const seen: number[] = [];
         let after = 0;

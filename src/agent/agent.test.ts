@@ -267,7 +267,7 @@ describe('the loop', () => {
     await until(() => events.some((e) => e.type === 'turn_ended'));
     expect(model.requests).toHaveLength(1);
     expect(carriers(agent)).toMatchObject([
-      { source: 'system', notifications: [{ level: 'error' }, { level: 'warning' }, { level: 'info' }] },
+      { source: 'system', notifications: [{ level: 'error' }, { level: 'warning' }, { message: 'i' }] },
     ]);
   });
 

@@ -40,11 +40,13 @@ export type SentView = {
 
 type Base = { readonly conversation?: ConversationId; readonly metadata?: Json };
 
-/** The notification itself, flattened; `level: info` is left out. `audience`: see `Item`. */
+/** A notification as records hold it: `level: info` is left out. */
+export type RecordedNotification = Omit<Notification, 'level'> & { readonly level?: Notification['level'] };
+
+/** The notification itself, flattened. `audience`: see `Item`. */
 export type QueuedRecord = Base &
-  Omit<Notification, 'level'> & {
+  RecordedNotification & {
     readonly type: 'system_notification_queued';
-    readonly level?: Notification['level'];
     readonly audience?: readonly ConversationId[];
   };
 /** A notification that was counted into an open one of its key instead of standing alone. */
@@ -109,13 +111,13 @@ export type GateRefusedRecord = Base & {
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
   readonly id: NotificationId;
-  readonly notification: Notification;
+  readonly notification: RecordedNotification;
   readonly targets: readonly { readonly log: LogKey; readonly conversations: readonly ConversationId[] }[];
 };
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
 type Carrying = {
-  readonly notifications?: readonly Notification[];
+  readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
   readonly summarizes?: readonly NotificationId[];
 };
@@ -189,17 +191,22 @@ export function queuedRecord(
   notification: Notification,
   to: { conversation?: ConversationId | undefined; audience?: readonly ConversationId[] | undefined },
 ): QueuedRecord {
-  const { level, ...rest } = notification;
   return {
     type: 'system_notification_queued',
     ...(to.conversation === undefined ? {} : { conversation: to.conversation }),
     ...(to.audience === undefined || to.audience.length === 0 ? {} : { audience: to.audience }),
-    ...rest,
-    ...(level === 'info' ? {} : { level }),
+    ...recorded(notification),
   };
 }
 
 export function notificationOf(record: QueuedRecord): Notification {
   const { type: _type, conversation: _conversation, audience: _audience, metadata: _metadata, ...rest } = record;
-  return { ...rest, level: rest.level ?? 'info' };
+  return fromRecord(rest);
 }
+
+export function recorded(notification: Notification): RecordedNotification {
+  const { level, ...rest } = notification;
+  return level === 'info' ? rest : notification;
+}
+
+export const fromRecord = (notification: RecordedNotification): Notification => ({ level: 'info', ...notification });

@@ -17,6 +17,7 @@ import type { Policy } from '../core/policy.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../core/ports.ts';
 import {
   isType,
+  recorded,
   type CarrierId,
   type ChatRequestRecord,
   type ClosedRecord,
@@ -154,7 +155,7 @@ export class Conversation {
           ? {
               ...(draft as ChatRequestRecord | ToolCallResponseRecord),
               notifications: taken.map((item) => ({
-                ...item.notification,
+                ...recorded(item.notification),
                 ...(item.count > 1 ? { count: item.count, firstAt: item.at } : {}),
               })),
               ...(made.summarizes.length > 0 ? { summarizes: made.summarizes } : {}),

@@ -7,7 +7,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
 import type { Notification } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
-import { isType, type FanOutRecord } from '../core/records.ts';
+import { fromRecord, isType, recorded, type FanOutRecord } from '../core/records.ts';
 import type { Inbox, Queued } from './inbox.ts';
 
 export async function fanOut(inbox: Inbox, project: string, notification: Notification, policy: Policy): Promise<Queued> {
@@ -25,7 +25,12 @@ export async function fanOut(inbox: Inbox, project: string, notification: Notifi
     conversations: (group ?? []).map((p) => p.conversation),
   }));
   const known = (await intents(inbox, project)).all.find((intent) => intent.id === notification.id);
-  const intent: FanOutRecord = known ?? { type: 'fan_out', id: notification.id, notification, targets };
+  const intent: FanOutRecord = known ?? {
+    type: 'fan_out',
+    id: notification.id,
+    notification: recorded(notification),
+    targets,
+  };
   if (!known) await inbox.store.append(projectLog(project), [intent]);
   fault('fan_out.intent');
   const results = await carryOut(inbox, project, intent, policy);
@@ -44,7 +49,7 @@ export async function finishFanOuts(inbox: Inbox, project: string): Promise<void
 async function carryOut(inbox: Inbox, project: string, intent: FanOutRecord, policy: Policy): Promise<string[]> {
   const kinds: string[] = [];
   for (const { log, conversations } of intent.targets) {
-    kinds.push((await inbox.queueOne(log, intent.notification, policy, conversations)).kind);
+    kinds.push((await inbox.queueOne(log, fromRecord(intent.notification), policy, conversations)).kind);
     fault('fan_out.queued');
   }
   await inbox.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);

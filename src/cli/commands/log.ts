@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatKind, type Notification } from '../../core/notification.ts';
+import { formatKind } from '../../core/notification.ts';
 import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -157,7 +157,7 @@ const whatOf = ({ body }: Stored): string =>
 const shortened = (conversation: string): string =>
   conversation.length > 14 ? `${plain(conversation, 12)}…` : plain(conversation);
 
-const riding = ({ notifications = [] }: { notifications?: readonly Notification[] }): readonly string[] =>
+const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
 
 /** A producer's id may be long; ours is 22 characters and stands whole, for `why`. */

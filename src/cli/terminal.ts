@@ -70,29 +70,30 @@ export function complain(text: string): void {
   process.stderr.write(`earpiece: ${text}\n`);
 }
 
-let handingOver = false;
-
-/** Writes what is only done once it has arrived. False when the reader is gone. */
-export async function handOver(text: string): Promise<boolean> {
-  if (text === '') return true;
-  handingOver = true;
-  try {
-    return await new Promise((resolve) => {
-      process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(!error));
-    });
-  } finally {
-    handingOver = false;
-  }
+/** Writes what is only done once it has arrived; resolves with what went wrong. The caller then goes on and tells. */
+export async function handOver(text: string): Promise<NodeJS.ErrnoException | undefined> {
+  if (text === '') return undefined;
+  // For good: the stream tells of the error after the callback did.
+  process.stdout.on('error', () => {});
+  return new Promise((resolve) => {
+    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`, (error) => resolve(error ?? undefined));
+  });
 }
 
-/** A reader that goes away (`earpiece log | head`) is no error and ends the work; a full disk behind `>` is one. */
+/**
+ * A reader that goes away (`earpiece log | head`) is no error and ends the work; a full disk behind `>` is one. Whoever
+ * listens to stdout's errors himself decides himself.
+ */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (handingOver) return;
+    if (process.stdout.listenerCount('error') > 1) return;
     if (error.code === 'EPIPE') process.exit(code());
-    complain(`the output could not be written: ${error.code ?? error.message}`);
+    complain(unwritten(error));
     process.exit(failed);
   });
   // Nobody is left who could be told.
   process.stderr.on('error', () => {});
 }
+
+export const unwritten = (error: NodeJS.ErrnoException): string =>
+  `the output could not be written (${error.code ?? error.message})`;

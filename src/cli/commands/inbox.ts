@@ -8,13 +8,15 @@ import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
-import { ago, handOver, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
+import { ago, complain, handOver, level, paint, plain, plainLines, print, printJson, unwritten } from '../terminal.ts';
 
 type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean };
 
-export function inbox(program: CommandLine): void {
+export function inbox(program: CommandLine, answer: Answer): void {
   program
     .command('inbox [address]')
     .summary('what waits for the agents; in an agent, read it')
@@ -38,7 +40,7 @@ earpiece inbox --read shop/coder#main`,
         throw new EarpieceError('bad_argument', `give either --read or ${options.peek ? '--peek' : '--all'}`);
       await withEarpiece(options, async (ear) => {
         const reader = await readerFor(ear, address, options);
-        return reader === undefined ? list(ear, address, options) : read(ear, reader, options);
+        return reader === undefined ? list(ear, address, options) : read(ear, reader, options, answer);
       });
     });
 }
@@ -55,7 +57,7 @@ async function readerFor(ear: Earpiece, address: string | undefined, options: Op
   return reader;
 }
 
-async function read(ear: Earpiece, { log, conversation, host }: Reader, options: Options): Promise<void> {
+async function read(ear: Earpiece, { log, conversation, host }: Reader, options: Options, answer: Answer): Promise<void> {
   const mine = ear.conversation(
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
@@ -63,8 +65,15 @@ async function read(ear: Earpiece, { log, conversation, host }: Reader, options:
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
   // Delivered once it is written; a reader that went away gets it again.
-  if (await handOver(text)) await pulled.offer?.confirm();
-  else await pulled.offer?.release('write_error');
+  const lost = await handOver(text);
+  if (lost === undefined) {
+    await pulled.offer?.confirm();
+    return;
+  }
+  await pulled.offer?.release('write_error');
+  if (lost.code === 'EPIPE') return;
+  complain(`${unwritten(lost)}; nothing counts as read`);
+  answer(EXIT.failed.code);
 }
 
 function asLines(log: LogKey, conversation: string, { notifications, withheld, more }: Pulled): string {

@@ -20,8 +20,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bus: { mayImport: ['core', 'inbox'] },
   // What happens: events for the bus, and tools for an agent's loop.
   sources: { mayImport: ['core', 'bus'] },
-  agent: { mayImport: ['core', 'inbox', 'sources'] },
   gateway: { mayImport: ['core', 'inbox'] },
+  // It reaches its MCP servers as the gateway does.
+  agent: { mayImport: ['core', 'inbox', 'sources', 'gateway'] },
   cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },
   // What the package exports, one file a subpath.
   entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },

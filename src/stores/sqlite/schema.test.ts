@@ -7,6 +7,7 @@ import { armFaults } from '../../core/faults.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { ITEMS } from './rows.ts';
 import { openSqliteStore } from './store.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 let folder: string;
 let path: string;
@@ -27,6 +28,7 @@ function schemaOf(file: string): string {
 }
 
 it('is the golden one', async () => {
+  proves('store:schema');
   await (await openSqliteStore({ path })).close();
   await expect(schemaOf(path)).toMatchFileSnapshot('golden/schema.sql');
 });

@@ -13,7 +13,7 @@ try {
 } catch (error) {
   await send({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
-process.disconnect?.();
+process.exit();
 
 function send(message: object): Promise<void> {
   return new Promise((resolve, reject) => process.send?.(message, (error: Error | null) => (error ? reject(error) : resolve())));

@@ -11,6 +11,7 @@ import type { Row } from './row.ts';
 import { isMissed, table, type Line, type Described, type Outcome } from './table.ts';
 
 const usage = 'usage: node bench/main.ts [row…] [--quick] [--strict] [--json FILE] [--profile FOLDER] [--list]';
+const ROW_WITHIN_MS = 15 * 60_000;
 const here = import.meta.dirname;
 // On the disk of the checkout: the system's temporary folder may be memory, where a sync costs nothing.
 const workFolder = path.resolve(process.env['EARPIECE_BENCH_FOLDER'] || path.join(here, '..', '.cache', 'bench'));
@@ -80,17 +81,36 @@ function runInChild(name: string, folder: string): ReturnType<Row['run']> {
   const profile = flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(flags.profile, name)}`];
   const child = fork(path.join(here, 'child.ts'), [name, folder, ...(flags.quick ? ['quick'] : [])], {
     execArgv: ['--expose-gc', ...profile],
+    // A group of its own: what it started ends with it, whatever happened.
+    detached: true,
   });
   return new Promise((resolve, reject) => {
     let answer: { measured: Awaited<ReturnType<Row['run']>> } | { error: string } | undefined;
+    const late = setTimeout(() => killGroup(child.pid), ROW_WITHIN_MS);
+    const stopped = (): void => {
+      killGroup(child.pid);
+      process.exit(130);
+    };
+    process.once('SIGINT', stopped);
     child.on('message', (message) => (answer = message as typeof answer));
     child.on('error', reject);
     child.on('exit', (code, signal) => {
+      clearTimeout(late);
+      process.off('SIGINT', stopped);
+      killGroup(child.pid);
       if (answer === undefined) reject(new Error(`the row's process ended with ${code ?? signal} and no result`));
       else if ('error' in answer) reject(new Error(answer.error));
       else resolve(answer.measured);
     });
   });
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left of it.
+  }
 }
 
 async function load(name: string): Promise<Row> {

@@ -37,13 +37,13 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
   const ask = (id: number, method: string, params: object): Promise<string> =>
     new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      stdin.write(requestOf(id, method, params));
+      stdin.write(`${requestOf(id, method, params)}\n`);
     });
 
   let next = 1;
-  await ask(next++, 'initialize', hello);
+  await inTime(ask(next++, 'initialize', hello), 'initialize');
   stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
-  await ask(next++, 'tools/list', {});
+  await inTime(ask(next++, 'tools/list', {}), 'tools/list');
   return {
     calls: (times, inFlight) => inParallel(times, inFlight, async () => check(await ask(next++, 'tools/call', call))),
     close: () => stop(child),
@@ -93,7 +93,7 @@ export async function httpClient(
 
   await listening(port, { child, ended });
   let next = 1;
-  const { headers: answered } = await post(requestOf(next++, 'initialize', hello));
+  const { headers: answered } = await inTime(post(requestOf(next++, 'initialize', hello)), 'initialize');
   const id = answered['mcp-session-id'];
   session = { 'mcp-protocol-version': hello.protocolVersion, ...(typeof id === 'string' ? { 'mcp-session-id': id } : {}) };
   await post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
@@ -119,8 +119,7 @@ export async function freePort(): Promise<number> {
 }
 
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
-const requestOf = (id: number, method: string, params: object): string =>
-  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 /** Answers are not parsed a second time: the client's own work would hide the gateway's. */
 function check(answer: string): void {
@@ -133,7 +132,22 @@ async function inParallel(times: number, inFlight: number, call: () => Promise<v
   const one = async (): Promise<void> => {
     while (left-- > 0) await call();
   };
-  await Promise.all(Array.from({ length: inFlight }, one));
+  // One timer for all of them: it finds a gateway that hangs, and does not cost the others.
+  await inTime(Promise.all(Array.from({ length: inFlight }, one)), `${times} tool calls`);
+}
+
+const PATIENCE_MS = 30_000;
+
+async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: no answer in ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 type Started = { readonly child: ChildProcess; /** How it ended, with the end of what it said. */ readonly ended: () => Error };

@@ -25,7 +25,16 @@ export { formatAddress, parseAddress, type Address, type ConversationId, type Lo
 export { EarpieceError, type ErrorCode } from './core/errors.ts';
 export type { Item } from './core/items.ts';
 export type { Json } from './core/json.ts';
-export type { Action, Deliver, Kind, Level, Notification, NotificationId, NotificationInput, Origin } from './core/notification.ts';
+export type {
+  Action,
+  Deliver,
+  Kind,
+  Level,
+  Notification,
+  NotificationId,
+  NotificationInput,
+  Origin,
+} from './core/notification.ts';
 export type { Decision, Line, Plan } from './core/plan.ts';
 export { DEFAULT_POLICY, type Policy } from './core/policy.ts';
 export type { Clock, Ids, Presence, Store } from './core/ports.ts';

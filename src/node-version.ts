@@ -5,7 +5,11 @@
 const major = Number(process.versions.node.split('.')[0]);
 if (!(major >= 24)) {
   process.stderr.write(
-    'earpiece needs Node >= 24, this is ' + process.version + ' (' + process.execPath + '). Install a newer Node, or run it with: npx node@24\n',
+    'earpiece needs Node >= 24, this is ' +
+      process.version +
+      ' (' +
+      process.execPath +
+      '). Install a newer Node, or run it with: npx node@24\n',
   );
   process.exit(1);
 }

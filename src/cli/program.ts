@@ -11,6 +11,7 @@ import { db } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
 import { gateway } from './commands/gateway.ts';
 import { help } from './commands/help.ts';
+import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
 import { send } from './commands/send.ts';
@@ -47,7 +48,7 @@ export type Answer = (code: number) => void;
 const GROUPS = {
   'Tell an agent:': [send, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
-  'Set up:': [gateway, doctor, config, trust, db],
+  'Set up:': [gateway, doctor, config, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;
 
 /** Also for the tests of the pages that show commands. */

@@ -1,0 +1,89 @@
+/**
+ * JP's conversations on disk, to and from records. JP writes each event as one entry: `timestamp`, `type`, its fields and
+ * `metadata`; strings in tool arguments, tool results and metadata are in base64 at rest. What we do not know of an entry
+ * is kept, so that writing it again gives the entry that was read.
+ */
+import type { Json } from '../../core/json.ts';
+import type { Draft } from '../../core/records.ts';
+
+export type JpEntry = { readonly type: string; readonly timestamp?: string } & { readonly [key: string]: Json };
+type Table = { readonly [key: string]: Json };
+
+/** The record of one entry. Its own things are under `metadata.jp`, what a provider needs again under `metadata.provider`. */
+export function recordOf(entry: JpEntry): Draft {
+  const { timestamp, metadata: encoded, ...rest } = entry;
+  const metadata = encoded === undefined ? undefined : (decoded(encoded) as Table);
+  const body = decodeFields(rest as Table & { type: string });
+  const provider = providerOf(metadata);
+  const jp = { ...(timestamp === undefined ? {} : { timestamp }), ...(metadata === undefined ? {} : { metadata }) };
+  const record = { ...body, metadata: { jp, ...(provider === undefined ? {} : { provider }) } } as unknown as Draft;
+  // A string that was not in base64, against the rule, would come back otherwise than it was.
+  if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
+  return { ...record, metadata: { jp: { ...jp, entry }, ...(provider === undefined ? {} : { provider }) } } as Draft;
+}
+
+/** The entry of one record, keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
+export function entryOf(record: Draft): JpEntry {
+  const {
+    metadata,
+    conversation: _conversation,
+    view: _view,
+    summarizes: _summarizes,
+    ...body
+  } = record as unknown as Table & { type: string; metadata?: Table };
+  const jp = (metadata?.['jp'] ?? {}) as { timestamp?: string; metadata?: Table; entry?: JpEntry };
+  if (jp.entry !== undefined) return jp.entry;
+  return ordered({
+    ...(jp.timestamp === undefined ? {} : { timestamp: jp.timestamp }),
+    ...encodeFields(body),
+    ...(jp.metadata === undefined ? {} : { metadata: encoded_(jp.metadata) }),
+  } as JpEntry);
+}
+
+const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry =>
+  ({
+    ...(timestamp === undefined ? {} : { timestamp }),
+    type,
+    ...rest,
+    ...(metadata === undefined ? {} : { metadata }),
+  }) as JpEntry;
+
+/** Signatures without which a provider refuses its own reasoning. */
+function providerOf(metadata: Table | undefined): Table | undefined {
+  const anthropic = metadata?.['anthropic_thinking_signature'];
+  if (typeof anthropic === 'string') return { anthropic: { signature: anthropic } };
+  const redacted = metadata?.['anthropic_redacted_thinking'];
+  if (typeof redacted === 'string') return { anthropic: { redactedData: redacted } };
+  const google = metadata?.['google_thought_signature'];
+  return typeof google === 'string' ? { google: { thoughtSignature: google } } : undefined;
+}
+
+const FIELDS: Readonly<Record<string, string>> = { tool_call_request: 'arguments', tool_call_response: 'content' };
+
+function decodeFields(entry: Table & { type: string }): Table {
+  const field = FIELDS[entry.type];
+  return field === undefined || entry[field] === undefined ? entry : { ...entry, [field]: decoded(entry[field]) };
+}
+function encodeFields(entry: Table & { type: string }): Table {
+  const field = FIELDS[entry.type];
+  return field === undefined || entry[field] === undefined ? entry : { ...entry, [field]: encoded_(entry[field]) };
+}
+
+/** Every string in it from base64; what is not base64 of UTF-8 text stays. */
+function decoded(value: Json): Json {
+  if (typeof value === 'string') {
+    const bytes = Buffer.from(value, 'base64');
+    const text = bytes.toString('utf8');
+    return bytes.toString('base64') === value && Buffer.from(text, 'utf8').equals(bytes) ? text : value;
+  }
+  return mapped(value, decoded);
+}
+const encoded_ = (value: Json): Json =>
+  typeof value === 'string' ? Buffer.from(value, 'utf8').toString('base64') : mapped(value, encoded_);
+
+function mapped(value: Json, each: (value: Json) => Json): Json {
+  if (Array.isArray(value)) return value.map(each);
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, each(inner)]));
+  return value;
+}

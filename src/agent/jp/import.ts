@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { MAIN, parseAddress, conversationId, logOf, nameFrom, formatAddress } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Draft } from '../../core/records.ts';
+import type { Inbox } from '../../inbox/index.ts';
+import { recordOf, type JpEntry } from './entries.ts';
+import { closeByPosition } from './positional.ts';
+
+export type Imported = {
+  readonly address: string;
+  readonly title?: string;
+  readonly records: number;
+  readonly byType: Readonly<Record<string, number>>;
+  readonly pending: number;
+};
+
+/**
+ * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of
+ * `agent`, named like the folder unless `to` names one. Throws `bad_argument` for what is no such folder, and for a conversation that has records already.
+ */
+export async function importJp(inbox: Inbox, folder: string, to: string): Promise<Imported> {
+  const name = basename(folder.replace(/\/+$/, ''));
+  const parsed = parseAddress(to);
+  if (parsed.kind === 'project')
+    throw new EarpieceError('bad_address', `address ${to} is a whole project; write ${parsed.project}/<agent>`);
+  const conversation =
+    parsed.kind === 'conversation' && parsed.conversation !== MAIN ? parsed.conversation : conversationId(nameFrom(name));
+  const log = logOf(parsed);
+
+  const entries = readJson(join(folder, 'events.json'), true);
+  if (!Array.isArray(entries))
+    throw new EarpieceError(
+      'bad_argument',
+      `${join(folder, 'events.json')} is not a list of events; name a conversation folder of JP`,
+    );
+  entries.forEach((entry: Json, i) => {
+    if (
+      typeof entry !== 'object' ||
+      entry === null ||
+      Array.isArray(entry) ||
+      typeof (entry as { type?: unknown }).type !== 'string'
+    )
+      throw new EarpieceError('bad_argument', `${join(folder, 'events.json')}: entry ${i} is no event with a "type"`);
+  });
+  const metadata = readJson(join(folder, 'metadata.json'), false) as { title?: string } | undefined;
+  const base = readJson(join(folder, 'base_config.json'), false);
+  const first = await inbox.store.read({ log, conversation, limit: 1 });
+  if (first.length > 0)
+    throw new EarpieceError(
+      'bad_argument',
+      `${log}#${conversation} has records already; import to another conversation: --to ${log}#<name>`,
+    );
+
+  const policy = inbox.policies.policy(log.slice(0, log.indexOf('/')));
+  const prefix = `jp-${nameFrom(name).replaceAll(/[\s,]/g, '-')}`;
+  const converted = closeByPosition(
+    (entries as unknown as JpEntry[]).map((entry) => recordOf(entry)),
+    { prefix, conversation, now: inbox.store.now(), ttlMs: policy.ttlMs },
+  );
+  const drafts: Draft[] = [
+    {
+      type: 'conversation_imported',
+      from: 'jp',
+      name,
+      ...(metadata === undefined ? {} : { metadata_json: metadata }),
+      ...(base === undefined ? {} : { base_config: base }),
+    } as Draft,
+    ...converted,
+  ].map((draft) => ({ ...draft, conversation }) as Draft);
+  const appended = await inbox.store.append(log, drafts);
+  if (appended.kind !== 'appended')
+    throw new EarpieceError('bad_argument', `notifications of ${name} are in ${log} already; import to another agent`);
+
+  const byType: Record<string, number> = {};
+  for (const { type } of entries as unknown as JpEntry[]) byType[type] = (byType[type] ?? 0) + 1;
+  const pending = (await inbox.store.items(log, { kind: 'open', conversation })).filter((item) =>
+    item.id.startsWith(prefix),
+  ).length;
+  const [project = '', agent = ''] = log.split('/');
+  return {
+    address: formatAddress({ kind: 'conversation', project, agent, conversation }),
+    ...(metadata?.title === undefined ? {} : { title: metadata.title }),
+    records: entries.length,
+    byType,
+    pending,
+  };
+}
+
+function readJson(file: string, needed: boolean): Json | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    if (!needed && code === 'ENOENT') return undefined;
+    throw new EarpieceError(
+      'bad_argument',
+      `${file} cannot be read (${code}); name a conversation folder of JP, e.g. .jp/conversations/<id>-<slug>`,
+    );
+  }
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new EarpieceError('bad_argument', `${file} is no JSON: ${(cause as Error).message}`);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What was delivered in a conversation of JP, by JP's own rule: everything queued after the last message to the model is
+ * pending, everything before it is not. Its notifications have no ids; they get some from where they stand.
+ */
+import { makeNotification, type Kind, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
+import type { Json } from '../../core/json.ts';
+import type { Policy } from '../../core/policy.ts';
+import { queuedRecord, recorded, type Draft } from '../../core/records.ts';
+import type { ConversationId } from '../../core/address.ts';
+import { render } from '../../core/views/index.ts';
+
+type JpNotification = { readonly kind: Kind | string; readonly level?: Level; readonly message: string };
+
+/** Queue records get ids; carriers get the notifications that they carried, with those ids and a view; the rest is closed as filtered. */
+export function closeByPosition(
+  records: readonly Draft[],
+  options: {
+    readonly prefix: string;
+    readonly conversation: ConversationId;
+    readonly now: number;
+    readonly ttlMs: Policy['ttlMs'];
+  },
+): readonly Draft[] {
+  const out: Draft[] = [];
+  let waiting: Notification[] = [];
+  let n = 0;
+  for (const record of records) {
+    if (record.type === 'system_notification_queued') {
+      const given = record as unknown as JpNotification & { metadata?: Json };
+      const input: NotificationInput = {
+        kind: given.kind,
+        message: given.message,
+        ...(given.level === undefined ? {} : { level: given.level }),
+        expiresAt: null,
+      };
+      const notification = makeNotification(input, { id: `${options.prefix}-${n++}`, now: options.now, ttlMs: options.ttlMs });
+      waiting.push(notification);
+      out.push({
+        ...queuedRecord(notification, { conversation: options.conversation }),
+        ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
+      });
+      continue;
+    }
+    if (record.type !== 'chat_request' && record.type !== 'tool_call_response') {
+      out.push(record);
+      continue;
+    }
+    const carried = ((record as { notifications?: readonly JpNotification[] }).notifications ?? []).flatMap((given) => {
+      const at = waiting.findIndex((w) => w.message === given.message && kindOf(w.kind) === kindOf(given.kind));
+      return at < 0 ? [] : waiting.splice(at, 1);
+    });
+    const { notifications: _notifications, ...plain } = record as Draft & { notifications?: unknown };
+    out.push(
+      carried.length === 0
+        ? (plain as Draft)
+        : ({ ...plain, notifications: carried.map((c) => recorded(c)), view: viewOf(carried, options.now) } as unknown as Draft),
+    );
+    if (waiting.length > 0)
+      out.push({
+        type: 'notification_closed',
+        ids: waiting.map((w) => w.id),
+        outcome: 'filtered',
+        by: 'import',
+        reason: 'JP did not deliver it with the message that followed',
+      });
+    waiting = [];
+  }
+  return out;
+}
+
+const kindOf = (kind: Kind | string): string => (typeof kind === 'string' ? kind : `${kind.source}.${kind.name}`);
+
+const viewOf = (carried: readonly Notification[], now: number): ReturnType<typeof render> =>
+  render('markdown', {
+    lines: carried.map((n) => ({
+      ids: [n.id],
+      kind: n.kind,
+      level: n.level,
+      messages: [n.message],
+      count: 1,
+      firstAt: now,
+      lastAt: now,
+      data: [],
+    })),
+    mark: '0000',
+    tellMark: false,
+    pulls: false,
+    maxItemChars: 2_000,
+    timeZone: 'UTC',
+  });

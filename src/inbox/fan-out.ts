@@ -15,11 +15,7 @@ export async function fanOut(inbox: Inbox, project: string, notification: Notifi
   const fits = (purpose: string | undefined): boolean =>
     notification.purpose === undefined || purpose === undefined || notification.purpose === purpose;
   const there = (await inbox.active({ project })).filter((p) => fits(p.purpose));
-  if (there.length === 0)
-    throw new EarpieceError(
-      'nobody_there',
-      `no conversation is active in project ${JSON.stringify(project)}; start an agent with an earpiece gateway, or name one agent: ${project}/<agent> keeps it until that agent comes`,
-    );
+  if (there.length === 0) throw await nobody(inbox, project);
   const targets = Object.values(Object.groupBy(there, (p) => p.log)).map((group) => ({
     log: group?.[0]?.log as LogKey,
     conversations: (group ?? []).map((p) => p.conversation),
@@ -38,6 +34,16 @@ export async function fanOut(inbox: Inbox, project: string, notification: Notifi
     conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
   );
   return { kind: results.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+}
+
+async function nobody(inbox: Inbox, project: string): Promise<EarpieceError> {
+  const last = (await inbox.store.presence({ project })).toSorted((a, b) => b.seenAt - a.seenAt)[0];
+  const keeps =
+    last === undefined ? `${project}/<agent> keeps it until that agent comes` : `${last.log} keeps it until that one is back`;
+  return new EarpieceError(
+    'nobody_there',
+    `no conversation is active in project ${JSON.stringify(project)}; start an agent with an earpiece gateway, or name one agent: ${keeps}`,
+  );
 }
 
 /** Carries out what an earlier process announced and did not finish. */

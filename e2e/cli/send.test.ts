@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { proves, verifies } from '../verifies.ts';
+import type { Earpiece } from '../../src/index.ts';
+import { Shell } from './shell.ts';
+
+async function untilQueued(ear: Earpiece): Promise<void> {
+  for await (const record of ear.watch({ after: 0 })) if (record.body.type === 'system_notification_queued') return;
+}
+
+describe('send', () => {
+  proves('cli:commands');
+
+  it('queues, says for whom, and survives in the log', async () => {
+    await using shell = new Shell();
+    expect(await shell.says(['send', '--to', 'coder', '--id', 'b1', 'the', 'build', 'failed'])).toBe(
+      'b1  queued for shop/coder\n',
+    );
+    const ear = await shell.open();
+    expect((await ear.open('shop/coder'))[0]?.notification).toMatchObject({
+      id: 'b1',
+      level: 'info',
+      kind: { source: 'user', name: 'message' },
+      message: 'the build failed',
+    });
+  });
+
+  it('takes everything that a notification may have', async () => {
+    await using shell = new Shell();
+    const before = Date.now();
+    const flags = ['--level', 'error', '--kind', 'ci.failed', '--key', 'ci', '--supersede', '--data', '{"run":7}'];
+    const more = [
+      '--action',
+      'pause',
+      '--instruction',
+      'wait',
+      '--deliver',
+      'turns:2',
+      '--ttl',
+      '1h',
+      '--purpose',
+      'review',
+      '--as',
+      'anna',
+    ];
+    await shell.says(['send', '--to', 'shop/coder#s1', ...flags, ...more, 'hold on']);
+    const ear = await shell.open();
+    const [item] = await ear.open('shop/coder');
+    expect(item?.audience).toBe('s1');
+    expect(item?.notification).toMatchObject({
+      level: 'error',
+      kind: { source: 'ci', name: 'failed' },
+      key: 'ci',
+      supersede: true,
+      data: { run: 7 },
+      action: 'pause',
+      instruction: 'wait',
+      deliver: { afterTurns: 2 },
+      purpose: 'review',
+      origin: { person: 'anna' },
+    });
+    expect(item?.notification.expiresAt).toBeGreaterThanOrEqual(before + 3_600_000);
+    expect(item?.notification.expiresAt).toBeLessThan(Date.now() + 3_600_000 + 1);
+  });
+
+  it.each([[['send', '--to', 'coder']], [['send', '--to', 'coder', '-']]])('reads its text from stdin: %j', async (args) => {
+    await using shell = new Shell();
+    await shell.says(args, { input: 'two\nlines\n\n' });
+    const ear = await shell.open();
+    expect((await ear.open('shop/coder')).map((item) => item.notification.message)).toEqual(['two\nlines']);
+  });
+
+  it('takes what begins with "-" behind --', async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--', '-5', 'degrees']);
+    const ear = await shell.open();
+    expect((await ear.open('shop/coder'))[0]?.notification.message).toBe('-5 degrees');
+  });
+
+  it('says when it was counted into another, and when the id was sent before', async () => {
+    await using shell = new Shell();
+    const first = ['send', '--to', 'coder', '--key', 'k', '--id', 'k1', 'one'];
+    await shell.says(first);
+    expect(await shell.says(first)).toBe('k1  was queued before for shop/coder; nothing changed\n');
+    expect(await shell.says(['send', '--to', 'coder', '--key', 'k', '--id', 'k2', 'two'])).toBe(
+      'k2  counted into k1, which waits for shop/coder\n',
+    );
+    expect(await shell.json(first)).toEqual([{ kind: 'duplicate', id: 'k1', to: ['shop/coder'] }]);
+    expect(await shell.json(['send', '--to', 'coder', '--key', 'k', '--id', 'k3', 'three'])).toEqual([
+      { kind: 'folded', id: 'k3', into: 'k1', to: ['shop/coder'] },
+    ]);
+  });
+
+  it('goes to every conversation that is active in the project of the repository, and to no other', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.conversation('shop/coder#s1').seen();
+    await ear.conversation('shop/writer#s2').seen();
+    await ear.conversation('other/coder#s3').seen();
+    await ear.conversation('shop/gone#s4').ended();
+    execFileSync('git', ['init', '-q'], { cwd: shell.folder });
+    const deep = join(shell.folder, 'src', 'deep');
+    mkdirSync(deep, { recursive: true });
+    const [queued] = await shell.json(['send', 'to all'], { cwd: deep });
+    expect(queued).toMatchObject({ kind: 'queued', to: ['shop/coder#s1', 'shop/writer#s2'] });
+  });
+
+  it('goes to the address of the configuration or the environment where none is named', async () => {
+    await using shell = new Shell('address = "coder"');
+    expect(await shell.json(['send', 'x'])).toMatchObject([{ to: ['shop/coder'] }]);
+    expect(await shell.json(['send', 'x'], { env: { EARPIECE_ADDRESS: 'shop/writer#w' } })).toMatchObject([
+      { to: ['shop/writer#w'] },
+    ]);
+  });
+
+  verifies('address:nobody', 'the error names the way out, and the exit code is 5', async () => {
+    await using shell = new Shell();
+    const { code, stdout, stderr } = await shell.run(['send', 'is anybody there']);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toBe(
+      'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent comes\n',
+    );
+    const ear = await shell.open();
+    await ear.conversation('shop/coder#s1').ended();
+    expect((await shell.run(['send', 'and now'])).stderr).toContain(
+      'name one agent: shop/coder keeps it until that one is back\n',
+    );
+  });
+});
+
+describe('send --wait', () => {
+  proves('cli:send-wait', 'cli:exit-codes');
+
+  it('0: delivered; the agent carries while it waits', async () => {
+    await using shell = new Shell();
+    const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
+    const sent = shell.run([
+      'send',
+      '--to',
+      'coder',
+      '--id',
+      'n1',
+      '--wait',
+      'delivered',
+      '--timeout',
+      '20s',
+      'the build has ended',
+    ]);
+    const ear = await shell.open();
+    await untilQueued(ear);
+    await gateway.call('echo', { text: 'x' });
+    expect(await sent).toEqual({ code: 0, stdout: 'n1  queued for shop/coder; delivered\n', stderr: '' });
+  });
+
+  it('0: read; by an agent that looks into its inbox', async () => {
+    await using shell = new Shell();
+    const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'read', '--timeout', '20s', '--json', 'stop']);
+    const ear = await shell.open();
+    await untilQueued(ear);
+    await shell.says(['inbox'], { env: { EARPIECE_ADDRESS: 'shop/coder' } });
+    const { code, stdout } = await sent.ended;
+    expect({ code, answer: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      answer: { kind: 'queued', id: 'n1', to: ['shop/coder'], receipt: 'read' },
+    });
+  });
+
+  it('3: the time was over; it goes on waiting for its agent', async () => {
+    await using shell = new Shell();
+    const args = ['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '50ms', 'x'];
+    expect(await shell.run(args)).toEqual({
+      code: 3,
+      stdout: 'n1  queued for shop/coder; not delivered within 50ms, it is still waiting\n',
+      stderr: '',
+    });
+    const ear = await shell.open();
+    expect((await ear.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
+  });
+
+  it('4: it ended otherwise', async () => {
+    await using shell = new Shell();
+    const sent = shell.begin(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--timeout', '20s', 'x']);
+    const ear = await shell.open();
+    await untilQueued(ear);
+    await ear.withdraw('shop/coder', { id: 'n1' }, { by: 'test', reason: 'no longer' });
+    expect(await sent.ended).toMatchObject({
+      code: 4,
+      stdout: 'n1  queued for shop/coder; it ended withdrawn and not delivered\n',
+    });
+  });
+
+  it('waits for what an id was counted into, also when it is sent again', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'k1', key: 'k', message: 'one' });
+    await ear.queue('shop/coder', { id: 'k2', key: 'k', message: 'two' });
+    await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });
+    expect(await shell.run(['send', '--to', 'coder', '--key', 'k', '--id', 'k2', '--wait', 'delivered', 'two'])).toMatchObject({
+      code: 0,
+      stdout: 'k2  was queued before for shop/coder; nothing changed; delivered\n',
+    });
+  });
+});

@@ -1,0 +1,73 @@
+/** A person's shell in the project `shop`: nothing says that an agent runs it. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { CLI, Stage } from '../delivery/stage.ts';
+
+export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+type Options = { readonly env?: Record<string, string>; readonly input?: string; readonly cwd?: string };
+
+export class Shell extends Stage {
+  constructor(toml = '') {
+    super();
+    this.config(toml);
+  }
+
+  override env(more: Record<string, string> = {}): Record<string, string> {
+    return super.env({ EARPIECE_ADDRESS: '', ...more });
+  }
+
+  /** One command line to its end; what it says on stderr fails the test. */
+  async says(args: readonly string[], options: Options = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code !== 0 || stderr !== '') throw new Error(`earpiece ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  /** The same with `--json`: a value a line. */
+  async json(args: readonly string[], options: Options = {}): Promise<Record<string, unknown>[]> {
+    return parsed(await this.says([...args, '--json'], options));
+  }
+
+  /** A command that goes on until it is told to stop. */
+  begin(args: readonly string[]): Running {
+    return new Running(spawn(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.env(), stdio: 'pipe' }));
+  }
+}
+
+export class Running {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly ended: Promise<Ran & { readonly signal: NodeJS.Signals | null }>;
+  #stdout = '';
+  #wake: () => void = () => {};
+
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>) {
+    this.process = child;
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#wake();
+    });
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.#stdout, stderr });
+        this.#wake();
+      });
+    });
+  }
+
+  /** Resolves when its output holds this. */
+  async shows(text: string): Promise<void> {
+    while (!this.#stdout.includes(text)) {
+      if (this.process.exitCode !== null) throw new Error(`it ended with ${this.process.exitCode} and never showed ${text}`);
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+export const parsed = (lines: string): Record<string, unknown>[] =>
+  lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -47,6 +47,8 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
   const store = typeof db === 'string' ? await openStore(db, options.clock ? { clock: options.clock } : {}) : db;
   const files = policySource({
     ...at,
+    // A log in memory is nobody else's: then nothing is left on the disk.
+    remember: db !== 'memory:' && typeof db === 'string',
     onProblem: (problems) => problems.forEach((problem) => options.onProblem?.(formatProblem(problem))),
   });
   const { policy } = options;

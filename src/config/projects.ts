@@ -20,7 +20,10 @@ export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 
  * The own folder's policy for the own project; for another one that of the first folder that was seen to be it and still
  * is there; for one that nobody has seen, what the user's file says. Variables and flags of this process count for all.
  */
-export function policySource(options: WatchOptions): PolicySource & { readonly own: ConfigWatch } {
+/** `remember: false` leaves no note of where this project is: for programs whose log nobody else reads. */
+export function policySource(
+  options: WatchOptions & { readonly remember?: boolean },
+): PolicySource & { readonly own: ConfigWatch } {
   const at: Surroundings = { env: options.env, home: options.home };
   const own = watchConfig(options);
   const noted = notedProjects(at);
@@ -43,7 +46,7 @@ export function policySource(options: WatchOptions): PolicySource & { readonly o
     own,
     policy: (project) => {
       const config = own.current();
-      if (noticed !== config.project) {
+      if (noticed !== config.project && options.remember !== false) {
         noticed = config.project;
         rememberProject(config, at, options.onProblem);
       }

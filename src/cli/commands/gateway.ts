@@ -80,7 +80,7 @@ async function serve(words: readonly string[], options: Options): Promise<number
     },
   };
   const { config, problems } = readConfig(at);
-  for (const problem of problems) complain(formatProblem(problem));
+  for (const problem of [...problems, ...config.gateway.problems]) complain(formatProblem(problem));
 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);

@@ -71,7 +71,7 @@ export const median = (values: readonly number[]): number => percentile(values, 
 /** Nearest rank. NaN for nothing. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = Float64Array.from(values).sort();
-  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+  return sorted[Math.max(0, Math.ceil((percent * sorted.length) / 100) - 1)] ?? Number.NaN;
 }
 
 /** One side does not pay for the garbage of the other. Needs `--expose-gc`, which `main.ts` gives to each row. */

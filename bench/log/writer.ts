@@ -26,6 +26,6 @@ async function queueing(): Promise<(run: number) => Promise<unknown>> {
 }
 
 function inserting(): (run: number) => void {
-  const raw = openRaw(folder, { busyMs: 5000 });
+  const raw = openRaw(folder, { busyMs: 60_000 });
   return (run) => raw.insert(JSON.stringify({ type: 'system_notification_queued', message: message(run), data: { run } }));
 }

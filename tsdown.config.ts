@@ -8,6 +8,7 @@ export default defineConfig({
     stores: 'src/entries/stores.ts',
     gateway: 'src/entries/gateway.ts',
     config: 'src/entries/config.ts',
+    agent: 'src/entries/agent.ts',
     'cli/main': 'src/cli/main.ts',
   },
   platform: 'node',

@@ -1,6 +1,16 @@
 /** The package as its users get it: packed, unpacked beside its dependencies alone, on the right Node and on one that is too old. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,6 +41,8 @@ beforeAll(() => {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${manifest.version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });
+  // Its own, so that no package.json above it can take the name for its own.
+  writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n');
   cpSync(join(folder, 'package'), installed, { recursive: true });
   // What an import of ours may find: nothing but what package.json says that we need.
   for (const name of Object.keys(manifest.dependencies)) {

@@ -1,0 +1,43 @@
+/** What the scripted model says, in no API's words; each wire turns it into its own stream. */
+import type { JsonObject } from './json.ts';
+
+export type Part =
+  /** Signed unless it says otherwise: with a signature, an encrypted item or a thought signature, as the API has it. */
+  | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly args?: JsonObject };
+
+export type Answer = readonly Part[];
+
+/** One write to the socket. A part is its words (or the halves of its arguments), counted from 0; then its end. */
+export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
+
+/** Turns an answer into the stream of one API; `n` makes its ids unique. */
+export type Wire = (answer: Answer, n: number) => readonly Chunk[];
+
+export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);
+
+/** Two pieces, so that one can be cut off in the middle. */
+export function halvesOf(args: JsonObject | undefined): readonly [string, string] {
+  const text = JSON.stringify(args ?? {});
+  const half = Math.ceil(text.length / 2);
+  return [text.slice(0, half), text.slice(half)];
+}
+
+export const event = (data: object, name?: string): string =>
+  `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+/** The whole stream from what each part needs: `part -1` stands before the first token, `answer.length` behind the last. */
+export function chunked(
+  answer: Answer,
+  { start, end, part }: { start: string; end: string; part: (part: Part, at: number) => readonly string[] },
+): readonly Chunk[] {
+  return [
+    { part: -1, delta: 0, sse: start },
+    ...answer.flatMap((said, at) => {
+      const pieces = part(said, at);
+      return pieces.map((sse, i): Chunk => ({ part: at, delta: i === pieces.length - 1 ? 'end' : i, sse }));
+    }),
+    { part: answer.length, delta: 0, sse: end },
+  ];
+}

@@ -1,0 +1,38 @@
+import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
+
+/** Anthropic messages. Thinking that is not signed has no signature_delta. */
+export const anthropic: Wire = (answer, n) => {
+  const say = (type: string, data: object = {}): string => event({ type, ...data }, type);
+  const message = { id: `msg_${n}`, type: 'message', role: 'assistant', model: 'scripted', content: [] };
+  return chunked(answer, {
+    start: say('message_start', {
+      message: { ...message, stop_reason: null, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 1 } },
+    }),
+    part(part, index) {
+      const start = (content_block: object): string => say('content_block_start', { index, content_block });
+      const delta = (delta: object): string => say('content_block_delta', { index, delta });
+      const stop = say('content_block_stop', { index });
+      if (part.kind === 'text') {
+        const [first = '', ...rest] = wordsOf(part.text).map((text) => delta({ type: 'text_delta', text }));
+        return [start({ type: 'text', text: '' }) + first, ...rest, stop];
+      }
+      if (part.kind === 'reasoning') {
+        const [first = '', ...rest] = wordsOf(part.text).map((thinking) => delta({ type: 'thinking_delta', thinking }));
+        const signature = part.signed === false ? '' : delta({ type: 'signature_delta', signature: `signed-${n}-${index}` });
+        return [start({ type: 'thinking', thinking: '', signature: '' }) + first, ...rest, signature + stop];
+      }
+      const [first, second] = halvesOf(part.args);
+      return [
+        start({ type: 'tool_use', id: part.id, name: part.name, input: {} }) +
+          delta({ type: 'input_json_delta', partial_json: first }),
+        delta({ type: 'input_json_delta', partial_json: second }),
+        stop,
+      ];
+    },
+    end:
+      say('message_delta', {
+        delta: { stop_reason: answer.some((part) => part.kind === 'call') ? 'tool_use' : 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 5 },
+      }) + say('message_stop'),
+  });
+};

@@ -1,0 +1,38 @@
+import { chunked, event, wordsOf, type Wire } from '../answer.ts';
+
+/**
+ * Gemini. It has no blocks, only parts that follow each other: calls come whole, and what was thought is signed in the first
+ * call of the answer, without calls in an empty part behind the text.
+ */
+export const gemini: Wire = (answer, n) => {
+  const say = (part: object): string =>
+    event({
+      candidates: [{ index: 0, content: { role: 'model', parts: [part] } }],
+      modelVersion: 'scripted',
+      responseId: `g${n}`,
+    });
+  const signed = !answer.some((part) => part.kind === 'reasoning' && part.signed === false);
+  const thoughtSignature = `thought-${n}`;
+  const firstCall = answer.find((part) => part.kind === 'call');
+  const lastText = firstCall === undefined ? answer.findLast((part) => part.kind === 'text') : undefined;
+  const thinks = answer.some((part) => part.kind === 'reasoning');
+  return chunked(answer, {
+    start: '',
+    part(part) {
+      if (part.kind === 'text')
+        return [
+          ...wordsOf(part.text).map((text) => say({ text })),
+          part === lastText && signed && thinks ? say({ text: '', thoughtSignature }) : '',
+        ];
+      if (part.kind === 'reasoning') return [...wordsOf(part.text).map((text) => say({ text, thought: true })), ''];
+      const { id, name, args = {} } = part;
+      return ['', '', say({ functionCall: { id, name, args }, ...(part === firstCall && signed ? { thoughtSignature } : {}) })];
+    },
+    end: event({
+      candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+      modelVersion: 'scripted',
+      responseId: `g${n}`,
+    }),
+  });
+};

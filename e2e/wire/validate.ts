@@ -1,0 +1,32 @@
+/** Holds a recorded request to what the real API of its path enforces. */
+import type { JsonObject } from '../model/json.ts';
+import { wireOf, type WireName } from '../model/server.ts';
+import { anthropic } from './anthropic.ts';
+import { gemini } from './gemini.ts';
+import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
+import { word, type Rule } from './rule.ts';
+
+export const RULES: Readonly<Record<WireName, readonly Rule[]>> = {
+  'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
+  anthropic,
+  gemini,
+};
+
+export type Violation = { readonly rule: string; readonly what: string; readonly source: string };
+
+/** Nothing when the API would take it. `except`: ids of rules that this request is known to bend. */
+export function validate(
+  request: { readonly path: string; readonly body: JsonObject | undefined },
+  except: readonly string[] = [],
+): readonly Violation[] {
+  const wire = wireOf(request.path);
+  const { body } = request;
+  if (body === undefined) return [{ rule: `${wire}:json`, what: 'the body is no JSON object', source: 'any JSON API' }];
+  // Gemini has the model in its path.
+  const model = /models\/([^:/?]+)/.exec(request.path)?.[1] ?? word(body['model']);
+  return RULES[wire].flatMap(({ id, source, breaks }) =>
+    except.includes(id) ? [] : [...breaks(body, model)].map((what) => ({ rule: id, what, source })),
+  );
+}

@@ -18,8 +18,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   inbox: { mayImport: ['core'] },
   config: { mayImport: ['core'] },
   bus: { mayImport: ['core', 'inbox'] },
-  // What happens: events for the bus, and tools for an agent's loop.
-  sources: { mayImport: ['core', 'bus'] },
+  // What happens: events for the bus, and tools for an agent's loop, whose handles are in the agent's log.
+  sources: { mayImport: ['core', 'inbox', 'bus'] },
   gateway: { mayImport: ['core', 'inbox'] },
   // It reaches its MCP servers as the gateway does.
   agent: { mayImport: ['core', 'inbox', 'sources', 'gateway'] },

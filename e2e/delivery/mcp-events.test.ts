@@ -1,0 +1,82 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { logKey } from '../../src/core/address.ts';
+import { isType } from '../../src/core/records.ts';
+import { verifies } from '../verifies.ts';
+import { Stage, textOf, type GatewayClient } from './stage.ts';
+
+const LOG = logKey('shop', 'coder');
+const ECHO = join(import.meta.dirname, 'echo-server.ts');
+
+/** The echo server, as a process that tells its pid and does not start while a file says so. */
+function fragile(stage: Stage): { args: string[]; pid: () => number; hold: () => void; free: () => void } {
+  const [script, pidFile, held] = [join(stage.folder, 'fragile.mjs'), join(stage.folder, 'pid'), join(stage.folder, 'held')];
+  writeFileSync(
+    script,
+    `import { existsSync, writeFileSync } from 'node:fs';
+if (existsSync(${JSON.stringify(held)})) process.exit(7);
+writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+await import(${JSON.stringify(ECHO)});`,
+  );
+  return {
+    args: ['--name', 'files', '--', process.execPath, script],
+    pid: () => Number(readFileSync(pidFile, 'utf8')),
+    hold: () => writeFileSync(held, ''),
+    free: () => rmSync(held),
+  };
+}
+
+describe('a server behind the gateway', () => {
+  const connected = async (stage: Stage, args: readonly string[]): Promise<GatewayClient> => {
+    const gateway = await stage.gateway({ args });
+    expect(textOf(await gateway.call('echo', { text: 'x' }))).toBe('x');
+    return gateway;
+  };
+
+  verifies(
+    'gateway:mcp-events',
+    'killed while a call runs: the call fails with its name, the drop is withdrawn when it is back',
+    async () => {
+      await using stage = new Stage();
+      const ear = await stage.open();
+      const server = fragile(stage);
+      const gateway = await connected(stage, server.args);
+      const running = gateway.call('echo', { text: 'slow', delayMs: 10_000 });
+      await gateway.request('ping', {});
+      process.kill(server.pid(), 'SIGKILL');
+      const failed = await running.then(
+        (result) => textOf(result),
+        (error: Error) => error.message,
+      );
+      expect(failed).toContain('files');
+
+      for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(10_000) }))
+        if (isType(body, 'system_notification_queued') && body.kind.name === 'reconnected') break;
+      const next = textOf(await gateway.call('echo', { text: 'again' }));
+      expect(next).toMatch(/^again\n/);
+      expect(next).toContain('`files` is connected again');
+      const items = await ear.store.items(LOG, { kind: 'latest', limit: 10 });
+      const of = (name: string): (typeof items)[number] | undefined => items.find((item) => item.notification.kind.name === name);
+      expect(of('disconnected')?.notification).toMatchObject({ level: 'error', kind: { source: 'mcp' } });
+      expect(of('reconnected')?.notification).toMatchObject({ level: 'info', kind: { source: 'mcp' } });
+      // It rode on the result of the call that failed, or nobody had seen it: then it is withdrawn. In either case not now.
+      expect(of('disconnected')?.outcome).toBe(failed.includes('has disconnected') ? 'delivered' : 'withdrawn');
+      expect(next).not.toContain('has disconnected');
+    },
+  );
+
+  verifies('gateway:mcp-events', 'gone for longer: the drop is told by whoever carries for the conversation', async () => {
+    await using stage = new Stage();
+    const server = fragile(stage);
+    await connected(stage, server.args);
+    const other = await stage.gateway();
+    server.hold();
+    process.kill(server.pid(), 'SIGKILL');
+    const ear = await stage.open();
+    for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(10_000) }))
+      if (isType(body, 'system_notification_queued') && body.kind.name === 'disconnected') break;
+    expect(textOf(await other.call('echo', { text: 'y' }))).toContain('`files` has disconnected');
+    server.free();
+  });
+});

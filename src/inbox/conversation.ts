@@ -35,6 +35,7 @@ import { gateText, render, signalText } from '../core/views/index.ts';
 import { markOf } from './ids.ts';
 import type { Inbox } from './inbox.ts';
 import { pulled, type Pulled } from './pulled.ts';
+import { redactor } from './redact.ts';
 import { releaseStale } from './sweep.ts';
 
 export type ConversationOptions = {
@@ -319,10 +320,11 @@ export class Conversation {
 
   /** Keeps a result that the model did not get, until it is pulled or its time is over. */
   async withhold(tool: string, body: string): Promise<void> {
-    const { withheld } = this.policy();
+    const { withheld, redact } = this.policy();
     const at = this.inbox.store.now();
+    const clean = redactor(redact)(body);
     const cut =
-      Buffer.byteLength(body) <= withheld.maxBytes ? body : Buffer.from(body).subarray(0, withheld.maxBytes).toString('utf8');
+      Buffer.byteLength(clean) <= withheld.maxBytes ? clean : Buffer.from(clean).subarray(0, withheld.maxBytes).toString('utf8');
     await this.inbox.store.withhold({
       log: this.log,
       conversation: this.id,

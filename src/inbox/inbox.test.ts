@@ -433,6 +433,25 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       }
     });
 
+    it('what a redact pattern matches is stored nowhere', async () => {
+      proves('queue:redact');
+      policy = { ...DEFAULT_POLICY, redact: ['sk-[a-z0-9]+'] };
+      await inbox.queue('shop/coder', {
+        message: 'key sk-1 leaked',
+        instruction: 'revoke sk-2',
+        data: { keys: ['sk-3', 4], of: { ann: 'sk-5' } },
+      });
+      await talk().withhold('env', '{"content":[{"type":"text","text":"KEY=sk-6"}]}');
+      const kept = JSON.stringify([
+        await store.read({ log: LOG }),
+        await inbox.open('shop/coder'),
+        await talk().pull({ mark: false }),
+      ]);
+      expect(kept).toContain('KEY=[redacted]');
+      expect(kept).toContain('revoke [redacted]');
+      expect(kept).not.toMatch(/sk-\d/u);
+    });
+
     it('withheld results are kept for the one who pulls', async () => {
       proves('pull:rest');
       await talk().withhold('write_file', '{"content":[]}');

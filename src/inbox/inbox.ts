@@ -20,7 +20,7 @@ import { queuedRecord, type ClosedRecord, type Draft, type FoldedRecord, type Ow
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { fanOut, finishFanOuts } from './fan-out.ts';
 import { randomIds } from './ids.ts';
-import { redactor } from './redact.ts';
+import { redactedJson, redactor } from './redact.ts';
 import { placeholder } from './identity.ts';
 import { OpenLimit } from './open-limit.ts';
 import { isAlive, selfOwner } from './processes.ts';
@@ -398,6 +398,7 @@ export class Inbox implements AsyncDisposable {
       level: cappedLevel(made.level, made.kind.source, policy),
       message: clean(made.message),
       ...(made.instruction === undefined ? {} : { instruction: clean(made.instruction) }),
+      ...(made.data === undefined ? {} : { data: redactedJson(made.data, clean) }),
     };
   }
 

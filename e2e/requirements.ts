@@ -107,7 +107,9 @@ export const REQUIREMENTS = {
   },
   'queue:mute': { behaviour: 'A muted kind is silent until its time is over.' },
   'queue:expiry': { behaviour: 'Each level has its time to live; critical has none.' },
-  'queue:redact': { behaviour: 'What a redact pattern matches is stored nowhere, nor is it in a withheld result.' },
+  'queue:redact': {
+    behaviour: 'What a redact pattern matches in a message, instruction, data or withheld result is not stored.',
+  },
   'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.', deferred: 'needs handles' },
   'queue:many': { behaviour: '100 events a second, each in under 100 ms.', deferred: 'needs the bus' },
 

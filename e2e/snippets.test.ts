@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeProgram } from '../src/cli/program.ts';
 import { wrongSnippets, type Known } from './snippets.ts';
@@ -13,6 +13,15 @@ const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) =>
 verifies('package:snippets', () => {
   expect(pages).toContain('README.md');
   expect(pages.flatMap((page) => wrongSnippets(page, readFileSync(join(root, page), 'utf8'), known))).toEqual([]);
+});
+
+test('links lead to files that are there', () => {
+  const dead = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/gu)]
+      .filter(([, to]) => !existsSync(join(root, dirname(page), to as string)))
+      .map(([, to]) => `${page} links to ${to}`),
+  );
+  expect(dead).toEqual([]);
 });
 
 test.each([

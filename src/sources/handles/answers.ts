@@ -1,0 +1,75 @@
+/** What a model reads of a handle: JSON text `{id, state, content | result}`. */
+import type { Handle } from './handle.ts';
+import type { Range } from './stateful-tool.ts';
+import type { ToolState } from './state.ts';
+
+export type Answer = {
+  readonly id: string;
+  readonly state: ToolState['type'];
+  readonly content?: string;
+  readonly range?: string;
+  readonly question?: string;
+  readonly result?:
+    | string
+    | { readonly error: { readonly message: string; readonly trace?: readonly string[]; readonly transient?: true } };
+};
+
+/** With the version that it tells of, so that what happens while it is read does not count as told. */
+export async function answerOf(handle: Handle, range?: Range): Promise<{ answer: Answer; version: number }> {
+  // What has stopped carries its output in its result; only a part of it is read again.
+  const reading = handle.active || range !== undefined ? await handle.read(range) : undefined;
+  const { phase, version, id } = handle;
+  const content = reading?.content ?? '';
+  const read = {
+    ...(content === '' && range === undefined ? {} : { content }),
+    ...(reading?.range === undefined ? {} : { range: reading.range }),
+  };
+  switch (phase.type) {
+    case 'running':
+      return { answer: { id, state: phase.type, ...read }, version };
+    case 'waiting':
+      return { answer: { id, state: phase.type, ...read, question: phase.question }, version };
+    case 'stopped': {
+      const { result } = phase;
+      if ('ok' in result)
+        return { answer: { id, state: phase.type, ...(range === undefined ? { result: result.ok } : read) }, version };
+      const { message, trace, transient } = result.error;
+      const error = { message, ...(trace.length > 0 ? { trace } : {}), ...(transient ? { transient } : {}) };
+      const text = handle.ending?.text ?? '';
+      const said = range !== undefined ? read : text === '' ? {} : { content: text };
+      return { answer: { id, state: phase.type, result: { error }, ...said }, version };
+    }
+  }
+}
+
+/** A handle for people: what a program shows of it. Times in ms. */
+export type HandleView = {
+  readonly id: string;
+  readonly uid: string;
+  readonly tool: string;
+  readonly state: ToolState['type'];
+  readonly background: boolean;
+  readonly elapsedMs: number;
+  readonly question?: string;
+  /** Of its end: undefined while it is active, and where there is none. */
+  readonly exitCode?: number;
+  readonly error?: string;
+  readonly lastLine?: string;
+};
+
+export function viewOf(handle: Handle, now: number): HandleView {
+  const { phase } = handle;
+  const { exitCode, lastLine } = handle.ending ?? {};
+  return {
+    id: handle.id,
+    uid: handle.uid,
+    tool: handle.tool.name,
+    state: phase.type,
+    background: handle.background,
+    elapsedMs: Math.max(0, (handle.stoppedAt ?? now) - handle.startedAt),
+    ...(phase.type === 'waiting' ? { question: phase.question } : {}),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(phase.type === 'stopped' && 'error' in phase.result ? { error: phase.result.error.message } : {}),
+    ...(lastLine ? { lastLine } : {}),
+  };
+}

@@ -1,0 +1,99 @@
+/** What is said of a handle to a model that has not looked, and under which name. */
+import type { Json } from '../../core/json.ts';
+import type { NotificationInput } from '../../core/notification.ts';
+import type { Handle } from './handle.ts';
+
+/** All notices of a handle have one key, the newest wins: that it waits is no news when it has stopped. */
+export const keyOf = (uid: string): string => `handle:${uid}`;
+
+type Subject = { readonly uid: string; readonly id: string; readonly about: string; readonly tool: string };
+
+/** Its id makes it one: queued again after a crash it is a duplicate and changes nothing. */
+export function noticeOf(handle: Handle): NotificationInput | undefined {
+  const { phase } = handle;
+  const subject = subjectOf(handle);
+  const { exitCode, lastLine } = handle.ending ?? {};
+  const data = { handle: handle.id, tool: handle.tool.name, ...(exitCode === undefined ? {} : { exit_code: exitCode }) };
+  switch (phase.type) {
+    case 'running':
+      return undefined;
+    case 'waiting':
+      return notice(subject, `waiting.${handle.version}`, {
+        kind: 'tool.waiting',
+        level: 'warning',
+        message: `${name(subject)} is waiting for input: ${short(phase.question)}`,
+        data: { ...data, question: short(phase.question) },
+      });
+    case 'stopped': {
+      const { result } = phase;
+      const last = lastLine ? `: ${lastLine}` : '';
+      if ('ok' in result)
+        return notice(subject, 'stopped', {
+          kind: 'tool.stopped',
+          message: `${name(subject)} has stopped${exitCode === undefined ? '' : ` with exit code ${exitCode}`}${last}`,
+          data,
+        });
+      if (handle.because !== undefined)
+        return notice(subject, 'stopped', {
+          kind: handle.because === LOST ? 'tool.failed' : 'tool.stopped',
+          level: handle.because === LOST ? 'error' : 'info',
+          message: `${name(subject)} was ${handle.because}${last}`,
+          data,
+        });
+      return notice(subject, 'stopped', {
+        kind: 'tool.failed',
+        level: 'error',
+        message:
+          exitCode !== undefined && result.error.message === `exited with code ${exitCode}`
+            ? `${name(subject)} failed with exit code ${exitCode}${last}`
+            : `${name(subject)} failed: ${short(result.error.message)}${lastLine && lastLine !== result.error.message ? `; last line: ${lastLine}` : ''}`,
+        data,
+      });
+    }
+  }
+}
+
+export const contentNotice = (handle: Handle, lastLine: string | undefined): NotificationInput =>
+  notice(subjectOf(handle), `content.${handle.version}.${handle.told}`, {
+    kind: 'tool.content',
+    message: `${name(subjectOf(handle))} has new output${lastLine ? `: ${lastLine}` : ''}`,
+    data: { handle: handle.id, tool: handle.tool.name },
+  });
+
+/** Why a handle ends with its agent. */
+export const LOST = 'lost when its agent ended';
+
+/** `ended`: its process was still there and was ended now. */
+export const lostNotice = (subject: Subject, ended: boolean): NotificationInput =>
+  notice(subject, 'stopped', {
+    kind: 'tool.failed',
+    level: 'error',
+    message: `${name(subject)} was ${LOST}${ended ? '; its process was still running and has been ended' : ''}`,
+    data: { handle: subject.id, tool: subject.tool },
+  });
+
+function notice(
+  subject: Subject,
+  what: string,
+  said: { kind: string; level?: 'info' | 'warning' | 'error'; message: string; data: Json },
+): NotificationInput {
+  return {
+    id: `${subject.uid}.${what}`,
+    ...said,
+    key: keyOf(subject.uid),
+    supersede: true,
+    about: subject.about,
+    origin: { tool: subject.tool },
+  };
+}
+
+export const subjectOf = (handle: Handle): Subject => ({
+  uid: handle.uid,
+  id: handle.id,
+  about: handle.about,
+  tool: handle.tool.name,
+});
+
+const name = ({ id, tool }: Subject): string => `Background ${tool} "${id}"`;
+
+const short = (text: string): string => (text.length > 300 ? `${text.slice(0, 299).toWellFormed()}…` : text);

@@ -1,0 +1,247 @@
+/**
+ * The output of a process: whole in a file up to a cap, its head and its tail in memory, however much there is.
+ * Writing is synchronous: order and memory are bounded without a queue, 64 KB into the page cache take some 20 µs.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Range, Reading } from './stateful-tool.ts';
+import { lastLineOf, readable } from './text.ts';
+
+export type OutputOptions = {
+  /** Made with mode 0600 when the first byte comes. Undefined: only head and tail are kept. */
+  readonly path?: string;
+  /** What the file may hold. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /** How a model reads the rest, for the note in the middle of what was cut: `fetch … from 61`. */
+  readonly how?: (from: Range) => string;
+};
+
+const HEAD_BYTES = 32_768;
+const TAIL_BYTES = 131_072;
+/** One entry of the index for so many lines. */
+const INDEX_LINES = 1_024;
+const NEWLINE = 10;
+
+export class Output {
+  readonly #options: OutputOptions;
+  readonly #maxBytes: number;
+  #file: number | undefined;
+  #onDisk = 0;
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #bytes = 0;
+  #newlines = 0;
+  /** Where the lines 1, 1,025, 2,049 … begin in the file. */
+  #index: number[] = [0];
+  #endsOpen = false;
+  #trouble: string | undefined;
+
+  constructor(options: OutputOptions = {}) {
+    this.#options = options;
+    this.#maxBytes = options.maxBytes ?? 64 * 1_048_576;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** An unfinished one at the end counts. */
+  get lines(): number {
+    return this.#newlines + (this.#endsOpen ? 1 : 0);
+  }
+
+  append(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#write(chunk);
+    for (let i = 0; i < chunk.length; i++) {
+      if (chunk[i] !== NEWLINE) continue;
+      this.#newlines += 1;
+      if (this.#newlines % INDEX_LINES === 0) this.#index.push(this.#bytes + i + 1);
+    }
+    this.#bytes += chunk.length;
+    this.#endsOpen = chunk[chunk.length - 1] !== NEWLINE;
+    this.#keep(chunk);
+  }
+
+  /** The last line that says something; undefined when nothing does. */
+  lastLine(): string | undefined {
+    return lastLineOf(readable(this.#tailBuffer().subarray(-4_096)));
+  }
+
+  /** What stands behind the last line end: a prompt, or an unfinished line. */
+  openLine(): string {
+    if (!this.#endsOpen) return '';
+    const text = readable(this.#tailBuffer().subarray(-1_024));
+    return text.slice(text.lastIndexOf('\n') + 1);
+  }
+
+  /** All of it, the middle cut out when it is longer than `maxChars`. */
+  text(maxChars: number): string {
+    const head = Buffer.concat(this.#head);
+    const tail = this.#tailBuffer();
+    const seam = this.#headBytes + this.#tailBytes - this.#bytes;
+    if (seam >= 0) {
+      // Head and tail touch: all of it is here.
+      const whole = readable(Buffer.concat([head, tail.subarray(seam)]));
+      if (whole.length <= maxChars) return whole;
+    }
+    return this.#cut(head, tail, maxChars);
+  }
+
+  /** A part of it, from the file; at most `maxChars`. */
+  async read(range: Range, maxChars: number): Promise<Reading> {
+    if ('fromByte' in range) {
+      const length = Math.min(range.bytes ?? maxChars, maxChars);
+      const bytes = await this.#bytesAt(range.fromByte, length);
+      const last = range.fromByte + bytes.length;
+      return {
+        content: readable(bytes),
+        range:
+          bytes.length === 0
+            ? `there are ${count(this.#bytes)} bytes`
+            : `bytes ${count(range.fromByte)}–${count(last)} of ${count(this.#bytes)}`,
+      };
+    }
+    const first = Math.max(1, range.from < 0 ? this.lines + range.from + 1 : range.from);
+    const wanted = range.lines ?? Number.POSITIVE_INFINITY;
+    if (first > this.lines) return { content: '', range: `there are ${count(this.lines)} lines` };
+    const start = await this.#lineStart(first);
+    if (start === undefined) return { content: '', range: this.#missing() };
+    const bytes = await this.#bytesAt(start, maxChars);
+    const { end, lines } = endOfLines(bytes, wanted);
+    // At the end of the output its last line may be unfinished; a line that is longer than an answer is read by bytes.
+    const atEnd = lines < wanted && start + bytes.length === this.#bytes;
+    const cut = !atEnd && lines === 0;
+    const shown = atEnd || cut ? bytes : bytes.subarray(0, end);
+    const last = Math.min(this.lines, first + Math.max(1, newlinesIn(shown) + (endsOpen(shown) ? 1 : 0)) - 1);
+    const rest = cut ? `; it is cut and goes on at byte ${start + bytes.length}` : '';
+    return { content: readable(shown), range: `lines ${count(first)}–${count(last)} of ${count(this.lines)}${rest}` };
+  }
+
+  /** No more comes; the file stays readable. */
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #write(chunk: Buffer): void {
+    const { path } = this.#options;
+    const room = Math.min(chunk.length, this.#maxBytes - this.#onDisk);
+    if (path === undefined || room <= 0 || this.#trouble !== undefined) return;
+    try {
+      this.#file ??= openSync(path, 'a', 0o600);
+      for (let done = 0; done < room;) done += writeSync(this.#file, chunk, done, room - done);
+      this.#onDisk += room;
+    } catch (error) {
+      // A full disk does not stop the process: what is in memory is still there.
+      this.#trouble = (error as Error).message;
+    }
+  }
+
+  #keep(chunk: Buffer): void {
+    const room = HEAD_BYTES - this.#headBytes;
+    if (room > 0) {
+      this.#head.push(Buffer.from(chunk.subarray(0, room)));
+      this.#headBytes += Math.min(room, chunk.length);
+    }
+    this.#tail.push(chunk.length > TAIL_BYTES ? Buffer.from(chunk.subarray(-TAIL_BYTES)) : chunk);
+    this.#tailBytes += Math.min(chunk.length, TAIL_BYTES);
+    // Copied together now and then, so that many small chunks stay one and no big one is held by a slice of it.
+    if (this.#tailBytes > 2 * TAIL_BYTES || this.#tail.length > 512) this.#tailBuffer();
+  }
+
+  #tailBuffer(): Buffer {
+    if (this.#tail.length !== 1 || this.#tailBytes > TAIL_BYTES) {
+      const all = Buffer.concat(this.#tail);
+      this.#tail = [all.length > TAIL_BYTES ? Buffer.from(all.subarray(-TAIL_BYTES)) : all];
+      this.#tailBytes = this.#tail[0]?.length ?? 0;
+    }
+    return this.#tail[0] ?? Buffer.alloc(0);
+  }
+
+  #cut(head: Buffer, tail: Buffer, maxChars: number): string {
+    const kept = upToLineEnd(head.subarray(0, Math.floor(maxChars / 4)));
+    const rest = fromLineStart(
+      tail.subarray(-Math.max(1, Math.min(tail.length, this.#bytes - kept.length, maxChars - kept.length))),
+    );
+    const left = this.#bytes - kept.length - rest.length;
+    const from = newlinesIn(kept) + 1;
+    const to = this.lines - newlinesIn(rest) - (endsOpen(rest) ? 1 : 0);
+    const byLine = !endsOpen(kept) && to >= from;
+    const how = this.#options.how?.(byLine ? { from, lines: Math.min(200, to - from + 1) } : { fromByte: kept.length });
+    const what = `${byLine ? `lines ${count(from)}–${count(to)}, ` : ''}${count(left)} bytes are left out`;
+    const gone = this.#onDisk < this.#bytes ? `; ${this.#missing()}` : '';
+    return `${readable(kept)}${endsOpen(kept) ? '\n' : ''}[… ${what}${how === undefined ? '' : `; read them with ${how}`}${gone} …]\n${readable(rest)}`;
+  }
+
+  /** Where a line begins; undefined when that is beyond what was kept. */
+  async #lineStart(line: number): Promise<number | undefined> {
+    const block = Math.min(Math.floor((line - 1) / INDEX_LINES), this.#index.length - 1);
+    let offset = this.#index[block] ?? 0;
+    let skip = line - 1 - block * INDEX_LINES;
+    while (skip > 0) {
+      const bytes = await this.#bytesAt(offset, 65_536);
+      if (bytes.length === 0) return undefined;
+      let at = 0;
+      for (; at < bytes.length && skip > 0; at++) if (bytes[at] === NEWLINE) skip -= 1;
+      offset += at;
+    }
+    return offset;
+  }
+
+  /** From memory where that is possible, else from the file. Empty beyond the end, and where nothing was kept. */
+  async #bytesAt(from: number, length: number): Promise<Buffer> {
+    const tail = this.#tailBuffer();
+    const tailStart = this.#bytes - tail.length;
+    if (from >= tailStart) return tail.subarray(from - tailStart, from - tailStart + length);
+    if (from + length <= this.#headBytes) return Buffer.concat(this.#head).subarray(from, from + length);
+    if (this.#options.path === undefined || this.#onDisk === 0) return Buffer.alloc(0);
+    const file = await open(this.#options.path, 'r');
+    try {
+      const buffer = Buffer.alloc(Math.max(0, Math.min(length, this.#onDisk - from)));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #missing(): string {
+    const why = this.#trouble === undefined ? '' : ` (${this.#trouble})`;
+    return `only the first ${count(Math.max(this.#onDisk, this.#headBytes))} and the last ${count(this.#tailBytes)} bytes were kept${why}`;
+  }
+}
+
+/** Where the first `wanted` lines end, or as many as there are. */
+function endOfLines(bytes: Buffer, wanted: number): { end: number; lines: number } {
+  let lines = 0;
+  let end = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0 && lines < wanted; at = bytes.indexOf(NEWLINE, end)) {
+    end = at + 1;
+    lines += 1;
+  }
+  return { end, lines };
+}
+
+/** Cut at a line end where there is one in the last half. */
+function upToLineEnd(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  return end > bytes.length / 2 ? bytes.subarray(0, end) : bytes;
+}
+
+function fromLineStart(bytes: Buffer): Buffer {
+  const start = bytes.indexOf(NEWLINE) + 1;
+  return start < bytes.length / 2 ? bytes.subarray(start) : bytes;
+}
+
+const endsOpen = (bytes: Buffer): boolean => bytes.length > 0 && bytes[bytes.length - 1] !== NEWLINE;
+
+function newlinesIn(bytes: Buffer): number {
+  let found = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) found += 1;
+  return found;
+}
+
+const count = (n: number): string => n.toLocaleString('en');

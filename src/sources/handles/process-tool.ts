@@ -1,0 +1,180 @@
+/** A stateful tool that runs a shell command: with pipes, or behind a terminal. `run` is one; a program may make others. */
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+
+import { Output } from './output.ts';
+import { startProcess, within, type Exit, type RunningProcess } from './process.ts';
+import { startTerminal, type Terminal } from './pty.ts';
+import type { Args, HandleSide, Range, Reading, StatefulTool } from './stateful-tool.ts';
+import { ToolFailure, type Ending } from './state.ts';
+import { lastLineOf } from './text.ts';
+
+/**
+ * What to run. `timeoutMs`: it is ended after so long; `callTimeoutMs`: after so long if a call still waits for it.
+ * `stdin`: it takes input without a terminal.
+ */
+export type CommandLine = {
+  readonly command: string;
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly shell?: string;
+  readonly pty?: boolean;
+  readonly stdin?: boolean;
+  readonly timeoutMs?: number;
+  readonly callTimeoutMs?: number;
+};
+
+export type ProcessToolOptions = Omit<StatefulTool, 'run'> & {
+  /** Throws `ToolFailure` for what cannot be run. */
+  commandOf(args: Args): CommandLine;
+  /** Of an answer; what is longer is cut in the middle and read by range. Default 16,000. */
+  readonly maxChars?: number;
+  /** Of output on disk, each handle. Default 64 MiB. */
+  readonly maxOutputBytes?: number;
+  /** Between SIGTERM and SIGKILL. Default 2 s. */
+  readonly graceMs?: number;
+  /** See `PtyOptions`. */
+  readonly settleMs?: number;
+  readonly promptMs?: number;
+};
+
+export function processTool(options: ProcessToolOptions): StatefulTool {
+  const { maxChars = 16_000, maxOutputBytes, graceMs, settleMs, promptMs, ...definition } = options;
+  const limits = {
+    ...(graceMs === undefined ? {} : { graceMs }),
+    ...(settleMs === undefined ? {} : { settleMs }),
+    ...(promptMs === undefined ? {} : { promptMs }),
+  };
+  return {
+    ...definition,
+    async run(args, handle) {
+      const line = options.commandOf(args);
+      const output = new Output({
+        path: join(handle.folder, 'output'),
+        ...(maxOutputBytes === undefined ? {} : { maxBytes: maxOutputBytes }),
+        how: (from) => JSON.stringify({ action: 'fetch', id: handle.id, ...inArguments(from) }),
+      });
+      let running: RunningProcess | undefined;
+      let screen: Terminal['screen'] | undefined;
+      let settle: (() => Promise<void>) | undefined;
+      const begun = Promise.withResolvers<void>();
+      const show = (): string => shorten(screen?.text() ?? output.text(maxChars), maxChars);
+      handle.serve({
+        read: async (range): Promise<Reading> => (range === undefined ? { content: show() } : output.read(range, maxChars)),
+        input: (input) => {
+          if (running === undefined) throw new ToolFailure('it is not running');
+          running.input(input);
+        },
+        settle: async () => {
+          await begun.promise;
+          await settle?.();
+        },
+      });
+
+      const toPerson = new StringDecoder('utf8');
+      const shared = {
+        ...line,
+        ...limits,
+        mark: handle.uid,
+        output,
+        produced: (chunk: Buffer) => {
+          handle.progress(toPerson.write(chunk));
+          handle.produced(() => output.lastLine());
+        },
+      };
+      try {
+        if (line.pty === true) {
+          const terminal = await startTerminal({
+            ...shared,
+            prompted: (question) => (question === undefined ? handle.resumed() : handle.waiting(question)),
+          });
+          ({ screen } = terminal);
+          settle = () => terminal.settle();
+          running = terminal;
+        } else running = await startProcess(shared);
+        handle.owns({ pid: running.pid });
+      } finally {
+        begun.resolve();
+      }
+
+      const timedOutMs = await timeOver(running, line, handle);
+      const exit = await running.ended;
+      output.close();
+      const whole = screen === undefined ? output.text(maxChars) : screen.all();
+      screen?.dispose();
+      screen = undefined;
+      return endingOf({
+        exit,
+        text: shorten(whole, maxChars * 2),
+        more: output.bytes > maxChars,
+        ...(timedOutMs === undefined ? {} : { timedOutMs }),
+      });
+    },
+  };
+}
+
+/** Waits for the end; ends it when its handle is aborted or its time is over, and says which time that was. */
+async function timeOver(running: RunningProcess, line: CommandLine, handle: HandleSide): Promise<number | undefined> {
+  const { signal } = handle;
+  const aborted = Promise.withResolvers<void>();
+  const onAbort = (): void => aborted.resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const first = Promise.race([running.ended, aborted.promise]);
+  try {
+    const limits: readonly { readonly ms: number; readonly ends: () => boolean }[] = [
+      ...(line.timeoutMs === undefined ? [] : [{ ms: line.timeoutMs, ends: () => true }]),
+      ...(line.callTimeoutMs === undefined ? [] : [{ ms: line.callTimeoutMs, ends: () => !handle.background }]),
+    ].toSorted((a, b) => a.ms - b.ms);
+    let passed = 0;
+    for (const { ms, ends } of limits) {
+      if ((await within(first, ms - passed)) || signal.aborted) break;
+      passed = ms;
+      if (!ends()) continue;
+      await running.stop();
+      return ms;
+    }
+    await first;
+    if (signal.aborted) await running.stop();
+    return undefined;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Returns how it ended well, throws how it failed. */
+function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
+  const lastLine = lastLineOf(text) ?? '';
+  const behind =
+    exit.leftBehind > 0 ? `; ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that it left running were ended` : '';
+  const how =
+    timedOutMs !== undefined
+      ? `ended after ${timedOutMs / 1000} s, its time was over`
+      : exit.signal === null
+        ? `exit code ${exit.code}`
+        : `ended by ${exit.signal}`;
+  const body = `${text === '' ? '(no output)' : text.replace(/\n$/u, '')}\n[${how}${behind}]`;
+  const ending: Ending = {
+    text: body,
+    ...(exit.code === null ? {} : { exitCode: exit.code }),
+    lastLine,
+    more,
+  };
+  if (timedOutMs === undefined && exit.code === 0) return ending;
+  const message =
+    timedOutMs !== undefined
+      ? `timed out after ${timedOutMs / 1000} s`
+      : exit.signal === null
+        ? `exited with code ${exit.code}`
+        : `was ended by ${exit.signal}`;
+  throw new ToolFailure(message, { ...ending, transient: timedOutMs !== undefined });
+}
+
+const inArguments = (range: Range): Readonly<Record<string, number>> =>
+  'fromByte' in range ? { from_byte: range.fromByte, bytes: range.bytes ?? 8_000 } : { ...range };
+
+function shorten(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const part = Math.floor(maxChars / 2);
+  return `${text.slice(0, part).toWellFormed()}\n[… ${(text.length - 2 * part).toLocaleString('en')} characters are left out …]\n${text.slice(-part).toWellFormed()}`;
+}

@@ -1,0 +1,69 @@
+/** The built-in tool `run`: a shell command, to its end or in the background, behind a terminal or not. */
+import { resolve } from 'node:path';
+
+import { processTool, type ProcessToolOptions } from './process-tool.ts';
+import type { OnTurnEnd, StatefulTool } from './stateful-tool.ts';
+
+export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' | 'graceMs' | 'settleMs' | 'promptMs'> & {
+  /** The folder that commands start in, and that `cwd` is relative to. Default: the one of this process. */
+  readonly cwd?: string;
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly shell?: string;
+  /** After which a command that is waited for is ended, unless the call says otherwise. Default 300; a background one has none. */
+  readonly timeoutSecs?: number;
+  readonly onTurnEnd?: OnTurnEnd;
+  readonly turnEndSecs?: number;
+};
+
+const LONGEST_SECS = 1_000_000;
+
+export function runTool(options: RunOptions = {}): StatefulTool {
+  const { cwd, env, shell, timeoutSecs = 300, ...rest } = options;
+  return processTool({
+    ...rest,
+    name: 'run',
+    description:
+      'Runs a shell command and returns its output and exit code. With "background": true it returns at once with a handle, and you are told when it stops or waits for input: no need to poll. With "pty": true it runs in a terminal of 24 x 80, for programs that ask questions; when one waits, answer it with {"action":"apply","id":…,"input":…}. Output that is too long is cut in the middle; read the rest by range with fetch.',
+    parameters: {
+      properties: {
+        command: { type: 'string', description: 'The command line, read by bash.' },
+        background: { type: 'boolean', description: 'Return at once; give it an id.' },
+        pty: { type: 'boolean', description: 'Run it in a terminal.' },
+        stdin: { type: 'boolean', description: 'Keep stdin open for apply. Without, and without pty, stdin is empty.' },
+        cwd: { type: 'string', description: 'The folder to run it in.' },
+        timeout_secs: {
+          type: 'number',
+          description: `End it after so many seconds. Default ${timeoutSecs}, none in the background.`,
+        },
+      },
+      required: ['command'],
+    },
+    actions: ['fetch', 'apply', 'abort'],
+    spawns: (args) => args['background'] === true,
+    check: (args) => {
+      const { command, cwd: folder, timeout_secs: secs } = args;
+      if (typeof command !== 'string' || command.trim() === '') return `command ${JSON.stringify(command)} is no command line`;
+      for (const flag of ['background', 'pty', 'stdin'])
+        if (args[flag] !== undefined && typeof args[flag] !== 'boolean')
+          return `${flag} ${JSON.stringify(args[flag])} is neither true nor false`;
+      if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
+        return `cwd ${JSON.stringify(folder)} is no folder`;
+      if (secs !== undefined && !(typeof secs === 'number' && secs > 0 && secs <= LONGEST_SECS))
+        return `timeout_secs ${JSON.stringify(secs)} is no number of seconds above 0`;
+      return undefined;
+    },
+    commandOf: (args) => {
+      const { timeout_secs: secs } = args;
+      return {
+        command: args['command'] as string,
+        cwd: resolve(cwd ?? process.cwd(), typeof args['cwd'] === 'string' ? args['cwd'] : '.'),
+        ...(env === undefined ? {} : { env }),
+        ...(shell === undefined ? {} : { shell }),
+        pty: args['pty'] === true,
+        stdin: args['stdin'] === true,
+        ...(typeof secs === 'number' ? { timeoutMs: secs * 1000 } : { callTimeoutMs: timeoutSecs * 1000 }),
+      };
+    },
+  });
+}

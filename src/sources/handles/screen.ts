@@ -1,0 +1,84 @@
+/** What a terminal shows, by the emulator of xterm.js without its window. */
+import type * as Headless from '@xterm/headless';
+import { ToolFailure } from './state.ts';
+
+export interface Screen {
+  /** Resolves when it is shown. */
+  write(chunk: Uint8Array): Promise<void>;
+  flushed(): Promise<void>;
+  /** The rows as they stand, without trailing blanks and blank rows at the end. */
+  text(): string;
+  /** What was scrolled off (1,000 rows of it) and the rows, long lines in one piece. */
+  all(): string;
+  /** The text before the cursor, in the line that it is in. */
+  cursorLine(): string;
+  /** What it answers to a program that asks. */
+  onAnswer(listener: (text: string) => void): { dispose(): void };
+  dispose(): void;
+}
+
+const SCROLLED_ROWS = 1_000;
+
+export async function openScreen(rows: number, columns: number): Promise<Screen> {
+  const { Terminal } = await load();
+  const terminal = new Terminal({ rows, cols: columns, scrollback: SCROLLED_ROWS, allowProposedApi: true });
+  return {
+    write: (chunk) => new Promise((resolve) => terminal.write(chunk, resolve)),
+    flushed: () => new Promise((resolve) => terminal.write('', resolve)),
+    text: () => {
+      const { active } = terminal.buffer;
+      return lines(active, active.baseY, active.baseY + terminal.rows)
+        .join('\n')
+        .trimEnd();
+    },
+    all: () => {
+      const { active, normal } = terminal.buffer;
+      // A program that took the whole screen (an editor) shows that; what lies beneath is no longer its output.
+      const buffer = active.type === 'alternate' ? active : normal;
+      return unwrapped(buffer).join('\n').trimEnd();
+    },
+    cursorLine: () => {
+      const { active } = terminal.buffer;
+      const row = active.baseY + active.cursorY;
+      let text = active.getLine(row)?.translateToString(true, 0, active.cursorX) ?? '';
+      for (let above = row; active.getLine(above)?.isWrapped === true && above > 0; above--)
+        text = (active.getLine(above - 1)?.translateToString(false) ?? '') + text;
+      return text;
+    },
+    onAnswer: (listener) => terminal.onData(listener),
+    dispose: () => terminal.dispose(),
+  };
+}
+
+type Buffer = Headless.IBuffer;
+
+const lines = (buffer: Buffer, from: number, to: number): string[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => buffer.getLine(from + i)?.translateToString(true) ?? '');
+
+function unwrapped(buffer: Buffer): string[] {
+  const texts: string[] = [];
+  for (let row = 0; row < buffer.length; row++) {
+    const line = buffer.getLine(row);
+    if (line === undefined) continue;
+    const wraps = buffer.getLine(row + 1)?.isWrapped === true;
+    const text = line.translateToString(!wraps);
+    if (line.isWrapped && texts.length > 0) texts[texts.length - 1] += text;
+    else texts.push(text);
+  }
+  return texts;
+}
+
+async function load(): Promise<typeof Headless> {
+  try {
+    const loaded: typeof Headless & { default?: typeof Headless } = await import('@xterm/headless');
+    return loaded.default ?? loaded;
+  } catch (error) {
+    throw missing('@xterm/headless', error);
+  }
+}
+
+export const missing = (name: string, cause: unknown): ToolFailure =>
+  new ToolFailure(
+    `a terminal needs the package ${name}, which could not be loaded: npm install @lydell/node-pty @xterm/headless, or run it without "pty"`,
+    { cause },
+  );

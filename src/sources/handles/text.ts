@@ -1,0 +1,72 @@
+/** Bytes of a process as a model reads them: valid UTF-8, no escape sequences, a progress bar as its last state. */
+import { stripVTControlCharacters } from 'node:util';
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** `bytes` may begin and end inside of a character: what is not whole is left out. */
+export function readable(bytes: Uint8Array): string {
+  const whole = wholeCharacters(bytes);
+  if (isBinary(whole)) return `[binary, ${whole.length.toLocaleString('en')} bytes]`;
+  return clean(decoder.decode(whole));
+}
+
+export function clean(text: string): string {
+  const plain = stripVTControlCharacters(text).replaceAll('\r\n', '\n');
+  const lines = plain.includes('\r') || plain.includes('\b') ? plain.split('\n').map(overwritten).join('\n') : plain;
+  // oxlint-disable-next-line no-control-regex -- what is left of them shows nothing and may hide something
+  return lines.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, '');
+}
+
+/** A line as a terminal leaves it: what stands behind the last carriage return, backspaces applied. */
+function overwritten(line: string): string {
+  const last = line.replace(/\r+$/u, '');
+  let text = last.slice(last.lastIndexOf('\r') + 1);
+  // oxlint-disable-next-line no-control-regex -- a backspace takes back what stands before it
+  for (const once = /[^\u0008]\u0008/gu; text.includes('\b') && once.test(text);) text = text.replaceAll(once, '');
+  return text;
+}
+
+/** A part of UTF-8 without the broken characters at its two ends. */
+export function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < 3 && start < bytes.length && isContinuation(bytes[start])) start += 1;
+  // Four in a row are no character's rest: that is not UTF-8 anyway.
+  if (start === 3 && isContinuation(bytes[3])) start = 0;
+  let end = bytes.length;
+  for (let back = 1; back <= 3 && back <= end - start; back++) {
+    const byte = bytes[end - back] ?? 0;
+    if (isContinuation(byte)) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    if (length > back) end -= back;
+    break;
+  }
+  return bytes.subarray(start, end);
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** A NUL, or more than a tenth that is no UTF-8, in the first 8 KB. */
+function isBinary(bytes: Uint8Array): boolean {
+  const head = wholeCharacters(bytes.subarray(0, 8192));
+  if (head.includes(0)) return true;
+  const broken = decoder.decode(head).split('\ufffd').length - 1;
+  return broken > head.length / 10;
+}
+
+/** The last line that says something, short. */
+export function lastLineOf(text: string): string | undefined {
+  const line = text
+    .split('\n')
+    .findLast((candidate) => candidate.trim() !== '')
+    ?.trim();
+  return line !== undefined && line.length > 200 ? `${[...line].slice(0, 199).join('')}…` : line;
+}
+
+/** Whether a line without end looks like one that waits for an answer. Rather no than yes: a progress line is none. */
+export function looksLikePrompt(line: string): boolean {
+  const text = line.trimEnd();
+  if (text === '') return false;
+  if (/\b(?:y(?:es)?\/n(?:o)?|password|passphrase)\b/iu.test(text) || /\bpress\b.*\b(?:key|enter|return)\b/iu.test(text))
+    return true;
+  return /[?:$❯›»]$/u.test(text) || /(?<![=\-#~>])[>#]$/u.test(text);
+}

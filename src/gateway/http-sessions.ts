@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Outgoing } from './carry.ts';
-import { frameOf, idOf, param, type Frame, type Request } from './frame.ts';
+import { asLine, frameOf, idOf, param, type Frame, type Request } from './frame.ts';
 import { sseEvent } from './framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
 import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './http-headers.ts';
@@ -21,6 +21,8 @@ export type MakeEndpoint = (client: {
 }) => Endpoint;
 
 const IDLE_MS = 30 * 60_000;
+/** A client that kept an event stream open and let it go has most likely gone; one that has not begins anew. */
+const HUNG_UP_MS = 2 * 60_000;
 const SWEEP_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
 const MAX_SESSIONS = 200;
@@ -51,7 +53,7 @@ export class HttpSessions implements HttpEndpoint {
     const id = header(request.headers, SESSION_ID);
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (request.method === 'POST') {
-      const frame = frameOf(body);
+      const frame = frameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is no JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
         return refuse(response, 400, 'batches are not part of this protocol: send each message by itself', INVALID_REQUEST);
@@ -62,12 +64,8 @@ export class HttpSessions implements HttpEndpoint {
       if (session) return session.post(frame, response);
     }
     if (id === undefined) {
-      const stateless = request.method !== 'POST' || header(request.headers, PROTOCOL_VERSION) !== undefined;
-      return refuse(
-        response,
-        stateless && request.method !== 'POST' ? 405 : 400,
-        'the header Mcp-Session-Id is missing: begin with initialize',
-      );
+      const status = request.method === 'POST' ? 400 : 405; // A stateless client that asks for an event stream learns so that there is none.
+      return refuse(response, status, 'the header Mcp-Session-Id is missing: begin with initialize');
     }
     if (session === undefined)
       return refuse(response, 404, `there is no session "${id}" (any more): begin with initialize`, SESSION_NOT_FOUND);
@@ -120,7 +118,7 @@ export class HttpSessions implements HttpEndpoint {
 
   #endIdle(): void {
     for (const [id, session] of this.#sessions) {
-      if (session.idleMs < IDLE_MS) continue;
+      if (!session.idle) continue;
       this.#sessions.delete(id);
       void session.close();
     }
@@ -143,6 +141,7 @@ class HttpSession {
   /** By the id under which the endpoint knows the request. */
   readonly #posts = new Map<string, Post>();
   #stream: { readonly response: ServerResponse; readonly keepAlive: NodeJS.Timeout } | undefined;
+  #listened = false;
   #kept: Buffer[] = [];
   #seenAt = performance.now();
   #made = 0;
@@ -167,8 +166,9 @@ class HttpSession {
     });
   }
 
-  get idleMs(): number {
-    return this.#posts.size > 0 || this.#stream ? 0 : performance.now() - this.#seenAt;
+  get idle(): boolean {
+    if (this.#posts.size > 0 || this.#stream) return false;
+    return performance.now() - this.#seenAt > (this.#listened ? HUNG_UP_MS : IDLE_MS);
   }
 
   start(): void {
@@ -206,6 +206,7 @@ class HttpSession {
     const keepAlive = setInterval(() => response.write(': still here\n\n'), KEEP_ALIVE_MS);
     keepAlive.unref();
     this.#stream = { response, keepAlive };
+    this.#listened = true;
     response.once('close', () => {
       clearInterval(keepAlive);
       this.#seenAt = performance.now();

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { PLAIN_GATEWAY } from './raw-client.ts';
+import { HttpProcess } from './servers.ts';
+
+const FIXTURE = join(import.meta.dirname, 'fixture-server.ts');
+const SUITE = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
+
+/** The verdict of each server scenario of the MCP conformance suite: `name: passed, failed`. */
+async function verdicts(url: string): Promise<Record<string, { passed: number; failed: number }>> {
+  const child = spawn(process.execPath, [SUITE, 'server', '--url', url, '--suite', 'all'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await new Promise((resolve) => child.once('close', resolve));
+  const rows = [...output.matchAll(/^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed/gm)];
+  return Object.fromEntries(rows.map(([, name, passed, failed]) => [name, { passed: Number(passed), failed: Number(failed) }]));
+}
+
+test(
+  'the MCP conformance suite: the same verdicts direct, and through the gateway to HTTP and to stdio',
+  { timeout: 180_000 },
+  async () => {
+    await using fixture = await HttpProcess.start([FIXTURE, 'http']);
+    await using toHttp = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--url', fixture.url]);
+    await using toStdio = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--', process.execPath, FIXTURE, 'stdio']);
+    const direct = await verdicts(fixture.url);
+    expect(Object.keys(direct)).toHaveLength(32);
+    expect(Object.values(direct).every(({ failed }) => failed === 0)).toBe(true);
+
+    expect(await verdicts(toHttp.url)).toEqual(direct);
+
+    // Answers that come alone come as JSON, so the one check on event streams has nothing to look at and does not count.
+    const streams = 'server-sse-multiple-streams';
+    expect(await verdicts(toStdio.url)).toEqual({ ...direct, [streams]: { ...direct[streams]!, passed: 1 } });
+  },
+);

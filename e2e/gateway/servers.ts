@@ -1,0 +1,36 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+
+/** A server process that prints its address as its first line. */
+export class HttpProcess implements AsyncDisposable {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly #exit: Promise<void>;
+
+  private constructor(process: ChildProcess, url: string) {
+    this.process = process;
+    this.url = url;
+    this.#exit = new Promise((resolve) => void process.once('exit', () => resolve()));
+  }
+
+  static start(args: readonly string[], env: Record<string, string> = {}): Promise<HttpProcess> {
+    const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    return new Promise((resolve, reject) => {
+      let said = '';
+      let trouble = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (trouble += text));
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        const url = /^(http\S+)\n/.exec(said)?.[1];
+        if (url !== undefined) resolve(new HttpProcess(child, url));
+      });
+      child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}: ${said}${trouble}`)));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      this.process.kill('SIGTERM');
+      await this.#exit;
+    }
+  }
+}

@@ -1,5 +1,8 @@
 // `node --import ./from-source.ts example.ts`: "earpiece" is the source beside it instead of the built package.
 import { registerHooks } from 'node:module';
 
-const source = new URL('../../src/index.ts', import.meta.url).href;
-registerHooks({ resolve: (specifier, context, next) => next(specifier === 'earpiece' ? source : specifier, context) });
+const SOURCES: Readonly<Record<string, string>> = {
+  earpiece: new URL('../../src/index.ts', import.meta.url).href,
+  'earpiece/agent': new URL('../../src/agent/index.ts', import.meta.url).href,
+};
+registerHooks({ resolve: (specifier, context, next) => next(SOURCES[specifier] ?? specifier, context) });

@@ -26,7 +26,7 @@ export class Shell extends Stage {
 
   /** The same with `--json`: a value a line. */
   async json(args: readonly string[], options: Options = {}): Promise<Record<string, unknown>[]> {
-    return parsed(await this.says([...args, '--json'], options));
+    return parsed(await this.says(['--json', ...args], options));
   }
 
   /** A command that goes on until it is told to stop. */

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+describe('withdraw', () => {
+  proves('cli:commands', 'cli:exit-codes');
+
+  it('says whether it was in time', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const mine = ear.conversation('shop/coder#main');
+    await ear.queue('shop/coder', { id: 'early', message: 'x' });
+    expect(await shell.says(['withdraw', 'early', '--reason', 'a mistake'])).toBe(
+      'early  withdrawn, nobody was told (shop/coder)\n',
+    );
+    expect((await ear.why('early'))?.items[0]?.steps.at(-1)?.detail).toMatch(/: a mistake$/);
+
+    await ear.queue('shop/coder', { id: 'offered', message: 'x' });
+    await mine.offer({ at: 'tool_result' });
+    expect(await shell.says(['withdraw', 'offered'])).toBe(
+      'offered  withdrawn, but it had been offered: the agent may have seen it (shop/coder)\n',
+    );
+
+    await ear.queue('shop/coder', { id: 'late', message: 'x' });
+    await (await mine.offer({ at: 'tool_result' }))?.confirm();
+    expect(await shell.run(['withdraw', 'late'])).toEqual({
+      code: 4,
+      stdout: 'late  too late, it was delivered (shop/coder)\n',
+      stderr: '',
+    });
+    expect((await shell.run(['withdraw', 'late', '--json'])).stdout).toBe(
+      '{"log":"shop/coder","id":"late","result":"too_late"}\n',
+    );
+  });
+
+  it('takes back everything with a key, in this project or of one agent', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    for (const to of ['shop/coder', 'shop/writer', 'other/coder'])
+      await ear.queue(to, { key: 'tests', message: 'npm test failed' });
+    expect(await shell.json(['withdraw', '--key', 'tests', '--to', 'writer'])).toMatchObject([
+      { log: 'shop/writer', result: 'withdrawn' },
+    ]);
+    expect(await shell.json(['withdraw', '--key', 'tests'])).toMatchObject([{ log: 'shop/coder', result: 'withdrawn' }]);
+    expect(await shell.says(['withdraw', '--key', 'tests'])).toBe('nothing open has the key tests\n');
+    expect(await ear.open('other/coder')).toHaveLength(1);
+  });
+
+  it('lowers the gate', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'stop', action: 'cancel', message: 'stop' });
+    await shell.says(['withdraw', 'stop']);
+    expect(await ear.conversation('shop/coder#main').gate()).toEqual([]);
+  });
+});
+
+describe('requeue', () => {
+  proves('cli:commands');
+
+  it('queues a closed one again, under a new id', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', level: 'error', message: 'CI failed' });
+    await ear.withdraw('shop/coder', { id: 'n1' }, { by: 'test', reason: 'test' });
+    const [again] = await shell.json(['requeue', 'n1']);
+    expect(again).toMatchObject({ kind: 'queued', to: ['shop/coder'], requeues: 'n1' });
+    const [item] = await ear.open('shop/coder');
+    expect(item).toMatchObject({ id: again?.['id'], notification: { level: 'error', message: 'CI failed', requeues: 'n1' } });
+    expect(await shell.says(['requeue', 'n1', '--to', 'coder'])).toMatch(/^n_\w+ {2}queued again for shop\/coder\n$/);
+  });
+
+  it('of a fan-out it brings back the copies that are closed', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.conversation('shop/coder#a').seen();
+    await ear.conversation('shop/writer#b').seen();
+    await ear.queue('shop/*', { id: 'all', message: 'to all' });
+    expect(await shell.run(['requeue', 'all'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('it will ride anyway') as string,
+    });
+    await ear.withdraw('shop/writer', { id: 'all' }, { by: 'test', reason: 'test' });
+    expect(await shell.json(['requeue', 'all'])).toMatchObject([{ to: ['shop/writer#b'], requeues: 'all' }]);
+  });
+});
+
+describe('mute', () => {
+  proves('cli:commands', 'queue:mute');
+
+  it('silences a kind for an agent, for a while or until it may speak again', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'c1', kind: 'ci.failed', message: 'x' });
+    await ear.queue('shop/coder', { id: 'f1', kind: 'file.changed', message: 'x' });
+    expect(await shell.says(['mute', 'ci', 'coder', '--for', '10m'])).toMatch(
+      /^ci {2}muted for shop\/coder until [\d:. -]+ \(by \S+\)\n$/,
+    );
+    const offer = await ear.conversation('shop/coder#main').offer({ at: 'tool_result' });
+    expect(offer?.ids).toEqual(['f1']);
+    expect((await ear.why('c1'))?.items[0]?.receipt).toBe('filtered');
+    expect(await shell.json(['mute'])).toMatchObject([{ log: 'shop/coder', mutes: [{ pattern: 'ci' }] }]);
+    expect(await shell.says(['mute', 'ci', 'coder', '--off'])).toBe('nothing is muted for coder\n');
+    expect(await ear.mutes('shop/coder' as never)).toEqual([]);
+  });
+
+  it('without an address silences it for every agent of the project', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    for (const to of ['shop/coder', 'shop/writer', 'other/coder']) await ear.queue(to, { message: 'x' });
+    expect((await shell.json(['mute', 'user.message'])).map((line) => line['log'])).toEqual(['shop/coder', 'shop/writer']);
+    expect(await ear.mutes('other/coder' as never)).toEqual([]);
+    await shell.says(['mute', 'user.message', '--off']);
+    expect(await shell.says(['mute'])).toBe('nothing is muted in shop\n');
+  });
+
+  it('5: there is no agent yet', async () => {
+    await using shell = new Shell();
+    expect(await shell.run(['mute', 'ci'])).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: 'earpiece: no agent is known in project "shop" yet; name one: earpiece mute ci <agent>\n',
+    });
+  });
+});

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import { widthOf } from '../../src/cli/table.ts';
+import type { Earpiece } from '../../src/index.ts';
+import { CLI } from '../delivery/stage.ts';
+import { proves } from '../verifies.ts';
+import { parsed, Running, Shell } from './shell.ts';
+
+const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss');
+
+/** A story with one of each: queued, counted, offered and delivered, withdrawn, muted. */
+async function story(shell: Shell): Promise<Earpiece> {
+  const ear = await shell.open();
+  await ear.queue('shop/coder', { id: 'k1', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed 日本語' });
+  await ear.queue('shop/coder', { id: 'k2', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed again' });
+  const offer = await ear.conversation('shop/coder#main').offer({ at: 'tool_result', on: 'files:read' });
+  await offer?.confirm();
+  await ear.queue('shop/writer', { id: 'w1', message: 'x' });
+  await ear.withdraw('shop/writer', { id: 'w1' }, { by: 'anna', reason: 'a mistake' });
+  await ear.mute('shop/coder', 'ci', { by: 'anna' });
+  return ear;
+}
+
+describe('log', () => {
+  proves('cli:commands');
+
+  it('shows the newest records, oldest of them first', async () => {
+    await using shell = new Shell();
+    await story(shell);
+    expect(timeless(await shell.says(['log'])))
+      .toBe(`1  hh:mm:ss  shop/coder         queued     k1  ▲ error ci.failed: CI failed 日本語
+2  hh:mm:ss  shop/coder         counted    k2  into k1
+3  hh:mm:ss  shop/coder   main  offered    k1  on files:read
+4  hh:mm:ss  shop/coder   main  delivered  k1
+5  hh:mm:ss  shop/writer        queued     w1  ○ info x
+6  hh:mm:ss  shop/writer        withdrawn  w1  a mistake
+7  hh:mm:ss  shop/coder         muted          ci by anna
+`);
+    expect(timeless(await shell.says(['log', 'writer', '--limit', '1']))).toBe('6  hh:mm:ss  withdrawn  w1  a mistake\n');
+    const records = await shell.json(['log', 'shop/*']);
+    expect(records.map((record) => record['type'])).toEqual([
+      'system_notification_queued',
+      'system_notification_folded',
+      'carrier_offered',
+      'carrier_confirmed',
+      'system_notification_queued',
+      'notification_closed',
+      'notifications_muted',
+    ]);
+    expect(records[0]).toMatchObject({ seq: 1, log: 'shop/coder', id: 'k1', message: 'CI failed 日本語', level: 'error' });
+  });
+
+  it('knows the project, one conversation, and all', async () => {
+    await using shell = new Shell();
+    const ear = await story(shell);
+    await ear.queue('other/coder', { message: 'elsewhere' });
+    const count = async (...args: string[]): Promise<number> => (await shell.json(['log', ...args])).length;
+    expect([await count(), await count('shop/coder#main'), await count('other/*'), await count('--all')]).toEqual([7, 2, 1, 8]);
+    expect(await shell.says(['log', 'nobody'])).toBe('the log is empty\n');
+  });
+
+  it.each([60, 80, 120])('fits a terminal of %i columns', async (columns) => {
+    await using shell = new Shell();
+    const ear = await story(shell);
+    await ear.queue('shop/coder', { message: '通知'.repeat(200) });
+    for (const command of [['log'], ['inbox', '--peek'], ['agents']])
+      for (const line of (await shell.says(command, { env: { COLUMNS: String(columns) } })).split('\n'))
+        expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it('is not cut in a pipe, and has no colours there', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { level: 'critical', message: `${'long '.repeat(50)}end` });
+    const text = await shell.says(['log']);
+    expect(text).toContain('long end');
+    expect(text).not.toContain('\u001b');
+  });
+
+  it('foreign text cannot steer the terminal', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'n1', message: 'a\u001b[2Jb\r\u0007c\u202ed', origin: { person: 'x\u001b[0m' } });
+    for (const command of [['log'], ['inbox', 'coder'], ['why', 'n1']])
+      expect(await shell.says(command)).not.toMatch(/(?!\n)\p{Cc}|\p{Cf}/u);
+  });
+
+  it('a reader that has seen enough is no error', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const message = 'x'.repeat(4_000);
+    await ear.store.append(
+      'shop/coder' as never,
+      Array.from({ length: 500 }, () => ({ type: 'chat_request' as const, content: message })),
+    );
+    const child = spawn('/bin/sh', ['-c', '"$0" "$1" log --json --limit 500 | head -n 1', process.execPath, CLI], {
+      cwd: shell.folder,
+      env: shell.env(),
+      stdio: 'pipe',
+    });
+    const { stdout, stderr } = await new Running(child).ended;
+    expect({ lines: parsed(stdout).length, stderr }).toEqual({ lines: 1, stderr: '' });
+  });
+});
+
+describe('log --follow and watch', () => {
+  proves('cli:commands', 'cli:exit-codes');
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'show what comes from other processes, and end with 0 on %s',
+    async (signal) => {
+      await using shell = new Shell();
+      const ear = await shell.open();
+      await ear.queue('shop/coder', { id: 'before', message: 'before' });
+      const log = shell.begin(['log', '--follow']);
+      const watch = shell.begin(['watch', 'coder', '--json']);
+      await log.shows('before');
+      // Nothing tells that a watcher has begun but what it sees: so it gets one until it does.
+      const seen = watch.shows('now');
+      for (let n = 0, done = false; !done; n++) {
+        await ear.queue('shop/coder', { id: `n${n}`, message: 'now' });
+        done = await Promise.race([
+          seen.then(() => true),
+          ear.store.changed(await ear.store.head(), { withinMs: 200 }).then(() => false),
+        ]);
+      }
+      await log.shows('now');
+      log.process.kill(signal);
+      watch.process.kill(signal);
+      const [followed, watched] = await Promise.all([log.ended, watch.ended]);
+      expect([followed.code, followed.signal, followed.stderr]).toEqual([0, null, '']);
+      expect([watched.code, watched.signal, watched.stderr]).toEqual([0, null, '']);
+      expect(parsed(watched.stdout).every((record) => record['log'] === 'shop/coder' && record['id'] !== 'before')).toBe(true);
+      expect(followed.stdout.match(/before/g)).toHaveLength(2);
+    },
+  );
+
+  it('ends when its reader goes', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { message: 'one' });
+    const log = shell.begin(['log', '--follow']);
+    await log.shows('one');
+    log.process.stdout.destroy();
+    await ear.queue('shop/coder', { message: 'two' });
+    expect((await log.ended).code).toBe(0);
+  });
+});
+
+describe('colours', () => {
+  const onTerminal = async (shell: Shell, env: Record<string, string>): Promise<string> => {
+    const pty = spawnPty(process.execPath, [CLI, 'log'], { cols: 80, rows: 24, cwd: shell.folder, env: shell.env(env) });
+    let shown = '';
+    pty.onData((data) => (shown += data));
+    await new Promise<void>((resolve) => pty.onExit(() => resolve()));
+    return shown;
+  };
+
+  it('are there on a terminal, and not with NO_COLOR', async () => {
+    await using shell = new Shell();
+    await story(shell);
+    const painted = await onTerminal(shell, { TERM: 'xterm-256color' });
+    expect(painted).toContain('\u001b[31m▲ error\u001b[39m');
+    for (const line of painted.split('\r\n')) expect(widthOf(line)).toBeLessThanOrEqual(80);
+    const bare = await onTerminal(shell, { TERM: 'xterm-256color', NO_COLOR: '1' });
+    expect(bare).toContain('▲ error');
+    expect(bare).not.toContain('\u001b[3');
+  });
+});
+
+describe('why', () => {
+  proves('cli:commands', 'delivery:receipts');
+
+  it('tells the steps of one that was delivered', async () => {
+    await using shell = new Shell();
+    await story(shell);
+    const text = timeless(await shell.says(['why', 'k1'])).replaceAll(/carrier c_\w+, process \d+|carrier c_\w+/g, 'carrier c');
+    expect(text).toBe(`▲ error ci.failed for shop/coder: delivered
+  CI failed 日本語
+  2 times, last hh:mm:ss · key k
+
+  hh:mm:ss  queued
+  hh:mm:ss  counted    k2, 2 in all
+  hh:mm:ss  offered    tool_result of files:read, carrier c
+  hh:mm:ss  delivered  carrier c
+`);
+  });
+
+  it('tells for one that waits what would be decided now', async () => {
+    await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', message: 'x' });
+    await ear.queue('shop/coder', { id: 'n2', message: 'y' });
+    expect(await shell.says(['why', 'n1'])).toMatch(/now +#main: would end filtered \(filter: .*ci\.failed.*\)/);
+    expect(await shell.says(['why', 'n2'])).toContain('now       #main: would ride on the next tool result');
+  });
+
+  it('tells for each agent where it went to several', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.conversation('shop/coder#a').seen();
+    await ear.conversation('shop/writer#b').seen();
+    await ear.queue('shop/*', { id: 'all', message: 'to all' });
+    const text = await shell.says(['why', 'all']);
+    expect(text).toContain('for shop/coder#a: queued');
+    expect(text).toContain('for shop/writer#b: queued');
+    expect((await shell.json(['why', 'all'])).map((told) => told['log'])).toEqual(['shop/coder', 'shop/writer']);
+    expect(await shell.json(['why', 'all', 'writer'])).toHaveLength(1);
+  });
+
+  it('7: there is no such notification', async () => {
+    await using shell = new Shell();
+    await story(shell);
+    expect(await shell.run(['why', 'nope', 'coder'])).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: 'earpiece: no notification "nope" for "coder"; earpiece log --all lists what there is\n',
+    });
+  });
+});

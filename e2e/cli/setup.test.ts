@@ -1,0 +1,202 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { INSTALL_HOSTS } from '../../src/cli/install.ts';
+import { openEarpiece } from '../../src/index.ts';
+import { proves } from '../verifies.ts';
+import { parsed, Shell } from './shell.ts';
+
+describe('agents and doctor', () => {
+  proves('cli:commands', 'cli:exit-codes');
+
+  it('tell who is there, what waits and who carries', async () => {
+    await using shell = new Shell();
+    expect(await shell.says(['agents'])).toBe(
+      'no agent has been seen in shop yet\nInstall the gateway in one: earpiece gateway --print claude -- <command of an MCP server>\n',
+    );
+    const ear = await shell.open();
+    const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });
+    await gateway.call('echo', { text: 'x' });
+    await ear.conversation('shop/writer#w').ended();
+    await ear.conversation('other/coder#o').seen();
+    await ear.queue('shop/coder', { message: 'x' });
+    const rows = (await shell.says(['agents'])).replaceAll(/\d+ s ago/g, 'now').split('\n');
+    expect(rows.map((row) => row.split(/ {2,}/).join(' | '))).toEqual([
+      ' | conversation | open | seen | host | carriers',
+      '○ | shop/writer#w | 0 | ended now',
+      '● | shop/coder#main | 1 | now | claude-code 1 | gateway:stdio files',
+      '',
+    ]);
+    const [, coder] = await shell.json(['agents']);
+    expect(coder).toMatchObject({
+      log: 'shop/coder',
+      conversation: 'main',
+      host: 'claude-code',
+      active: true,
+      open: { info: 1 },
+    });
+    expect(await shell.json(['agents', '--all'])).toHaveLength(3);
+
+    const findings = await shell.json(['doctor']);
+    expect(findings.every((finding) => finding['ok'] === true)).toBe(true);
+    const of = (what: string): unknown => findings.find((finding) => finding['what'] === what)?.['value'];
+    expect(of('store')).toBe(`sqlite ${shell.db}, ${String(of('store')).match(/\d+ kB/)?.[0]}, sound, 1 open`);
+    expect(of('project')).toContain('shop (');
+    expect(of('identity')).toContain('shop/agent#main, by default');
+    expect(of('agent')).toMatch(/^shop\/coder#main: gateway:stdio files; last contact \d+ s ago, last carried/);
+  });
+
+  it('doctor says what is wrong and what to do, and goes on behind it', async () => {
+    await using shell = new Shell('veiw = "json"');
+    writeFileSync(shell.db, 'not a database at all'.repeat(100));
+    const { code, stdout, stderr } = await shell.run(['doctor']);
+    expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
+    expect(stdout).toMatch(/✗ {2}config {4}.*earpiece\.toml:2:1: .*did you mean "view"/);
+    expect(stdout).toMatch(/✗ {2}store {5}.*is no SQLite database.*name another file with --db or EARPIECE_DB/);
+    expect(stdout).toMatch(/✓ {2}project {3}shop/);
+    expect(parsed((await shell.run(['doctor', '--json'])).stdout).filter((finding) => finding['ok'] === false)).toHaveLength(2);
+  });
+
+  it('doctor tells the address that this process would have', async () => {
+    await using shell = new Shell();
+    const identity = async (address: string): Promise<unknown> =>
+      (await shell.json(['doctor'], { env: { EARPIECE_ADDRESS: address } })).find((finding) => finding['what'] === 'identity')?.[
+        'value'
+      ];
+    expect(await identity('shop/coder#s1')).toBe('shop/coder#s1, by given');
+    expect(await identity('shop/*')).toContain("nobody's: ");
+  });
+});
+
+describe('db', () => {
+  proves('cli:commands', 'cli:exit-codes');
+
+  it('check: sound, and 8 when it is not', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'n1', message: 'x' });
+    expect(await shell.says(['db', 'check'])).toBe(`sqlite ${shell.db} is sound\n`);
+    expect(await shell.json(['db', 'check'])).toEqual([{ store: `sqlite ${shell.db}`, sound: true, problems: [] }]);
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const db = new DatabaseSync(shell.db);
+    db.exec('DELETE FROM items');
+    db.close();
+    const { code, stdout } = await shell.run(['db', 'check']);
+    expect(code).toBe(8);
+    expect(stdout).toContain('put a backup in its place');
+  });
+
+  it('prune: removes what is closed, keeps what is open', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'old', message: 'x' });
+    await ear.withdraw('shop/coder', { id: 'old' }, { by: 'test', reason: 'test' });
+    await ear.queue('shop/coder', { id: 'open', message: 'x' });
+    expect(await shell.says(['db', 'prune'])).toBe('removed 0 closed notifications and 0 records\n');
+    expect(await shell.json(['db', 'prune', '--older', '0'])).toMatchObject([{ items: 1 }]);
+    expect((await ear.open('shop/coder')).map((item) => item.id)).toEqual(['open']);
+    expect(await ear.why('old')).toBeUndefined();
+  });
+
+  it('backup: a copy that opens, while others write', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder', { id: 'n1', message: 'x' });
+    const to = join(shell.folder, 'copy.db');
+    expect(await shell.json(['db', 'backup', 'copy.db'])).toEqual([{ store: `sqlite ${shell.db}`, file: to }]);
+    await using copy = await openEarpiece({ db: to, cwd: shell.folder, env: shell.env() });
+    expect((await copy.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
+  });
+});
+
+describe('config and trust', () => {
+  proves('cli:commands', 'cli:exit-codes', 'config:explain', 'config:trust');
+
+  it('check: fine, or 8 with each problem and its place', async () => {
+    await using shell = new Shell();
+    const file = join(shell.folder, 'earpiece.toml');
+    expect(await shell.says(['config', 'check'])).toBe(`${file} is fine\n`);
+    const wrong = join(shell.folder, 'wrong.toml');
+    writeFileSync(wrong, 'veiw = "json"\nmax_open = "many"\n');
+    const { code, stdout } = await shell.run(['config', 'check', 'wrong.toml']);
+    expect(code).toBe(8);
+    expect(stdout.split('\n').map((line) => line.split(': ')[0])).toEqual(['wrong.toml:1:1', 'wrong.toml:2:12', '']);
+    expect(parsed((await shell.run(['config', 'check', wrong, '--json'])).stdout)).toMatchObject([
+      { file: wrong, line: 1, column: 1 },
+      { file: wrong, line: 2, column: 12, key: 'max_open' },
+    ]);
+  });
+
+  it('explain: the value and who decided it', async () => {
+    await using shell = new Shell('view = "toon"');
+    const file = join(shell.folder, 'earpiece.toml');
+    expect(await shell.says(['config', 'explain', 'view'], { env: { EARPIECE_VIEW: 'json' } })).toBe(
+      `view          json  EARPIECE_VIEW\n  instead of  toon  project file ${file}:2:1\n`,
+    );
+    expect(await shell.says(['config', 'explain', 'budget'])).toContain('budget.max_items');
+    expect(await shell.json(['config', 'explain', 'db', '--db', 'x.db'])).toMatchObject([
+      { key: 'db', value: 'x.db', decidedBy: 'flag --db', overridden: [{ value: shell.db, decidedBy: 'EARPIECE_DB' }] },
+    ]);
+    expect((await shell.json(['config', 'explain'])).length).toBeGreaterThan(20);
+  });
+
+  it('trust: allows what the file holds now, tells it, and takes it back', async () => {
+    await using shell = new Shell('[gateway.servers.files]\ncommand = "true"');
+    const file = join(shell.folder, 'earpiece.toml');
+    expect((await shell.run(['gateway'])).stderr).toBe(
+      `earpiece: the servers in ${file} are not trusted to be started; look at them and say: earpiece trust\n`,
+    );
+    expect(await shell.says(['trust'])).toBe(
+      `${file} is trusted as it stands now; a change of these parts is asked about again:\n  gateway.servers.files (runs true)\n`,
+    );
+    expect(await shell.json(['trust', '--list'])).toEqual([{ file, trusted: true }]);
+    expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(false);
+    expect(await shell.says(['trust', '--off'])).toBe(`${file} is not trusted any more\n`);
+    expect(await shell.says(['trust', '--off', file])).toBe(`${file} was not trusted\n`);
+    expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(true);
+    writeFileSync(file, 'project = "shop"\n');
+    expect(await shell.says(['trust'])).toBe(`${file}: nothing in it needs trust\n`);
+  });
+});
+
+describe('gateway --print', () => {
+  proves('gateway:print');
+
+  it.each(INSTALL_HOSTS)('%s: what installs it and what undoes it, with Node and our entry by absolute paths', async (host) => {
+    await using shell = new Shell();
+    const args = [
+      'gateway',
+      '--print',
+      host,
+      '--as',
+      'coder',
+      '--',
+      'npx',
+      '-y',
+      '@modelcontextprotocol/server-filesystem',
+      'my files',
+    ];
+    const text = await shell.says(args, { env: { EARPIECE_DB: '' } });
+    expect(text).toContain(process.execPath);
+    expect(text).toMatch(/\/cli\/main\.[jt]s/);
+    expect(text).toContain('my files');
+    const [{ how, what, undo } = {}] = await shell.json(args, { env: { EARPIECE_DB: '' } });
+    expect(text).toBe(`${how as string}\n\n${what as string}\n\nTo undo it:\n\n${undo as string}\n`);
+    expect(undo).toContain('filesystem');
+  });
+
+  it('the JSON of a file that was printed starts the gateway', async () => {
+    await using shell = new Shell();
+    const [{ what } = {}] = await shell.json(['gateway', '--print', 'json', '--as', 'coder', '--', 'echo-server']);
+    const entry = (JSON.parse(what as string) as { mcpServers: Record<string, { command: string; args: string[] }> }).mcpServers[
+      'echo'
+    ];
+    expect(entry?.command).toBe(process.execPath);
+    expect(entry?.args.slice(1)).toEqual(['gateway', '--name', 'echo', '--as', 'coder', '--', 'echo-server']);
+    const server = join(import.meta.dirname, '../delivery/echo-server.ts');
+    copyFileSync(server, join(shell.folder, 'echo.ts'));
+    const client = await shell.gateway({ args: [...(entry?.args.slice(2, -1) ?? []), process.execPath, server] });
+    expect((await client.call('echo', { text: 'hi' })).content).toEqual([{ type: 'text', text: 'hi' }]);
+    expect(readFileSync(shell.db).length).toBeGreaterThan(0);
+  });
+});

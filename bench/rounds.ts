@@ -75,6 +75,6 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /** One side does not pay for the garbage of the other. Needs `--expose-gc`, which `main.ts` gives to each row. */
-function collectGarbage(): void {
+export function collectGarbage(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }

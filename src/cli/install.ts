@@ -1,7 +1,7 @@
 /** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
 import { fileURLToPath } from 'node:url';
 import { EarpieceError } from '../core/errors.ts';
-import { serverName } from './commands/gateway.ts';
+import { serverName } from './server-name.ts';
 
 export const INSTALL_HOSTS = ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'json'] as const;
 export type InstallHost = (typeof INSTALL_HOSTS)[number];

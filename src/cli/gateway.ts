@@ -1,0 +1,132 @@
+/** `earpiece gateway` itself: servers, front and rider put together. */
+import { formatProblem, policySource, readConfig, readMcpServers, type Config, type ServerConfig } from '../config/index.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { ViewName } from '../core/records.ts';
+import { identify, Inbox } from '../inbox/index.ts';
+import { inboxRider } from '../gateway/inbox-rider.ts';
+import { retryingRider } from '../gateway/retrying-rider.ts';
+import { startGateway, type Front, type ProfileKind, type Upstream } from '../gateway/index.ts';
+import { openStore } from '../stores/index.ts';
+import { countOption, type GlobalOptions } from './context.ts';
+import { EXIT } from './exit.ts';
+import type { InstallHost } from './install.ts';
+import { serverName } from './server-name.ts';
+import { complain } from './terminal.ts';
+import { upstreamOf } from './upstream.ts';
+
+export type GatewayOptions = GlobalOptions & {
+  name?: string;
+  url?: string;
+  servers?: string;
+  print?: InstallHost;
+  http?: boolean;
+  host?: string;
+  port?: string;
+  tokenEnv?: string;
+  as?: string;
+  view?: ViewName;
+  profile?: ProfileKind;
+};
+
+/** Stands there until its client goes; resolves with the exit code. */
+export async function serve(words: readonly string[], options: GatewayOptions): Promise<number> {
+  // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
+  const at = {
+    cwd: process.cwd(),
+    env: process.env,
+    flags: {
+      ...(options.db === undefined ? {} : { db: options.db }),
+      ...(options.host === undefined ? {} : { 'gateway.http.host': options.host }),
+    },
+  };
+  const { config, problems } = readConfig(at);
+  for (const problem of [...problems, ...config.gateway.problems]) complain(formatProblem(problem));
+
+  const upstreams = upstreamsFrom(words, options, config);
+  const front = frontFrom(options, config);
+  const policies = policySource({ ...at, onProblem: (found) => found.forEach((problem) => complain(formatProblem(problem))) });
+  const name = upstreams.map((upstream) => upstream.name).join(',');
+  let inbox: Inbox | undefined;
+  const rider = retryingRider(async () => {
+    const opened = new Inbox({ store: await openStore(config.db), policies, timeZone: config.timeZone });
+    inbox = opened;
+    return inboxRider({
+      inbox: opened,
+      identify: (connection) =>
+        identify(
+          {
+            project: config.project,
+            env: process.env,
+            given: connection.session ?? options.as ?? config.address,
+            client: connection.client?.name,
+            lookAtAncestors: front.kind === 'stdio',
+          },
+          opened.store,
+        ),
+      carrier: `gateway:${front.kind} ${name}`,
+      ...(options.view === undefined ? {} : { view: options.view }),
+      complain,
+    });
+  });
+  const running = await startGateway({
+    front,
+    upstreams,
+    rider,
+    report: complain,
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
+  });
+  if ('url' in running && typeof running.url === 'string') complain(`listening on ${running.url}`);
+  const sweeping = setInterval(() => {
+    inbox
+      ?.sweep()
+      .catch((error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`));
+  }, 60_000);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void running.close({ now: true }));
+  const { reason, detail } = await running.closed;
+  clearInterval(sweeping);
+  await rider.end();
+  await inbox?.close();
+  if (reason !== 'upstream_failed') return EXIT.ok.code;
+  complain(detail);
+  return EXIT.failed.code;
+}
+
+function upstreamsFrom(words: readonly string[], options: GatewayOptions, config: Config): readonly Upstream[] {
+  const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
+  if (given > 1) throw new EarpieceError('bad_argument', 'give one of: a command behind --, --url, --servers');
+  const [program, ...args] = words;
+  if (program !== undefined) return [{ kind: 'stdio', name: options.name ?? serverName(words), command: program, args }];
+  if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
+
+  const servers = options.servers === undefined ? config.gateway.servers : serversOf(options.servers);
+  const upstreams = Object.values(servers).map((server) => upstreamOf(server));
+  if (upstreams.length > 0) return upstreams;
+  const untrusted = config.untrusted.map(({ file }) => file);
+  throw new EarpieceError(
+    'bad_argument',
+    untrusted.length > 0
+      ? `the servers in ${untrusted[0]} are not trusted to be started; look at them and say: earpiece trust`
+      : 'no server to stand before: write its command behind --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+  );
+}
+
+function serversOf(file: string): Readonly<Record<string, ServerConfig>> {
+  const { servers, problems } = readMcpServers(file, { env: process.env });
+  if (problems.length > 0) throw new EarpieceError('bad_config', problems.map((problem) => formatProblem(problem)).join('\n'));
+  return servers;
+}
+
+function frontFrom(options: GatewayOptions, config: Config): Front {
+  if (!options.http) return { kind: 'stdio' };
+  const { http } = config.gateway;
+  const tokenEnv = options.tokenEnv ?? http.tokenEnv;
+  const token = tokenEnv === undefined ? undefined : process.env[tokenEnv];
+  if (tokenEnv !== undefined && !token)
+    throw new EarpieceError('bad_argument', `the environment variable ${tokenEnv} is to hold the bearer token, but it is empty`);
+  return {
+    kind: 'http',
+    host: options.host ?? http.host,
+    port: options.port === undefined ? http.port : countOption('--port', options.port, { min: 0, max: 65_535 }),
+    ...(token === undefined ? {} : { token }),
+  } as unknown as Front;
+}

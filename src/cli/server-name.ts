@@ -1,0 +1,20 @@
+import { basename } from 'node:path';
+
+/**
+ * What a server is called where nobody says: `npx -y @modelcontextprotocol/server-filesystem /tmp` and
+ * `node …/server-filesystem/dist/index.js` are both `filesystem`.
+ */
+export function serverName(words: readonly string[]): string {
+  const plainWords = words.filter((word) => !word.startsWith('-')).slice(0, 3);
+  const segments = plainWords.flatMap((word) => word.split(/[/\\]/).filter((segment) => !segment.startsWith('@')));
+  const named = segments.findLast(
+    (segment) => /(^|[-_.])(mcp|server)([-_.]|$)/i.test(segment) && !/^(server|mcp)(\.[cm]?[jt]s)?$/i.test(segment),
+  );
+  const name = (named ?? basename(plainWords.at(-1) ?? 'server'))
+    .replace(/@[\w.^~-]+$/, '')
+    .replace(/\.[cm]?[jt]s$/, '')
+    .replace(/^(mcp-server-|server-|mcp-)/, '')
+    .replace(/(-mcp-server|-mcp|-server)$/, '')
+    .replaceAll(/[^A-Za-z0-9_-]/g, '-');
+  return name === '' ? 'server' : name.slice(0, 64);
+}

@@ -1,0 +1,139 @@
+/**
+ * What must hold for a log after any number of kills. Counts closings by itself, record by record, so that a wrong `settle`
+ * and a wrong index are both found.
+ */
+import type { LogKey } from '../../../src/core/address.ts';
+import { ANYONE, type Item } from '../../../src/core/items.ts';
+import { isType, type Draft, type Owner, type Stored } from '../../../src/core/records.ts';
+import type { Store } from '../../../src/core/ports.ts';
+import { LOGS, type Told } from './roles.ts';
+
+export type Counts = {
+  acknowledged: number;
+  /** Acknowledged and neither open nor closed. */
+  lost: number;
+  /** More than one closing, or more than one delivery in our own transcript. */
+  twice: number;
+  /** Offered more than once, each time but the first flagged as repeated. */
+  reoffered: number;
+  stuck: number;
+};
+
+export async function check(
+  store: Store,
+  told: readonly Told[],
+  isAlive: (owner: Owner) => boolean | undefined,
+): Promise<{ counts: Counts; problems: string[] }> {
+  const problems = [...(await store.verify())];
+  const counts: Counts = { acknowledged: 0, lost: 0, twice: 0, reoffered: 0, stuck: 0 };
+  const problem = (kind: keyof Counts, text: string): void => {
+    counts[kind]++;
+    problems.push(text);
+  };
+
+  const items = new Map<string, Item>();
+  for (const log of Object.values(LOGS))
+    for (const item of await store.items(log as LogKey, { kind: 'latest', limit: 1_000_000 }))
+      items.set(keyOf(log, item.id, item.audience), item);
+  const records = await store.read({ limit: 10_000_000 });
+
+  for (const line of told) {
+    if (line.kind === 'problem') problems.push(line.text);
+    if (line.kind !== 'queued') continue;
+    counts.acknowledged++;
+    for (const address of line.to) {
+      const [log = '', conversation = ''] = address.split('#');
+      const item = items.get(keyOf(log, line.id, conversation)) ?? items.get(keyOf(log, line.id, ANYONE));
+      if (item === undefined) problem('lost', `${line.id} to ${address} was acknowledged and is lost`);
+    }
+  }
+
+  for (const [key, item] of items) {
+    if (item.state === 'closed') continue;
+    const held = item.state === 'offered' && item.owner !== undefined && isAlive(item.owner) === false;
+    problem(
+      'stuck',
+      `${key.replaceAll('\n', ' ')} is ${item.state} after the drain${held ? `: the lease of a dead process was never released` : ''}`,
+    );
+  }
+
+  const { closings, own } = closingsOf(records, items);
+  for (const [key, item] of items) {
+    const of = closings.get(key) ?? [];
+    const name = key.replaceAll('\n', ' ');
+    if (of.length > 1) problem('twice', `${name} was closed ${of.length} times (${of.join(', ')})`);
+    if (of.length === 0 && item.state === 'closed') problems.push(`${name} is closed and no record closes it`);
+    if (of.length > 0 && item.state !== 'closed') problems.push(`${name} is ${item.state} and was closed by ${of.join(', ')}`);
+    const times = own.get(key) ?? 0;
+    if (times > 1) problem('twice', `${name} was delivered ${times} times in our own transcript`);
+  }
+
+  const carriers = new Set<string>();
+  const carried = new Set<string>();
+  const texts = new Map<string, string>();
+  for (const { log, body } of records) {
+    if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
+    if (!isType(body, 'carrier_offered')) continue;
+    carriers.add(body.carrier);
+    // The tool's answer is data, not a frame: it has no place for the word.
+    if (body.on === 'get_notifications') continue;
+    const again = body.ids.filter((id) => texts.has(`${log}\n${id}`));
+    counts.reoffered += again.length;
+    if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
+      problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
+    for (const { ids, text } of body.view.items)
+      for (const id of ids) {
+        const first = texts.get(`${log}\n${id}`);
+        if (first !== undefined && first !== text)
+          problems.push(`${id} was first offered as ${JSON.stringify(first)}, then as ${JSON.stringify(text)}`);
+        texts.set(`${log}\n${id}`, first ?? text);
+      }
+  }
+  for (const line of told) {
+    if (line.kind === 'bytes' && !carriers.has(line.carrier)) problems.push(`${line.carrier} went out and no record offers it`);
+    if (line.kind !== 'carried') continue;
+    for (const id of line.ids)
+      if (!carried.has(id)) problem('lost', `${id} was carried in our own transcript, which does not have it`);
+  }
+  return { counts, problems };
+}
+
+/** Each item's closings by position, and how often it stands in our own transcript. */
+function closingsOf(
+  records: readonly Stored[],
+  items: ReadonlyMap<string, Item>,
+): { closings: Map<string, string[]>; own: Map<string, number> } {
+  const closings = new Map<string, string[]>();
+  const own = new Map<string, number>();
+  const offers = new Map<string, readonly string[]>();
+  const audiences = new Map<string, string[]>();
+  for (const key of items.keys()) {
+    const id = key.slice(0, key.lastIndexOf('\n'));
+    audiences.set(id, [...(audiences.get(id) ?? []), key]);
+  }
+  /** What a record of this conversation can mean: its own item, else anyone's; of no conversation: all. */
+  const keysOf = (log: string, id: string, conversation: unknown): readonly string[] => {
+    if (typeof conversation !== 'string') return audiences.get(`${log}\n${id}`) ?? [];
+    return [keyOf(log, id, conversation), keyOf(log, id, ANYONE)].filter((key) => items.has(key)).slice(0, 1);
+  };
+  for (const { seq, log, body } of records) {
+    const close = (ids: readonly string[], how: string): void => {
+      for (const key of ids.flatMap((id) => keysOf(log, id, body.conversation)))
+        closings.set(key, [...(closings.get(key) ?? []), `${how} ${seq}`]);
+    };
+    const draft: Draft = body;
+    if (isType(draft, 'tool_call_response')) {
+      const ids = (draft.notifications ?? []).map((notification) => notification.id);
+      close([...ids, ...(draft.summarizes ?? [])], 'transcript');
+      for (const key of ids.flatMap((id) => keysOf(log, id, draft.conversation))) own.set(key, (own.get(key) ?? 0) + 1);
+    }
+    if (isType(draft, 'carrier_offered')) offers.set(draft.carrier, [...draft.ids, ...(draft.summarizes ?? [])]);
+    // A late one closes only where nothing else did; none of these workers comes late.
+    if (isType(draft, 'carrier_confirmed') && !draft.late) close(offers.get(draft.carrier) ?? [], 'confirm');
+    if (isType(draft, 'notification_closed')) close(draft.ids, draft.outcome);
+    if (isType(draft, 'system_notification_folded')) close([draft.id], 'fold');
+  }
+  return { closings, own };
+}
+
+const keyOf = (log: string, id: string, audience: string): string => `${log}\n${id}\n${audience}`;

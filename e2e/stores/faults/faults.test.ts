@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { FAULT_POINTS } from '../../../src/core/faults.ts';
+import type { Bug, Point } from './roles.ts';
+import { run } from './run.ts';
+
+it('100 kills at random moments: nothing lost, nothing twice', async () => {
+  const { random, counts, problems } = await run({ rounds: 100, pointsEach: 0 });
+  expect(problems).toEqual([]);
+  expect(random).toBe(100);
+  expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
+  expect(counts.acknowledged).toBeGreaterThan(100);
+}, 120_000);
+
+it('a death at each named point: the same', async () => {
+  const { points, counts, problems } = await run({ rounds: 0, pointsEach: 1 });
+  expect(problems).toEqual([]);
+  expect(Object.keys(points).sort()).toEqual([...FAULT_POINTS].sort());
+  expect(Object.values(points).every((times) => times >= 1)).toBe(true);
+  expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
+}, 120_000);
+
+it.each<[Bug, Point, RegExp]>([
+  ['ack_before_commit', 'append.begun', /was acknowledged and is lost$/],
+  ['close_without_condition', 'touch.committed', /was delivered \d+ times in our own transcript$/],
+  ['forget_release', 'offer.appended', /the lease of a dead process was never released$/],
+])(
+  'the checker finds the fault put in on purpose: %s',
+  async (bug, point, found) => {
+    const { problems } = await run({ rounds: 20, pointsEach: 10, points: [point], bug });
+    expect(problems.filter((problem) => found.test(problem))).not.toEqual([]);
+  },
+  120_000,
+);

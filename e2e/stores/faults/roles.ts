@@ -1,0 +1,58 @@
+import type { FAULT_POINTS } from '../../../src/core/faults.ts';
+
+export type Role = 'producer' | 'carrier';
+export type Point = (typeof FAULT_POINTS)[number];
+
+/**
+ * Who comes by each point, doing what. A worker that is to die at a point does that more often; `opener` is a process
+ * that makes the file.
+ */
+export const AT_POINT = {
+  'append.begun': ['producer', 'queue'],
+  'append.record_written': ['carrier', 'carry'],
+  'append.items_written': ['producer', 'queue'],
+  'append.committed': ['carrier', 'offer'],
+  'touch.committed': ['carrier', 'touch'],
+  'withhold.committed': ['carrier', 'withhold'],
+  'prune.begun': ['carrier', 'prune'],
+  'prune.committed': ['carrier', 'prune'],
+  'migrate.begun': ['opener', 'open'],
+  'migrate.step': ['opener', 'open'],
+  'migrate.committed': ['opener', 'open'],
+  'queue.checked': ['producer', 'queue'],
+  'queue.acknowledged': ['producer', 'queue'],
+  'fan_out.intent': ['producer', 'fan_out'],
+  'fan_out.queued': ['producer', 'fan_out'],
+  'offer.planned': ['carrier', 'offer'],
+  'offer.appended': ['carrier', 'offer'],
+  'carrier.before_bytes': ['carrier', 'offer'],
+  'carrier.after_bytes': ['carrier', 'offer'],
+  'confirm.before': ['carrier', 'offer'],
+  'confirm.after': ['carrier', 'offer'],
+  'release.before': ['carrier', 'release'],
+} as const satisfies Record<Point, readonly [Role | 'opener', string]>;
+
+export type Deed = (typeof AT_POINT)[Point][1];
+
+/** Faults put in on purpose, in the workers and never in the product: the checker must find each. */
+export const BUGS = ['ack_before_commit', 'close_without_condition', 'forget_release'] as const;
+export type Bug = (typeof BUGS)[number];
+
+/** What a worker prints, one JSON object a line. Written in one go before anything else happens: a kill tears no line. */
+export type Told =
+  | { readonly kind: 'ready' }
+  /** About to queue; repeated by the next life when no `queued` follows. */
+  | { readonly kind: 'queueing'; readonly id: string; readonly to: string }
+  /** The queue returned: this must never get lost. */
+  | { readonly kind: 'queued'; readonly id: string; readonly to: readonly string[] }
+  /** A carry into our own transcript returned. */
+  | { readonly kind: 'carried'; readonly ids: readonly string[] }
+  /** The bytes of a leased carrier are out. */
+  | { readonly kind: 'bytes'; readonly carrier: string; readonly ids: readonly string[] }
+  | { readonly kind: 'drained' }
+  /** A broken invariant that the worker itself met. */
+  | { readonly kind: 'problem'; readonly text: string };
+
+export const LOGS = { coder: 'shop/coder', tester: 'shop/tester' } as const;
+export const OWN = 'own';
+export const HOST = 'host';

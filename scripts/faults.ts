@@ -1,0 +1,53 @@
+/**
+ * `npm run faults`: kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
+ * (`--points-each`, 20), checks what they leave, and prints the counts. The last line is the verdict; the exit code says it
+ * too. `--bug <name>` puts a fault into the workers on purpose: then the verdict must be bad.
+ */
+import '../src/node-version.ts';
+import { parseArgs } from 'node:util';
+import { BUGS, type Bug } from '../e2e/stores/faults/roles.ts';
+import { run } from '../e2e/stores/faults/run.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '1000' },
+    'points-each': { type: 'string', default: '20' },
+    bug: { type: 'string' },
+  },
+});
+const [rounds, pointsEach] = [Number(values.rounds), Number(values['points-each'])];
+const { bug } = values;
+if (!Number.isInteger(rounds) || rounds < 0 || !Number.isInteger(pointsEach) || pointsEach < 0) {
+  console.error(`--rounds ${values.rounds} --points-each ${values['points-each']}: both are whole numbers from 0`);
+  process.exit(2);
+}
+if (bug !== undefined && !BUGS.includes(bug as Bug)) {
+  console.error(`--bug ${bug}: there are ${BUGS.join(', ')}`);
+  process.exit(2);
+}
+
+const started = performance.now();
+const { random, points, counts, problems } = await run({
+  rounds,
+  pointsEach,
+  ...(bug === undefined ? {} : { bug: bug as Bug }),
+  onEpoch: (line) => console.log(line),
+});
+
+console.log('\nkilled at                 times');
+for (const [point, times] of Object.entries({ 'random moments': random, ...points }))
+  console.log(`${point.padEnd(24)} ${String(times).padStart(6)}`);
+console.log(
+  `\n${counts.acknowledged} acknowledged, ${counts.lost} lost, ${counts.twice} twice, ${counts.stuck} stuck; ${counts.reoffered} offered again and flagged`,
+);
+for (const problem of problems.slice(0, 20)) console.log(`PROBLEM ${problem}`);
+if (problems.length > 20) console.log(`… and ${problems.length - 20} more`);
+
+const missed = Object.entries(points).filter(([, times]) => times < pointsEach);
+const good = problems.length === 0 && missed.length === 0 && random >= rounds;
+const seconds = ((performance.now() - started) / 1000).toFixed(0);
+for (const [point, times] of missed) console.log(`MISSED ${point}: ${times} of ${pointsEach}`);
+console.log(
+  `\nfaults: ${good ? 'ok' : 'FAILED'}: ${random} random kills, ${Object.keys(points).length} points, ${problems.length} problems in ${seconds} s`,
+);
+process.exitCode = good ? 0 : 1;

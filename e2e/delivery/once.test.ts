@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +22,12 @@ describe('once', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const queued: { id: string; at: number }[] = [];
-    createInterface({ input: producer.stdout }).on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
+    const lines = createInterface({ input: producer.stdout });
+    lines.on('line', (line) => queued.push(JSON.parse(line) as { id: string; at: number }));
     const produced = new Promise((resolve) => producer.once('close', resolve));
+
+    // On a busy machine the calls could be over before it has begun.
+    await once(lines, 'line');
 
     type Call = { start: number; end: number; ids: string[] };
     const calls: Call[] = [];

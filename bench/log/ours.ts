@@ -17,6 +17,8 @@ export async function openInbox(
 export const NO_LIMIT: Partial<Policy> = { maxOpen: 1_000_000 };
 
 export const AGENT = 'bench/agent';
+/** Several agents, so that none has more open than an agent may have. */
+export const agentOf = (i: number): string => `bench/agent-${Math.floor(i / 500)}`;
 export const CONVERSATION = 'bench/agent#main';
 
 /** What most notifications are: about 150 bytes of text and a few of data. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { AGENT, data, message, NO_LIMIT, openInbox } from '../log/ours.ts';
+import { agentOf, data, message, openInbox } from '../log/ours.ts';
 import { mastraNotification, openMastra } from '../peers/mastra.ts';
 import { perSecond, versus } from '../rounds.ts';
 import type { Row } from '../row.ts';
@@ -10,15 +10,22 @@ export const row: Row = {
   bar: [{ figure: 'ratio', is: '>=', value: 1 }],
   peers: ['mastra'],
   async run({ quick, folder }) {
-    const inbox = await openInbox(folder, { policy: NO_LIMIT });
+    const inbox = await openInbox(folder);
     const mastra = await openMastra(path.join(folder, 'mastra.db'));
     const forMs = quick ? 50 : 400;
     let queued = 0;
     const measured = await versus({
       ours: () =>
-        perSecond(forMs, () => inbox.queue(AGENT, { kind: 'tool.stopped', message: message(++queued), data: data(queued) })),
+        perSecond(forMs, () =>
+          inbox.queue(agentOf(++queued), { kind: 'tool.stopped', message: message(queued), data: data(queued) }),
+        ),
       theirs: () =>
-        perSecond(forMs, () => mastra.storage.createNotification(mastraNotification(message(++queued), data(queued)))),
+        perSecond(forMs, () =>
+          mastra.storage.createNotification({
+            ...mastraNotification(message(++queued), data(queued)),
+            threadId: agentOf(queued),
+          }),
+        ),
       unit: '/s',
       rounds: quick ? 3 : 11,
     });

@@ -1,4 +1,3 @@
-import type { Json } from '../core/json.ts';
 import type { ToolCallRequestRecord } from '../core/records.ts';
 import { didYouMean } from '../core/errors.ts';
 import type { Tool, ToolOutcome } from '../sources/tool.ts';
@@ -58,10 +57,10 @@ async function outcomeOf(
   });
   try {
     // A tool that ends in time after the abort has the better answer.
-    const outcome = tool.execute(call.arguments as Json, context);
+    const outcome = tool.execute(call.arguments, context).then(spoken);
     return await Promise.race([outcome, aborted.then((late) => Promise.race([outcome, graceful(late)]))]);
   } catch (error) {
-    return wrong(error instanceof Error ? error.message : String(error));
+    return spoken(wrong(error instanceof Error ? error.message : String(error)));
   } finally {
     if (ended) signal.removeEventListener('abort', ended);
   }
@@ -70,4 +69,7 @@ async function outcomeOf(
 const GRACE_MS = 250;
 const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
   new Promise((resolve) => setTimeout(resolve, GRACE_MS, late).unref());
+/** Anthropic refuses an error without a word. */
+const spoken = (outcome: ToolOutcome): ToolOutcome =>
+  outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed; it did not say why.' } : outcome;
 const wrong = (content: string): ToolOutcome => ({ content, isError: true });

@@ -19,6 +19,8 @@ export interface Placement {
   afterTools(view: string, n: number): readonly LanguageModelV4Message[];
   /** A request of a person (or of us), with what rides on it. */
   request(content: readonly LanguageModelV4TextPart[], view: string | undefined): readonly LanguageModelV4Message[];
+  /** User messages that follow each other are one message of several parts: the API wants the roles to alternate. */
+  readonly alternates?: true;
 }
 
 export type Family = 'openai' | 'anthropic' | 'google' | 'other';
@@ -31,7 +33,11 @@ export function familyOf(provider: string): Family {
   return 'other';
 }
 
-export const placementOf = (family: Family): Placement => (family === 'openai' ? besides : within);
+export function placementOf(family: Family): Placement {
+  if (family === 'openai') return besides;
+  // The Anthropic package joins them itself.
+  return family === 'google' ? { ...within, alternates: true } : within;
+}
 
 /** The text of notifications as a part of the user's message, or as a user message behind results. */
 const within: Placement = {
@@ -52,7 +58,8 @@ const besides: Placement = {
 
 /**
  * Seed 4's approach B: the notifications as a call of a tool that the model never made, and its result. For models that
- * keep a transcript entry of its own better in mind; off by default, since the pair is made up.
+ * keep a transcript entry of its own better in mind; off by default, since the pair is made up. Not for Anthropic models that
+ * think: they refuse a call that no signed thinking stands before.
  */
 export const syntheticTool = (base: Placement, name = '_system_notification'): Placement => ({
   ...base,

@@ -35,6 +35,14 @@ export function promptOf(records: readonly Draft[], { system, placement }: Promp
   let results = new Map<string, ToolCallResponseRecord>();
   let nth = 0;
 
+  const put = (messages: readonly LanguageModelV4Message[]): void => {
+    for (const message of messages) {
+      const last = prompt.at(-1);
+      if (placement.alternates && message.role === 'user' && last?.role === 'user')
+        prompt[prompt.length - 1] = { ...last, content: [...last.content, ...message.content] };
+      else prompt.push(message);
+    }
+  };
   const endOfAnswer = (): void => {
     const answered = calls.every((call) => results.has(call.id));
     if (assistant.length > 0 && answered) {
@@ -46,7 +54,7 @@ export function promptOf(records: readonly Draft[], { system, placement }: Promp
         });
         // One carry a batch, but a log of another make may have several: in the order in which they landed.
         const views = [...results.values()].flatMap((result) => viewOf(result, redacted));
-        for (const view of views) prompt.push(...placement.afterTools(view, nth++));
+        for (const view of views) put(placement.afterTools(view, nth++));
       }
     }
     assistant = [];
@@ -59,7 +67,7 @@ export function promptOf(records: readonly Draft[], { system, placement }: Promp
     if (isType(record, 'chat_request')) {
       endOfAnswer();
       const text = record.content === '' ? [] : [{ type: 'text' as const, text: record.content }];
-      prompt.push(...placement.request(text, viewOf(record, redacted)[0]));
+      put(placement.request(text, viewOf(record, redacted)[0]));
     } else if (isType(record, 'tool_call_response')) results.set(record.id, record);
     else if (isType(record, 'tool_call_request')) {
       if (results.size > 0) endOfAnswer();

@@ -63,7 +63,18 @@ export type TurnResult = {
 const EXTRA_CYCLES = 3;
 const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
+const CUT_OFF = 'The program ended while you answered. Go on.';
 const WOKEN = 'Nobody has written; the following happened since your last turn.';
+
+/** By the last of these it is told whether a turn was over. `agent_stopped`: a person ended it. */
+const RESUMABLE: ReadonlySet<string> = new Set([
+  'turn_start',
+  'chat_request',
+  'chat_response',
+  'tool_call_request',
+  'tool_call_response',
+  'agent_stopped',
+]);
 
 /** Opens a conversation for writing. Throws `store_refused` when another process writes it. */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
@@ -192,11 +203,13 @@ export class Agent implements AsyncDisposable {
 
   /** Goes on where another process ended in the middle of a turn; undefined when the last turn was over. */
   async resume(): Promise<TurnResult | undefined> {
-    const last = this.#records.findLast((r) =>
-      ['chat_request', 'chat_response', 'tool_call_request', 'tool_call_response', 'turn_start'].includes(r.type),
-    );
-    if (last === undefined || this.#turn || last.type === 'chat_response' || last.type === 'turn_start') return undefined;
-    return this.#run('person', '', async () => {});
+    const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
+    if (last === undefined || this.#turn || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
+    const cutOff = isType(last, 'chat_response');
+    if (cutOff && !last.truncated) return undefined;
+    return this.#run('person', '', async () => {
+      if (cutOff) await this.#carry([{ type: 'chat_request', content: CUT_OFF, source: 'system' }], 'cycle_start');
+    });
   }
 
   /** A turn that nobody asked for: what is due at this moment is what it is about. */
@@ -219,13 +232,18 @@ export class Agent implements AsyncDisposable {
     this.#interrupt(STOPPED);
   }
 
-  /** For the watcher: a critical or an action that is open. False when it has to wait for its turn. */
+  /**
+   * For the watcher: a critical or an action that is open. True when it ended the stream or the tools of this moment; false
+   * when it rides on what comes anyway, or has to wait for its turn.
+   */
   force(item: { readonly notification: Notification }): boolean {
     const { notification } = item;
-    const asked = notification.action !== undefined || notification.origin?.person !== undefined;
     if (this.#mode === 'executing') {
-      if (notification.action !== 'cancel' && notification.action !== 'pause') return true;
-    } else if (this.#mode !== 'streaming' || !(this.#mayForce || asked)) return this.#mode !== 'streaming';
+      if (notification.action !== 'cancel' && notification.action !== 'pause') return false;
+    } else {
+      const asked = notification.action !== undefined || notification.origin?.person !== undefined;
+      if (this.#mode !== 'streaming' || !(this.#mayForce || asked)) return false;
+    }
     this.#interrupt(new Interruption({ kind: 'forced', by: notification.id }));
     return true;
   }
@@ -478,6 +496,8 @@ export class Agent implements AsyncDisposable {
 
   async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
     this.#enter(how === 'complete' ? 'complete' : 'aborted');
+    // A program that ends is no person that stops: it goes on when it is started again.
+    if (how === 'stopped' && !this.#closed) await this.#record([{ type: 'agent_stopped' }]);
     const open =
       how === 'stopped'
         ? await this.inbox.store.items(this.conversation.log, { kind: 'open', conversation: this.conversation.id })

@@ -147,13 +147,18 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
   // Reasoning belongs to what follows it: alone at the end it is refused by the providers that check it.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
+  const last = records.at(-1);
+  // Whole as it may be, the answer went on: a restart sees by it that the turn was not over.
+  if (last?.type === 'chat_response') records[records.length - 1] = { ...last, truncated: true };
   return { records, calls: callsOf(records) };
 }
 
 function recordsOf(part: Part, partial: boolean): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
-    const args = parsed(part.input);
+    // No argument has come yet: that is not the same as none.
+    const unheard = partial && !part.ended && part.input.trim() === '';
+    const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)
       return partial
         ? []

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import type { JsonObject } from '../model/json.ts';
 import { prefixChanges } from '../model/prefix.ts';
-import { nextStep } from './script.ts';
+import { nextStep } from '../model/script.ts';
 import type { Recorded } from '../model/tap.ts';
 
 test('counts a marker in every text that the model reads', () => {

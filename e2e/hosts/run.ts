@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hooks, Launch, McpServer } from './clients/client.ts';
 import { clients } from './clients/index.ts';
 import { asList, type JsonObject } from '../model/json.ts';
-import { startMock } from './mock.ts';
+import { startMock } from '../model/mock.ts';
 import { binaryOf, requireInstalled, type ClientName } from './pins.ts';
 import { end, guarded, processesOf, type Running } from './processes.ts';
-import type { Call, NativeCall, Script } from './script.ts';
+import type { Call, NativeCall, Script } from '../model/script.ts';
 import { startTap, type Egress, type Recorded, type TapOptions } from '../model/tap.ts';
 
 export interface RunOptions {

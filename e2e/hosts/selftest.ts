@@ -5,7 +5,7 @@ import { describePlace, find } from '../model/find.ts';
 import type { ClientName } from './pins.ts';
 import { prefixChanges } from '../model/prefix.ts';
 import { run, type Run } from './run.ts';
-import type { Script } from './script.ts';
+import type { Script } from '../model/script.ts';
 
 export interface SelfTest {
   /** Empty when the harness sees what it must. */

@@ -9,7 +9,7 @@ export type Part =
 
 export type Answer = readonly Part[];
 
-/** One write to the socket. A part is its words (or the halves of its arguments), counted from 0; then its end. */
+/** One write to the socket. A part is its words, a call its name and the halves of its arguments, counted from 0; then its end. */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
 /** Turns an answer into the stream of one API; `n` makes its ids unique. */

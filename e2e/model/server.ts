@@ -43,9 +43,9 @@ export type Step = {
   }[];
 };
 
-export interface Model extends AsyncDisposable {
+export interface Model<R = Request> extends AsyncDisposable {
   readonly url: string;
-  readonly requests: readonly Request[];
+  readonly requests: readonly R[];
 }
 
 /** `stepOf` is asked for each request, with how many came before. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { NativeCall } from '../script.ts';
+import type { NativeCall } from '../../model/script.ts';
 
 export type McpServer =
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }

@@ -23,8 +23,8 @@ export const anthropic: Wire = (answer, n) => {
       }
       const [first, second] = halvesOf(part.args);
       return [
-        start({ type: 'tool_use', id: part.id, name: part.name, input: {} }) +
-          delta({ type: 'input_json_delta', partial_json: first }),
+        start({ type: 'tool_use', id: part.id, name: part.name, input: {} }),
+        delta({ type: 'input_json_delta', partial_json: first }),
         delta({ type: 'input_json_delta', partial_json: second }),
         stop,
       ];

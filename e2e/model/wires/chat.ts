@@ -22,8 +22,8 @@ export const chat: Wire = (answer, n) => {
       const [first, second] = halvesOf(part.args);
       const { id, name } = part;
       return [
-        chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }) +
-          chunk({ tool_calls: [{ index, function: { arguments: first } }] }),
+        chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+        chunk({ tool_calls: [{ index, function: { arguments: first } }] }),
         chunk({ tool_calls: [{ index, function: { arguments: second } }] }),
         '',
       ];

@@ -26,7 +26,12 @@ export const gemini: Wire = (answer, n) => {
         ];
       if (part.kind === 'reasoning') return [...wordsOf(part.text).map((text) => say({ text, thought: true })), ''];
       const { id, name, args = {} } = part;
-      return ['', '', say({ functionCall: { id, name, args }, ...(part === firstCall && signed ? { thoughtSignature } : {}) })];
+      return [
+        '',
+        '',
+        '',
+        say({ functionCall: { id, name, args }, ...(part === firstCall && signed ? { thoughtSignature } : {}) }),
+      ];
     },
     end: event({
       candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],

@@ -42,8 +42,8 @@ export const responses: Wire = (answer, n) => {
       const at = { item_id: item.id, output_index };
       const [first, second] = halvesOf(part.args);
       return [
-        added({ ...item, status: 'in_progress', arguments: '' }) +
-          say('response.function_call_arguments.delta', { ...at, delta: first }),
+        added({ ...item, status: 'in_progress', arguments: '' }),
+        say('response.function_call_arguments.delta', { ...at, delta: first }),
         say('response.function_call_arguments.delta', { ...at, delta: second }),
         say('response.function_call_arguments.done', { ...at, name: part.name, arguments: first + second }) +
           done({ ...item, status: 'completed', arguments: first + second }),

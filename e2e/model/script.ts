@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model/json.ts';
+import type { JsonObject } from './json.ts';
 
 /** A tool call in the words of the test; each client turns `mcp` and `shell` into its own tool's name and arguments. */
 export type Call =

@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { nextStep, type NativeCall, type Script } from './script.ts';
-import { startTap, type Order, type Recorded } from '../model/tap.ts';
+import { startTap, type Order, type Recorded } from './tap.ts';
 
 export interface MockOptions {
   readonly script: Script<NativeCall>;

@@ -1,0 +1,175 @@
+/** Each contact point of an agent over the real wire of each API: golden files, once each, taken by the real API. */
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { placementOf, syntheticTool, familyOf } from '../../src/agent/placement.ts';
+import type { Part } from '../model/answer.ts';
+import type { Step } from '../model/server.ts';
+import { APIS, modelOf } from './apis.ts';
+import { doing, echo, Talk, type TalkOptions } from './talk.ts';
+
+const text = (text: string): Part => ({ kind: 'text', text });
+const thought: Part = { kind: 'reasoning', text: 'let me think' };
+const call = (id: string, name = 'echo'): Part => ({ kind: 'call', id, name, args: { word: 'a long word' } });
+const says = (...parts: readonly Part[]): Step => ({ says: parts });
+
+describe.each(APIS)('%s', (api) => {
+  let talk: Talk;
+  afterEach(() => talk[Symbol.asyncDispose]());
+  const start = async (steps: readonly Step[], options: TalkOptions = {}): Promise<void> => {
+    talk = await Talk.start(api, steps, options);
+  };
+
+  it('turn start and turn boundary', async () => {
+    await start([says(thought, text('hello')), says(text('all good'))]);
+    await talk.queue('EARLY the nightly build is red');
+    await talk.agent.send('hi');
+    await talk.queue('BETWEEN it is green again');
+    await talk.queue('BETWEEN-2 `main` moved', { kind: 'git.behind', level: 'warning' });
+    await talk.agent.send('and now?');
+    expect(talk.requests).toHaveLength(2);
+    talk.check(['EARLY', 'BETWEEN ', 'BETWEEN-2']);
+    await talk.golden('turns');
+  });
+
+  it('the whole batch of tools, with calls that fail', async () => {
+    await start(
+      [says(thought, text('I look'), call('call_1'), call('call_2', 'fails'), call('call_3', 'ecko')), says(text('done'))],
+      {
+        tools: [
+          doing('echo', async () => {
+            await talk.queue('DURING the disk fills');
+            return { content: 'echoed' };
+          }),
+          doing('fails', async () => {
+            await talk.queue('FAILING and more', { level: 'error' });
+            throw new Error('no such file');
+          }),
+        ],
+      },
+    );
+    await talk.agent.send('go');
+    talk.check(['DURING', 'FAILING', 'no such file', 'did you mean echo']);
+    await talk.golden('batch');
+  });
+
+  it('a call that fails without a word', async () => {
+    await start([says(thought, call('call_1')), says(text('done'))], {
+      tools: [doing('echo', async () => ({ content: '', isError: true }))],
+    });
+    await talk.agent.send('go');
+    talk.check([]);
+    await talk.golden('wordless');
+  });
+
+  it("a person's reply inside of the turn", async () => {
+    await start([
+      {
+        says: [text('I will delete all of it')],
+        at: [
+          {
+            part: 0,
+            delta: 3,
+            do: async ({ cutOff }) => {
+              await talk.heard('text', 'delete ');
+              await talk.queue('NOTE the disk fills');
+              talk.agent.reply('NO, only the logs');
+              await cutOff;
+            },
+          },
+        ],
+      },
+      says(text('only the logs')),
+    ]);
+    expect(await talk.agent.send('clean up')).toMatchObject({ how: 'complete', text: 'only the logs' });
+    talk.check(['NOTE', 'NO, only', 'I will delete']);
+    await talk.golden('reply');
+  });
+
+  it('what arrives while the last answer streams', async () => {
+    await start([
+      {
+        says: [text('all is well')],
+        at: [{ part: 0, delta: 1, do: () => talk.queue('LATE the deploy failed', { level: 'error' }) }],
+      },
+      says(text('it is not')),
+    ]);
+    expect(await talk.agent.send('how is it?')).toMatchObject({ how: 'complete', cycles: 2, text: 'it is not' });
+    talk.check(['LATE', 'all is well']);
+    await talk.golden('last-answer');
+  });
+
+  it('forced between turns', async () => {
+    await start([says(text('hello')), says(text('I stop'))]);
+    await talk.agent.send('hi');
+    await talk.queue('SLOW something small');
+    await talk.queue('FORCED the database is on fire', { level: 'critical' });
+    await talk.turns(2);
+    talk.check(['SLOW', 'FORCED']);
+    await talk.golden('forced-between-turns');
+  });
+
+  it('forced mid-stream', async () => {
+    await start([
+      {
+        says: [thought, text('I will delete all of it'), call('call_1')],
+        at: [
+          {
+            part: 1,
+            delta: 3,
+            do: async ({ cutOff }) => {
+              await talk.heard('text', 'delete ');
+              await talk.queue('FORCED do not delete', { level: 'critical' });
+              await cutOff;
+            },
+          },
+        ],
+      },
+      says(text('I stop')),
+    ]);
+    expect(await talk.agent.send('clean up')).toMatchObject({ how: 'complete', cycles: 2, text: 'I stop' });
+    expect(talk.requests.map(({ aborted }) => aborted)).toEqual(['client', null]);
+    talk.check(['FORCED', 'I will delete']);
+    await talk.golden('forced-mid-stream');
+  });
+
+  it('forced during tools', async () => {
+    let ended = false;
+    await start([says(thought, text('I look'), call('call_1'), call('call_2', 'long')), says(text('I stop'))], {
+      tools: [
+        doing('echo', async () => {
+          await talk.queue('FORCED the disk is full', { level: 'critical' });
+          return { content: 'echoed' };
+        }),
+        doing('long', async (_args, { signal }) => {
+          await talk.queue('CANCEL not that', { action: 'cancel', instruction: 'leave it' });
+          if (!signal.aborted) await once(signal, 'abort');
+          ended = true;
+          return { content: 'ended early', isError: true };
+        }),
+      ],
+    });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', text: 'I stop' });
+    expect(ended).toBe(true);
+    expect(talk.requests).toHaveLength(2);
+    talk.check(['FORCED', 'CANCEL', 'ended early', 'echoed']);
+    await talk.golden('forced-during-tools');
+  });
+
+  it('as a call that the model never made, when asked to', async () => {
+    const placement = syntheticTool(placementOf(familyOf(modelOf(api, 'http://127.0.0.1').provider)));
+    await start([says(text('I look'), call('call_1')), says(call('call_2')), says(text('done'))], {
+      placement,
+      providerOptions: {},
+      tools: [
+        doing('echo', async (args, more) => {
+          await talk.queue(`DURING ${more.id}`);
+          return echo.execute(args, more);
+        }),
+      ],
+    });
+    await talk.agent.send('go');
+    // Nobody signed a call that nobody made: Gemini has a stand-in for such.
+    talk.check(['DURING call_1', 'DURING call_2'], { except: ['gemini:real-signature'] });
+    await talk.golden('synthetic-tool');
+  });
+});

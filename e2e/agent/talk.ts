@@ -1,0 +1,131 @@
+/** One agent in talk with a scripted model over HTTP, for tests. */
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Agent, AgentOptions } from '../../src/agent/agent.ts';
+import { createAgent } from '../../src/agent/agent.ts';
+import type { AgentEvent } from '../../src/agent/events.ts';
+import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
+import type { NotificationInput } from '../../src/core/notification.ts';
+import type { Store } from '../../src/core/ports.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import type { Tool } from '../../src/sources/tool.ts';
+import { memoryStore } from '../../src/stores/index.ts';
+import { find } from '../model/find.ts';
+import type { Recorded } from '../model/tap.ts';
+import { inOrder, startModel, type Model, type Request, type Step } from '../model/server.ts';
+import { validate } from '../wire/validate.ts';
+import { modelOf, THINKING, type Api } from './apis.ts';
+import { changes, partsOf } from './prefix.ts';
+
+export type TalkOptions = Partial<AgentOptions> & {
+  readonly store?: Store;
+  readonly policy?: Partial<Policy>;
+  /** Instead of the script in its order. */
+  readonly stepOf?: (request: Request, n: number) => Step;
+  /** Instead of the scripted model; it is disposed of with the talk. */
+  readonly server?: Model<Recorded>;
+};
+
+export const ADDRESS = 'shop/coder#main';
+
+export class Talk implements AsyncDisposable {
+  readonly api: Api;
+  readonly inbox: Inbox;
+  readonly model: Model<Recorded>;
+  readonly agent: Agent;
+  readonly events: AgentEvent[] = [];
+  #waiting: (() => void)[] = [];
+
+  private constructor(api: Api, inbox: Inbox, model: Model<Recorded>, agent: Agent) {
+    this.api = api;
+    this.inbox = inbox;
+    this.model = model;
+    this.agent = agent;
+    void (async () => {
+      for await (const event of agent.events()) {
+        this.events.push(event);
+        for (const look of this.#waiting.splice(0)) look();
+      }
+    })();
+  }
+
+  static async start(api: Api, steps: readonly Step[], options: TalkOptions = {}): Promise<Talk> {
+    const { store = memoryStore(), policy, stepOf = inOrder(steps), server, ...agent } = options;
+    const model = server ?? (await startModel(stepOf));
+    const inbox = new Inbox({
+      store,
+      policies: { policy: () => ({ ...DEFAULT_POLICY, coalesceMs: {}, ...policy }) },
+      timeZone: 'UTC',
+    });
+    const opened = await createAgent({
+      model: modelOf(api, model.url),
+      earpiece: inbox,
+      address: ADDRESS,
+      system: 'You are brief.',
+      tools: [echo],
+      maxRetries: 0,
+      providerOptions: THINKING,
+      ...agent,
+    });
+    return new Talk(api, inbox, model, opened);
+  }
+
+  get requests(): readonly Recorded[] {
+    return this.model.requests;
+  }
+
+  queue(message: string, more: Partial<NotificationInput> = {}): Promise<unknown> {
+    return this.inbox.queue(ADDRESS, { kind: 'ci.failed', message, ...more });
+  }
+
+  /** Resolves when what has happened fulfils `ready`; looks again with each event. */
+  async until(ready: (events: readonly AgentEvent[]) => boolean): Promise<void> {
+    while (!ready(this.events)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The agent has read so much of the answer: `said` ends its text, its reasoning or a call's arguments. */
+  async heard(type: 'text' | 'reasoning' | 'tool_input', said: string): Promise<void> {
+    await this.until((events) =>
+      events
+        .flatMap((event) => (event.type === type ? [event.delta] : []))
+        .join('')
+        .endsWith(said),
+    );
+  }
+
+  async turns(n: number): Promise<void> {
+    await this.until((events) => events.filter((event) => event.type === 'mode' && event.mode === 'idle').length >= n);
+  }
+
+  /** What holds for every conversation: each request would be taken, extends the one before, and has each marker once. */
+  check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
+    for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);
+    expect(changes(this.requests)).toEqual([]);
+    for (const marker of markers) expect(find(this.requests, marker), marker).toMatchObject({ inLast: 1 });
+  }
+
+  /** What went over the wire: the last request, and how many parts of it each request had. */
+  async golden(name: string): Promise<void> {
+    const sent = this.requests.map(({ body }) => partsOf(body).length);
+    const text = JSON.stringify({ sent, path: this.requests.at(-1)?.path, body: this.requests.at(-1)?.body }, null, 1);
+    const mark = /\[ep (\w+)\]/.exec(text)?.[1];
+    const normal = mark === undefined ? text : text.replaceAll(`ep ${mark}]`, 'ep MARK]');
+    await expect(`${normal}\n`).toMatchFileSnapshot(join(import.meta.dirname, 'golden', this.api, `${name}.json`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.agent.close();
+    await this.inbox.close();
+    await this.model[Symbol.asyncDispose]();
+  }
+}
+
+export const echo: Tool = {
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: { type: 'object', properties: { word: { type: 'string' } } },
+  execute: async (args) => ({ content: `echo ${JSON.stringify(args)}` }),
+};
+
+/** A tool that does what the test says. */
+export const doing = (name: string, execute: Tool['execute']): Tool => ({ ...echo, name, execute });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 
 import { PLAIN_GATEWAY } from './raw-client.ts';
 import { HttpProcess } from './servers.ts';
+import { proves } from '../verifies.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixture-server.ts');
 const SUITE = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -25,6 +26,7 @@ test(
   'the MCP conformance suite: the same verdicts direct, and through the gateway to HTTP and to stdio',
   { timeout: 180_000 },
   async () => {
+    proves('gateway:conformance');
     await using fixture = await HttpProcess.start([FIXTURE, 'http']);
     await using toHttp = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--url', fixture.url]);
     await using toStdio = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--', process.execPath, FIXTURE, 'stdio']);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { behindGateway, PLAIN_GATEWAY, ScriptFiles } from './raw-client.ts';
 import { HttpProcess } from './servers.ts';
+import { proves } from '../verifies.ts';
 
 const SERVER = join(import.meta.dirname, 'stateless-server.ts');
 
@@ -110,6 +111,7 @@ describe.each([
   });
 
   test.each(ways)('%s: sees what it sees directly over stdio', async (way, transport) => {
+    proves('gateway:stateless');
     const client = await connect(transport(), mode);
     try {
       // Without sessions the older generation has no way to ask the client something: direct HTTP cannot either.

@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { FAULT_POINTS } from '../../../src/core/faults.ts';
 import type { Bug, Point } from './roles.ts';
 import { run } from './run.ts';
+import { proves } from '../../verifies.ts';
 
 it('100 kills at random moments: nothing lost, nothing twice', async () => {
+  proves('faults:random', 'store:kill-9');
   const { random, counts, problems } = await run({ rounds: 100, pointsEach: 0 });
   expect(problems).toEqual([]);
   expect(random).toBe(100);
@@ -12,6 +14,7 @@ it('100 kills at random moments: nothing lost, nothing twice', async () => {
 }, 120_000);
 
 it('a death at each named point: the same', async () => {
+  proves('faults:points', 'store:kill-9');
   const { points, counts, problems } = await run({ rounds: 0, pointsEach: 1 });
   expect(problems).toEqual([]);
   expect(Object.keys(points).sort()).toEqual([...FAULT_POINTS].sort());
@@ -26,6 +29,7 @@ it.each<[Bug, Point, RegExp]>([
 ])(
   'the checker finds the fault put in on purpose: %s',
   async (bug, point, found) => {
+    proves('faults:checker');
     const { problems } = await run({ rounds: 20, pointsEach: 10, points: [point], bug });
     expect(problems.filter((problem) => found.test(problem))).not.toEqual([]);
   },

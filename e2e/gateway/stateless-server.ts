@@ -2,6 +2,7 @@
  * A server for the stateless generation (2026-07-28), which speaks the older one too:
  *
  *   node e2e/gateway/stateless-server.ts stdio
+ *   node e2e/gateway/stateless-server.ts only            on stdio, and refuses the older generation
  *   node e2e/gateway/stateless-server.ts http [PORT]     prints its address
  */
 import { createServer } from 'node:http';
@@ -99,4 +100,4 @@ if (mode === 'http') {
   notifier = handler.notify;
   const http = createServer((request, response) => void toNodeHandler(handler)(request as never, response));
   http.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`));
-} else serveStdio(makeServer);
+} else serveStdio(makeServer, mode === 'only' ? { legacy: 'reject' } : {});

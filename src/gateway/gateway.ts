@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { GuardedRider } from './guarded.ts';
 import { HttpFront, type HttpEndpoint, type HttpFrontOptions } from './http-front.ts';
 import { HttpSessions, type MakeEndpoint } from './http-sessions.ts';
+import { Multiplex } from './multiplex.ts';
 import { HttpPassthrough } from './passthrough.ts';
 import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './profiles.ts';
 import type { Rider } from './rider.ts';
@@ -19,6 +20,8 @@ export type GatewayOptions = {
   readonly rider: Rider;
   /** By default chosen by the client's name. */
   readonly profile?: ProfileKind;
+  /** Between the name of a server and that of its tool, when there are several servers. `__` by default. */
+  readonly separator?: string;
   /** The conversation that all of this gateway's clients belong to, where they do not name one themselves. */
   readonly session?: string;
   /** One line for a person. By default to stderr, with `earpiece: ` before it. */
@@ -49,16 +52,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const rider = new GuardedRider(options.rider, report);
   const [upstream, ...others] = upstreams;
   if (upstream === undefined) throw new Error('a gateway needs a server to stand before');
-  if (others.length > 0) throw new Error('several servers: not yet');
+  const twice = upstreams.find(({ name }, index) => upstreams.findIndex((other) => other.name === name) !== index);
+  if (twice) throw new Error(`two servers are called "${twice.name}": their tools would have the same names`);
+  const common = { rider, report, profile: fixedProfile(options.profile) };
   const make = (client: Client): Endpoint =>
-    new Session({
-      ...client,
-      upstream,
-      rider,
-      report,
-      catalog: new Catalog(),
-      profile: fixedProfile(options.profile),
-    });
+    others.length === 0
+      ? new Session({ ...common, ...client, upstream, catalog: new Catalog() })
+      : new Multiplex({
+          ...common,
+          ...client,
+          upstreams,
+          ...(options.separator !== undefined && { separator: options.separator }),
+        });
   if (options.front.kind === 'stdio') return stdioGateway(options, options.front, make);
   return httpGateway(options.front, httpEndpoint(options, options.front, { rider, report, make }), report);
 }

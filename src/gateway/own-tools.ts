@@ -3,7 +3,7 @@ import { param, resultFrame, type Failure, type Request, type Success } from './
 import type { GuardedRider } from './guarded.ts';
 import { textOf } from './json.ts';
 import { envelopeOf, isStateless } from './protocol.ts';
-import type { Awaitable, Connection } from './rider.ts';
+import type { Awaitable, Connection, OwnTool } from './rider.ts';
 import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
 
 /** A tools/list of our own to the upstream. Undefined when it does not answer. */
@@ -11,13 +11,14 @@ export type AskForTools = (params: object, like: Request) => Promise<Success | F
 
 /** The tools that the rider brings, and tools/list as clients get it: own tools at its end, schemas as the profile needs them. */
 export class OwnTools {
-  readonly #rider: GuardedRider;
+  readonly #rider: GuardedRider | undefined;
   readonly #catalog: Catalog;
   readonly #ask: AskForTools;
   /** Names are settled at their first use, so that they stay the same for the connection. */
   readonly #names = new WeakMap<Connection, OwnNames>();
 
-  constructor(rider: GuardedRider, catalog: Catalog, ask: AskForTools) {
+  /** Without a rider there are no own tools, and what is left is tools/list as the profile needs it. */
+  constructor(rider: GuardedRider | undefined, catalog: Catalog, ask: AskForTools) {
     this.#rider = rider;
     this.#catalog = catalog;
     this.#ask = ask;
@@ -25,21 +26,9 @@ export class OwnTools {
 
   /** The own tool that is meant by a name. Has to ask the upstream for its names when no client ever did. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
-    if (!this.#rider.tools(connection).some((tool) => name.endsWith(tool.name))) return undefined;
+    if (!this.#tools(connection).some((tool) => name.endsWith(tool.name))) return undefined;
     if (this.#catalog.complete) return this.#namesFor(connection).meant(name);
     return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
-  }
-
-  async answer(request: Request, call: OpenCall, tool: string): Promise<Outgoing | undefined> {
-    const at = param(request, 'arguments');
-    const args: unknown = at ? JSON.parse(textOf(request.bytes, at)) : {};
-    const answer = await this.#rider.callTool(call.connection, { tool, args, requestId: request.id });
-    if (call.cancelled) {
-      answer.release('cancelled');
-      return undefined;
-    }
-    const result = isStateless(request) ? { resultType: 'complete', ...answer.result } : answer.result;
-    return { bytes: resultFrame(request.id, result), requestId: request.id, delivery: answer };
   }
 
   /** An answer to tools/list, as this client gets it. */
@@ -47,16 +36,20 @@ export class OwnTools {
     const page = toolsIn(frame);
     if (page === undefined) return frame.bytes;
     this.#catalog.add(page);
-    const own = page.cursor === undefined ? this.#rider.tools(connection) : [];
+    const own = page.cursor === undefined ? this.#tools(connection) : [];
     const edits = profileEdits(page, connection.profile);
     if (own.length > 0) edits.push(...ownToolEdits(page, own, this.#namesFor(connection)));
     return editedPage(page, edits);
   }
 
+  #tools(connection: Connection): readonly OwnTool[] {
+    return this.#rider?.tools(connection) ?? [];
+  }
+
   #namesFor(connection: Connection): OwnNames {
     let names = this.#names.get(connection);
     if (names === undefined) {
-      names = new OwnNames(this.#rider.tools(connection), this.#catalog);
+      names = new OwnNames(this.#tools(connection), this.#catalog);
       this.#names.set(connection, names);
     }
     return names;
@@ -74,4 +67,22 @@ export class OwnTools {
       cursor = page.cursor;
     } while (cursor !== undefined);
   }
+}
+
+/** Calls an own tool. Undefined when the client has cancelled the call meanwhile. */
+export async function answerOwn(
+  rider: GuardedRider,
+  request: Request,
+  call: OpenCall,
+  tool: string,
+): Promise<Outgoing | undefined> {
+  const at = param(request, 'arguments');
+  const args: unknown = at ? JSON.parse(textOf(request.bytes, at)) : {};
+  const answer = await rider.callTool(call.connection, { tool, args, requestId: request.id });
+  if (call.cancelled) {
+    answer.release('cancelled');
+    return undefined;
+  }
+  const result = isStateless(request) ? { resultType: 'complete', ...answer.result } : answer.result;
+  return { bytes: resultFrame(request.id, result), requestId: request.id, delivery: answer };
 }

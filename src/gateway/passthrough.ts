@@ -10,7 +10,7 @@ import { reasonOf, type GuardedRider } from './guarded.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
 import { SESSION_ID } from './http-headers.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http-target.ts';
-import { OwnTools } from './own-tools.ts';
+import { answerOwn, OwnTools } from './own-tools.ts';
 import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from './protocol.ts';
 import { cancelledBy } from './settling.ts';
 import { Catalog } from './tools.ts';
@@ -133,7 +133,7 @@ export class HttpPassthrough implements HttpEndpoint {
     const meant = await this.#own.meant(frame, connection, name);
     if (meant !== undefined) {
       client.open.delete(frame.id);
-      const out = await this.#own.answer(frame, call, meant);
+      const out = await answerOwn(this.#rider, frame, call, meant);
       return out && this.#say(response, client, out);
     }
     const verdict = await this.#rider.before(connection, call);

@@ -4,14 +4,20 @@ import { stringAt, textOf, type Range } from './json.ts';
 import type { ClientInfo } from './profiles.ts';
 
 /** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
-const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
-const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
+export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+
+export const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
 /** The subscription that a frame belongs to: the id of its `subscriptions/listen`. */
 export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 /** The first version without initialize. Versions are dates, so they compare as text. */
 export const STATELESS_SINCE = '2026-07-28';
+
+/** The versions with initialize, the newest first. */
+export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+export const LEGACY_VERSION = '2025-11-25';
 
 /** True for a request that brings its own protocol version: its result must say `resultType`. */
 export function isStateless(request: Request): boolean {

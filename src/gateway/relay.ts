@@ -13,7 +13,7 @@ import {
 import type { GuardedRider } from './guarded.ts';
 import { edited, stringAt, textOf } from './json.ts';
 import { Lane } from './lane.ts';
-import { OwnTools } from './own-tools.ts';
+import { answerOwn, OwnTools } from './own-tools.ts';
 import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
 import { clientInfoAt, clientInfoOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
 import type { Awaitable, Connection, Verdict } from './rider.ts';
@@ -35,6 +35,8 @@ export type RelayOptions = {
   readonly key: string;
   readonly session?: string;
   readonly profile?: (client: ClientInfo | undefined) => Profile;
+  /** One server of several: whose the connection is and what own tools there are is somebody else's business. */
+  readonly partOf?: { readonly connection: () => Connection };
   /** The channel to the client settles its delivery through `settling`. */
   readonly settling: Settling;
   readonly toClient: (out: Outgoing) => void;
@@ -76,7 +78,9 @@ export class Relay {
     this.#options = options;
     this.#clientLane = new Lane((out) => this.#emit(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
-    this.#own = new OwnTools(options.rider, options.catalog, (params) => this.#ask('tools/list', params));
+    this.#own = new OwnTools(options.partOf ? undefined : options.rider, options.catalog, (params) =>
+      this.#ask('tools/list', params),
+    );
   }
 
   fromClient(frame: Frame): void {
@@ -264,12 +268,13 @@ export class Relay {
   }
 
   async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
-    const out = await this.#own.answer(frame, call, tool);
+    const out = await answerOwn(this.#options.rider, frame, call, tool);
     this.#open.delete(frame.id);
     if (out) this.#clientLane.push(out);
   }
 
   #identify(frame: Request): Connection {
+    if (this.#options.partOf) return this.#options.partOf.connection();
     const at = clientInfoAt(frame);
     const identity = at && textOf(frame.bytes, at);
     if (this.#connection !== undefined && (identity === undefined || identity === this.#identity)) return this.#connection;

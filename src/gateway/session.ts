@@ -34,7 +34,7 @@ export type Channel = {
   readonly gone: (why: string) => void;
 };
 
-export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 'session' | 'profile' | 'settling'> & {
+export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 'session' | 'profile' | 'settling' | 'partOf'> & {
   readonly upstream: Upstream;
   readonly channel: Channel;
   readonly report: (line: string) => void;
@@ -90,11 +90,8 @@ export class Session implements Endpoint {
     this.#relay.fromClient(frame);
   }
 
-  clientFrameTooLong({ bytes, head, tail }: TooLong): void {
-    const why = tooLongMessage('the client', bytes);
-    const id = idIn(head, tail);
-    this.#options.report(why);
-    if (id !== undefined) this.#options.channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
+  clientFrameTooLong(gone: TooLong): void {
+    refuseTooLong(gone, this.#options);
   }
 
   abandon(requestId: string): void {
@@ -128,7 +125,18 @@ export class Session implements Endpoint {
   }
 }
 
-export function linkTo(upstream: Upstream, events: LinkEvents): Link {
+/** Tells a client that its frame was too long, under the frame's id when that can be found. */
+export function refuseTooLong(
+  { bytes, head, tail }: TooLong,
+  { channel, report }: { readonly channel: Channel; readonly report: (line: string) => void },
+): void {
+  const why = tooLongMessage('the client', bytes);
+  const id = idIn(head, tail);
+  report(why);
+  if (id !== undefined) channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
+}
+
+function linkTo(upstream: Upstream, events: LinkEvents): Link {
   switch (upstream.kind) {
     case 'stdio':
       return new ChildServer(upstream, events);

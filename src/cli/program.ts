@@ -6,6 +6,7 @@ import { armFaultsFromEnv } from '../stores/fault-env.ts';
 import { CommandLine } from './command-line.ts';
 import { agents } from './commands/agents.ts';
 import { mute, requeue, withdraw } from './commands/change.ts';
+import { chat } from './commands/chat.ts';
 import { config } from './commands/config.ts';
 import { db } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
@@ -14,6 +15,7 @@ import { help } from './commands/help.ts';
 import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
+import { task } from './commands/run.ts';
 import { send } from './commands/send.ts';
 import { trust } from './commands/trust.ts';
 import { why } from './commands/why.ts';
@@ -46,6 +48,7 @@ export async function run(args: readonly string[]): Promise<number> {
 export type Answer = (code: number) => void;
 
 const GROUPS = {
+  'Work with an agent:': [chat, task],
   'Tell an agent:': [send, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, doctor, config, trust, db, importing],

@@ -207,7 +207,8 @@ class Seat {
   }
 }
 
-async function tellUpstream(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
+/** The notification that a server has gone, taken back when it is there again. */
+export async function tellUpstream(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
   const key = `mcp:${event.server}`;
   if (event.state === 'reconnected') {
     await inbox.withdraw(conversation.log, { key }, { by: 'mcp', reason: `${event.server} is back` });

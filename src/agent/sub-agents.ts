@@ -1,0 +1,83 @@
+/**
+ * An agent as a background tool of another: it has a conversation of its own, `project/<agent>.<id>`, and its last message
+ * is the result. What is queued for the one never reaches the other.
+ */
+import type { ConversationId, LogKey } from '../core/address.ts';
+import { ToolFailure, type StatefulTool } from '../sources/handles/index.ts';
+import type { Agent } from './agent.ts';
+
+export type SubAgent = { readonly agent: Agent; close(): Promise<void> };
+
+export type AgentToolOptions = {
+  /** Whose tool it is. */
+  readonly log: LogKey;
+  /** Opens the agent that does a task; `address` is its own and used by nobody before. */
+  readonly open: (address: string) => Promise<SubAgent>;
+};
+
+export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
+  name: 'agent',
+  description:
+    'Gives a task to another agent with the same tools and a conversation of its own. It sees nothing of yours: say all that it needs. ' +
+    'Its last message is the result. In the background ("action": "spawn") you are told when it ends; `apply` says something to it meanwhile.',
+  parameters: {
+    properties: { task: { type: 'string', description: 'What it is to do, and what it is to answer with.' } },
+    required: ['task'],
+  },
+  actions: ['fetch', 'apply', 'abort'],
+  check: ({ task }) => (typeof task === 'string' && task.trim() !== '' ? undefined : `task ${JSON.stringify(task)} is no task`),
+
+  async run(args, handle) {
+    let working: Agent | undefined;
+    const report = new Report();
+    handle.serve({
+      read: () => ({ content: report.text }),
+      input: ({ text }) => working?.reply(text),
+    });
+    const seat = await open(`${log}.${handle.id}#${handle.uid as ConversationId}`);
+    const { agent } = seat;
+    const events = agent.events();
+    const listening = (async () => {
+      for await (const event of events) {
+        if (event.type === 'text') report.say(event.delta);
+        else if (event.type === 'tool_started') report.call(event.name, JSON.stringify(event.args));
+        else continue;
+        if (event.type === 'tool_started') handle.progress(report.last);
+        handle.produced();
+      }
+    })();
+    try {
+      working = agent;
+      const { how, text, error } = await agent.send(args['task'] as string, { signal: handle.signal, author: log });
+      if (how !== 'complete') throw new ToolFailure(error ?? 'its turn was stopped', { text });
+      return { text: text.trim() === '' ? '(it ended without a message)' : text };
+    } finally {
+      events.close();
+      await listening;
+      await seat.close();
+    }
+  },
+});
+
+const CALL_CHARS = 200;
+/** What a fetch shows of it. */
+const KEPT_CHARS = 20_000;
+
+/** Its words, and its calls a line each; the newest part of it. */
+class Report {
+  text = '';
+  last = '';
+
+  say(delta: string): void {
+    this.#add(delta);
+  }
+
+  call(name: string, args: string): void {
+    this.last = `${name} ${args.length > CALL_CHARS ? `${args.slice(0, CALL_CHARS).toWellFormed()}…` : args}`;
+    this.#add(`${this.text === '' || this.text.endsWith('\n') ? '' : '\n'}[${this.last}]\n`);
+  }
+
+  #add(more: string): void {
+    this.text = (this.text + more).slice(-KEPT_CHARS).toWellFormed();
+  }
+}

@@ -1,0 +1,24 @@
+/** What was shown in short: each has a number, under which `/show` gives the whole. */
+export type Detail = { readonly title: string; readonly text: string };
+
+/** So many are kept; the oldest go first. */
+const KEPT = 500;
+
+export class Details {
+  readonly #all = new Map<number, Detail>();
+  #last = 0;
+
+  add(detail: Detail): number {
+    this.#all.set(++this.#last, detail);
+    this.#all.delete(this.#last - KEPT);
+    return this.#last;
+  }
+
+  get(n: number): Detail | undefined {
+    return this.#all.get(n);
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * What a person (or a script) can do with a conversation, whatever shows it. Messages wait for their turn; everything else
+ * happens at once.
+ */
+import type { AgentEvent, TurnResult } from '../../agent/index.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { formatKind, type NotificationId } from '../../core/notification.ts';
+import type { Item } from '../../core/items.ts';
+import type { Session } from './session.ts';
+
+export type DriverOptions = {
+  readonly session: Session;
+  /** Called with each event, one after the other. */
+  readonly show: (event: AgentEvent) => Promise<void> | void;
+  /** A message goes to the agent now. */
+  readonly sent: (text: string) => void;
+  /** Something of ours failed; the conversation goes on. */
+  readonly trouble: (message: string) => void;
+};
+
+/** A turn began between our look and our send: it is tried again so much later. */
+const AGAIN_MS = 50;
+
+export class Driver {
+  readonly session: Session;
+  /** What became of the last turn. */
+  last: TurnResult['how'] | undefined;
+  readonly #options: DriverOptions;
+  readonly #events: ReturnType<Session['agent']['events']>;
+  readonly #showing: Promise<void>;
+  #waiting: string[] = [];
+  /** A turn that we have asked for. */
+  #turn: Promise<unknown> | undefined;
+  #woken = false;
+  #again: NodeJS.Timeout | undefined;
+  #idle: (() => void)[] = [];
+  #ended = false;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.session = options.session;
+    this.#events = options.session.agent.events();
+    this.#showing = this.#show();
+  }
+
+  /** A turn runs, or is about to. */
+  get busy(): boolean {
+    return this.#turn !== undefined || this.session.agent.mode !== 'idle' || this.#woken;
+  }
+
+  /** Messages that wait for their turn. */
+  get waiting(): readonly string[] {
+    return this.#waiting;
+  }
+
+  /** What is shown as sent, once it is. */
+  send(text: string): void {
+    this.#waiting.push(text);
+    this.#pump();
+  }
+
+  /** The messages that wait, taken back. */
+  takeBack(): readonly string[] {
+    return this.#waiting.splice(0);
+  }
+
+  /** Into the turn that runs; with none it is a message. */
+  reply(text: string): void {
+    if (!this.busy) return this.send(text);
+    this.#options.sent(text);
+    this.session.agent.reply(text);
+  }
+
+  stop(): void {
+    this.session.agent.stop();
+  }
+
+  /** A turn about what is open. False when nothing is, or a turn runs already. */
+  async wake(ids?: readonly NotificationId[]): Promise<boolean> {
+    if (this.busy) return false;
+    const about = ids ?? (await this.open()).map(({ id }) => id);
+    if (about.length === 0 || this.busy) return false;
+    this.#begin(this.session.agent.wake(about, 'idle'));
+    return true;
+  }
+
+  /** Goes on with a turn that was cut off, if there is one. */
+  resume(): void {
+    this.#begin(this.session.agent.resume());
+  }
+
+  /** What waits for this conversation, oldest first. */
+  async open(): Promise<readonly Item[]> {
+    const { log, id } = this.session.agent.conversation;
+    return (await this.session.ear.store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
+  }
+
+  /** Takes back what waits: all of it, or the n-th, counted from 1. */
+  async dismiss(n?: number): Promise<readonly string[]> {
+    const open = await this.open();
+    const chosen = n === undefined ? open : open.slice(n - 1, n);
+    for (const { id } of chosen)
+      await this.session.ear.withdraw(
+        this.session.agent.conversation.log,
+        { id },
+        { by: 'person', reason: 'dismissed in the chat' },
+      );
+    return chosen.map(({ notification }) => `${formatKind(notification.kind)}: ${notification.message}`);
+  }
+
+  /** Resolves when no turn runs and no message waits. */
+  async settled(): Promise<void> {
+    while (this.busy || this.#waiting.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** No event is shown any more after this; the session stays open. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#waiting = [];
+    clearTimeout(this.#again);
+    this.#events.close();
+    await this.#showing;
+    this.#wakeUp();
+  }
+
+  #pump(): void {
+    if (this.#turn !== undefined || this.#again !== undefined || this.#ended) return;
+    if (this.session.agent.mode !== 'idle') return;
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#begin(
+      this.session.agent.send(next).catch((error: unknown) => {
+        // A turn of the agent's own that has just begun refuses at once, before anything is shown.
+        if (!(error instanceof EarpieceError && error.code === 'bad_argument')) throw error;
+        this.#waiting.unshift(next);
+        this.#again ??= setTimeout(() => {
+          this.#again = undefined;
+          this.#pump();
+        }, AGAIN_MS);
+      }),
+    );
+  }
+
+  #begin(turn: Promise<unknown>): void {
+    this.#turn = turn
+      .catch((error: unknown) => {
+        this.last = 'failed';
+        this.#options.trouble(error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => {
+        this.#turn = undefined;
+        this.#wakeUp();
+        this.#pump();
+      });
+  }
+
+  async #show(): Promise<void> {
+    for await (const event of this.#events) {
+      if (event.type === 'turn_started') {
+        this.#woken = true;
+        if (event.by === 'person' && event.content !== '') this.#options.sent(event.content);
+      }
+      if (event.type === 'turn_ended') this.last = event.how;
+      try {
+        await this.#options.show(event);
+      } catch (error) {
+        this.#options.trouble(error instanceof Error ? error.message : String(error));
+      }
+      if (event.type === 'mode' && event.mode === 'idle') {
+        this.#woken = false;
+        this.#wakeUp();
+        this.#pump();
+      }
+    }
+  }
+
+  #wakeUp(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}

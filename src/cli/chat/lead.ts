@@ -1,0 +1,43 @@
+/** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
+import { openEarpiece } from '../../earpiece.ts';
+import type { GlobalOptions } from '../context.ts';
+import { chooseConversation } from './conversation-choice.ts';
+import type { Front } from './front.ts';
+import { JsonFront } from './json-front.ts';
+import { chooseModel } from './model-choice.ts';
+import { PipeFront } from './pipe-front.ts';
+import { Session } from './session.ts';
+import { isTerminal, TerminalFront } from './terminal-front.ts';
+
+export type ChatOptions = GlobalOptions & {
+  model?: string;
+  as?: string;
+  resume?: string | true;
+  system?: string;
+  tools: boolean;
+};
+
+/** Resolves with the exit code, when everything that was started has ended. */
+export async function lead(options: ChatOptions): Promise<number> {
+  const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();
+  await using ear = await openEarpiece({
+    ...(options.db === undefined ? {} : { flags: { db: options.db } }),
+    onProblem: (line) => front.note(line),
+  });
+  const choice = await chooseConversation(ear, {
+    kind: 'chat',
+    ...(options.as === undefined ? {} : { as: options.as }),
+    ...(options.resume === undefined ? {} : { resume: options.resume }),
+  });
+  const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
+  await using session = await Session.open(ear, {
+    choice,
+    model,
+    withTools: options.tools,
+    ...(options.system === undefined ? {} : { system: options.system }),
+    tellUser: (message) => front.told(message),
+    note: (line) => front.note(line),
+    onHandles: () => front.handles(),
+  });
+  return await front.run(session);
+}

@@ -1,0 +1,158 @@
+/** How single things of a conversation look. All lines are safe to print and fit the width, wherever their text came from. */
+import type { Json } from '../../core/json.ts';
+import { formatKind, type Level, type Notification } from '../../core/notification.ts';
+import { cut, widthOf } from '../table.ts';
+import { level, paint, plain } from '../terminal.ts';
+import { safe, wrapAll } from './wrap.ts';
+
+/** A notification that is longer is shown in part. */
+const NOTE_LINES = 3;
+const NOTE_CHARS = 200;
+/** Of a result, where no width cuts it. */
+const RESULT_CHARS = 200;
+
+/** What a person said. */
+export const said = (text: string, width: number): string[] =>
+  wrapAll(text, width, `${paint(['cyan', 'bold'], '›')} `, '  ').map((line) => paint('bold', line));
+
+export type Shortened = { readonly lines: string[]; /** Something is left out. */ readonly short: boolean };
+export type CallView = { readonly name: string; readonly args: Json };
+export type ResultView = { readonly content: string; readonly isError: boolean };
+
+/** `⚙ run  npm test`, at most one row. */
+export function callLine({ name, args }: CallView, width: number): string {
+  const what = summaryOf(args);
+  return cut(`${paint('cyan', '⚙')} ${paint('bold', plain(name, 60))}${what === '' ? '' : `  ${plain(what, 500)}`}`, width);
+}
+
+/** The same with the first line of its result behind it, or with `tail`: dim, cut to the row. */
+export function resultLine(call: CallView, { content, isError }: ResultView, width: number, number?: () => number): string {
+  const { lines, tells } = gistOf(content, isError);
+  const first = safe(lines[tells]?.trim() ?? '');
+  const sign = isError ? `${paint('red', '✗')} ` : '';
+  // The call has the room that its result leaves, and at least more than half.
+  const head = callLine(call, Math.max(width - widthOf(first) - 16, Math.floor(width * 0.55)));
+  const room = Math.min(RESULT_CHARS, width - widthOf(head) - (isError ? 5 : 3));
+  const whole = lines.length <= 1 && widthOf(first) <= room;
+  const more = whole || number === undefined ? '' : ` … /show ${number()}`;
+  const text =
+    room - more.length < 8 ? more.trimStart() : `${cut(first === '' ? '(nothing)' : first, room - more.length)}${more}`;
+  return cut(`${head} ${paint('dim', '·')} ${sign}${paint('dim', text)}`, width);
+}
+
+/** The lines that say something, and which of them tells most: of what failed the last, of a handle how it stands. */
+function gistOf(content: string, isError: boolean): { readonly lines: readonly string[]; readonly tells: number } {
+  const lines = content.split('\n').filter((line) => line.trim() !== '');
+  const handle = handleIn(content);
+  if (handle !== undefined) return { lines: [handle], tells: 0 };
+  return { lines, tells: isError ? Math.max(0, lines.length - 1) : 0 };
+}
+
+/** How a handle stands, where a result is an answer about one; what it shows is in the answer. */
+function handleIn(content: string): string | undefined {
+  if (!content.startsWith('{"id":')) return undefined;
+  try {
+    const { state, question, content: shown, result } = JSON.parse(content) as Record<string, unknown>;
+    if (typeof state !== 'string') return undefined;
+    const failure =
+      typeof result === 'object' && result !== null ? (result as { error?: { message?: unknown } }).error?.message : undefined;
+    const said = [question, failure, typeof result === 'string' ? result : shown].find(
+      (each) => typeof each === 'string' && each.trim() !== '',
+    );
+    const last = typeof said === 'string' ? said.trimEnd().split('\n').at(-1) : undefined;
+    return last === undefined ? state : `${state}: ${last.trim()}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a call is about, in one line: its command, path, question; else its arguments as they are. */
+export function summaryOf(args: Json): string {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return JSON.stringify(args);
+  const given = args as { readonly [key: string]: Json };
+  const { action, id, background, pty, ...rest } = given;
+  const main = MAIN.map((key) => rest[key]).find((value) => typeof value === 'string' && value.trim() !== '');
+  const about = typeof main === 'string' ? main.trim().replaceAll(/\s+/gu, ' ') : compact(rest);
+  const how = [
+    ...(action === 'spawn' || background === true ? ['in the background'] : typeof action === 'string' ? [action] : []),
+    ...(typeof id === 'string' ? [action === 'spawn' || background === true ? `as ${id}` : id] : []),
+    ...(pty === true ? ['in a terminal'] : []),
+  ].join(' ');
+  if (how === '') return about;
+  return about === '' ? how : `${about} (${how})`;
+}
+
+/** Under these names tools have what they are about. */
+const MAIN = ['command', 'task', 'path', 'file', 'file_path', 'url', 'query', 'pattern', 'message', 'input', 'text'] as const;
+
+function compact(rest: { readonly [key: string]: Json }): string {
+  const values = Object.values(rest);
+  if (values.length === 0) return '';
+  if (values.length === 1 && Array.isArray(values[0]) && values[0].every((v) => typeof v === 'string'))
+    return values[0].join(', ');
+  return JSON.stringify(rest);
+}
+
+const PENDING = (): string => paint('yellow', '┆');
+const DELIVERED = (): string => paint('yellow', '┃');
+
+export type PendingView = { readonly level: Level; readonly kind: string; readonly message: string; readonly count: number };
+
+/** Hollow until it rides: one row. */
+export function pendingLine({ level: of, kind, message, count }: PendingView, width: number, tail = ''): string {
+  const end = tail === '' ? '' : ` ${paint('dim', tail)}`;
+  const line = `${PENDING()} ${level(of)} ${paint('bold', plain(kind))}  ${plain(message, 400)}${count > 1 ? ` (${count} times)` : ''}`;
+  const shown = cut(line, width - widthOf(end));
+  return `${shown}${' '.repeat(Number.isFinite(width) ? Math.max(0, width - widthOf(shown) - widthOf(end)) : 1)}${end}`.trimEnd();
+}
+
+/** Solid when it was delivered. `number` is called when not all of it is shown. */
+export function noteLines(note: Notification, width: number, number: () => number): string[] {
+  const bar = DELIVERED();
+  const who = note.origin?.person === undefined ? '' : ` ${plain(note.origin.person, 60)}:`;
+  const action = note.action === undefined ? '' : ` ${paint('bold', note.action)}`;
+  const times = (note.count ?? 1) > 1 ? ` ${paint('dim', `(${note.count} times)`)}` : '';
+  const head = `${bar} ${level(note.level)} ${paint('bold', plain(formatKind(note.kind)))}${times}${action}${who} `;
+  const body = note.instruction === undefined ? note.message : `${note.message}\n→ ${note.instruction}`;
+  const { text, short } = shortened(body);
+  const hang = `${bar}   `;
+  // The first line stands beside the head where there is room for a few words.
+  const beside = width - widthOf(head) >= 24;
+  const lines = beside ? besideHead(text, width, head, hang) : [head.trimEnd(), ...wrapAll(text, width, hang)];
+  if (short) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
+  return lines;
+}
+
+function besideHead(text: string, width: number, head: string, hang: string): string[] {
+  const [first = '', ...others] = text.split('\n');
+  // Wrapped as if all rows began where the head ends, then the others move left: a row may be short, never too long.
+  const [row = '', ...more] = wrapAll(first, width, head, head);
+  const rest = more.map((each) => each.slice(head.length)).join(' ');
+  return [
+    row,
+    ...(rest === '' ? [] : wrapAll(rest, width, hang)),
+    ...(others.length === 0 ? [] : wrapAll(others.join('\n'), width, hang)),
+  ];
+}
+
+/** How the carrier is called, and how long they had been waiting. */
+export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number): string =>
+  cut(
+    `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}`)}`,
+    width,
+  );
+
+export function shortened(text: string): { readonly text: string; readonly short: boolean } {
+  const lines = text.trimEnd().split('\n');
+  const few = lines.slice(0, NOTE_LINES).join('\n');
+  const points = [...few];
+  const short = lines.length > NOTE_LINES || points.length > NOTE_CHARS;
+  return { text: points.length > NOTE_CHARS ? `${points.slice(0, NOTE_CHARS - 1).join('')}…` : few, short };
+}
+
+export function seconds(ms: number): string {
+  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
+  const s = Math.round(ms / 1000);
+  if (s < 120) return `${s} s`;
+  return s < 7_200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
+}

@@ -1,0 +1,42 @@
+/** The narrator's surface on a screen: finished rows are printed, the open row of the model's words lives. */
+import type { Screen } from './screen.ts';
+import type { Surface } from './narrator.ts';
+import { Flow } from './wrap.ts';
+
+export class LiveSurface implements Surface {
+  readonly showsPending = true;
+  readonly #screen: Screen;
+  readonly #flow = new Flow();
+  readonly #changed: () => void;
+
+  constructor(screen: Screen, changed: () => void) {
+    this.#screen = screen;
+    this.#changed = changed;
+  }
+
+  get width(): number {
+    return this.#screen.width;
+  }
+
+  /** The row that the model is writing. */
+  get open(): string {
+    return this.#flow.open;
+  }
+
+  print(lines: readonly string[]): void {
+    this.#changed();
+    this.#screen.print(lines);
+  }
+
+  text(piece: string): void {
+    const rows = this.#flow.add(piece, this.width);
+    this.#changed();
+    this.#screen.print(rows);
+  }
+
+  endText(): void {
+    const rows = this.#flow.end();
+    this.#changed();
+    this.#screen.print(rows);
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Tells on a surface what an agent does. A call is told when it has ended, with its result; a notification when it rode,
+ * below the call that took it along. What runs at this moment is in `running`, for a surface that shows it live.
+ */
+import type { AgentEvent } from '../../agent/index.ts';
+import type { Json } from '../../core/json.ts';
+import type { Notification, NotificationId } from '../../core/notification.ts';
+import { paint } from '../terminal.ts';
+import type { Details } from './details.ts';
+import { noteLines, pendingLine, resultLine, rodeLine, seconds, said } from './lines.ts';
+import { safe, wrapAll } from './wrap.ts';
+
+/** Where a conversation is shown. */
+export interface Surface {
+  /** In columns; Infinity where nothing is cut. */
+  readonly width: number;
+  /** Shows open notifications by itself, as long as they are open. */
+  readonly showsPending: boolean;
+  /** Finished lines, safe and painted. */
+  print(lines: readonly string[]): void;
+  /** The model's words, as they come: not safe yet. */
+  text(piece: string): void;
+  /** The model's words are over, for now. Called also when there were none. */
+  endText(): void;
+}
+
+/** What was delivered, as the transcript has it. */
+export type Delivered = {
+  readonly notifications: readonly Notification[];
+  readonly summarized: number;
+  /** When the oldest was queued, and the time now: epoch ms. */
+  readonly queuedAt?: number;
+  readonly now: number;
+};
+
+export type Running = { readonly name: string; readonly args: Json; readonly since: number; readonly progress: string };
+
+type Block = 'none' | 'said' | 'text' | 'tools' | 'note';
+
+export class Narrator {
+  readonly #surface: Surface;
+  readonly #details: Details;
+  readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
+  readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
+  /** What rode on a batch, until its last call is told. */
+  #riding: { readonly text: string; readonly delivered: Delivered } | undefined;
+  #thought = '';
+  #thoughtSince = 0;
+  #block: Block = 'none';
+
+  constructor(surface: Surface, details: Details, lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>) {
+    this.#surface = surface;
+    this.#details = details;
+    this.#lookUp = lookUp;
+  }
+
+  get running(): readonly Running[] {
+    return [...this.#running.values()];
+  }
+
+  /** What the model thinks at this moment; empty when it does not. */
+  get thought(): string {
+    return this.#thought;
+  }
+
+  async tell(event: AgentEvent): Promise<void> {
+    const { width } = this.#surface;
+    if (event.type !== 'reasoning' && event.type !== 'usage') this.#thoughtOver();
+    switch (event.type) {
+      case 'text':
+        this.#begin('text', event.delta);
+        return;
+      case 'reasoning':
+        if (this.#thought === '') this.#thoughtSince = performance.now();
+        this.#thought += event.delta;
+        return;
+      case 'tool_started':
+        this.#surface.endText();
+        this.#running.set(event.id, { name: event.name, args: event.args, since: performance.now(), progress: '' });
+        return;
+      case 'tool_progress': {
+        const call = this.#running.get(event.id);
+        const last = event.text.split('\n').findLast((line) => line.trim() !== '');
+        if (call && last !== undefined) call.progress = safe(last.trim());
+        return;
+      }
+      case 'tool_ended': {
+        const call = this.#running.get(event.id) ?? { name: event.name, args: {} };
+        this.#running.delete(event.id);
+        const number = (): number => this.#details.add({ title: `result of ${event.name}`, text: event.content });
+        this.#print('tools', [resultLine(call, event, width, number)]);
+        if (this.#riding && this.#running.size === 0) {
+          const { text, delivered } = this.#riding;
+          this.#riding = undefined;
+          this.#rode(`rode on ${paint('cyan', '⚙')} ${safe(event.name)}`, text, delivered);
+        }
+        return;
+      }
+      case 'delivered': {
+        const delivered = await this.#lookUp(event.ids);
+        if (event.at === 'tool_batch_end' && this.#running.size > 0) this.#riding = { text: event.text, delivered };
+        else this.#rode(RODE[event.at] ?? `rode at ${event.at}`, event.text, delivered);
+        return;
+      }
+      case 'waiting':
+        if (!this.#surface.showsPending) this.#print('note', [pendingLine({ ...event, count: 1 }, width, 'waiting to ride')]);
+        return;
+      case 'aborted':
+        this.#surface.endText();
+        if (event.what === 'tools') for (const [id] of this.#running) this.#running.delete(id);
+        return;
+      case 'retry':
+        this.note(`↻ ${event.why}; again in ${seconds(event.inMs)}`);
+        return;
+      case 'wake_asked':
+        return;
+      case 'turn_started':
+        if (event.by === 'notification') this.note('Nobody has written; this turn is about what happened:');
+        return;
+      case 'turn_ended':
+        this.#surface.endText();
+        this.#running.clear();
+        if (event.how === 'failed')
+          this.#print('note', wrapAll(`the turn failed: ${event.error ?? ''}`, width, `${paint('red', '✗')} `, '  '));
+        if (event.how === 'stopped') this.#print('note', [`${paint('red', '■')} stopped`]);
+        return;
+      case 'mode':
+      case 'request':
+      case 'tool_input':
+      case 'usage':
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** What a person said. */
+  said(text: string): void {
+    this.#print('said', said(text, this.#surface.width));
+  }
+
+  /** Something of ours: dim. */
+  note(text: string): void {
+    this.#print(
+      'note',
+      wrapAll(text, this.#surface.width).map((line) => paint('dim', line)),
+    );
+  }
+
+  /** What the agent tells its user in the middle of its work. */
+  told(message: string): void {
+    this.#print('note', wrapAll(message, this.#surface.width, `${paint('cyan', '»')} `, '  '));
+  }
+
+  /** Lines that were asked for; they stand for themselves. */
+  lines(lines: readonly string[]): void {
+    this.#block = 'none';
+    this.#surface.endText();
+    this.#surface.print(['', ...lines]);
+    this.#block = 'note';
+  }
+
+  #begin(block: Block, text: string): void {
+    if (this.#block !== block) {
+      // A model may begin with blank lines; the distance is ours.
+      if (text.trim() === '') return;
+      if (this.#block !== 'none') this.#surface.print(['']);
+      this.#block = block;
+      this.#surface.text(text.trimStart());
+      return;
+    }
+    this.#surface.text(text);
+  }
+
+  #print(block: Block, lines: readonly string[]): void {
+    this.#surface.endText();
+    const apart =
+      this.#block !== 'none' && !(this.#block === block && block !== 'said') && !(this.#block === 'tools' && block === 'note');
+    this.#surface.print([...(apart ? [''] : []), ...lines]);
+    this.#block = block;
+  }
+
+  #rode(on: string, text: string, { notifications, summarized, queuedAt, now }: Delivered): void {
+    const { width } = this.#surface;
+    const lines = notifications.flatMap((note) =>
+      noteLines(note, width, () => this.#details.add({ title: 'notification, as the model read it', text })),
+    );
+    if (summarized > 0)
+      lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications has them`, undefined, 1, width));
+    lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width));
+    this.#print('note', lines);
+    // What rode belongs to the call above it; the next call is a new group.
+  }
+
+  #thoughtOver(): void {
+    if (this.#thought === '') return;
+    const text = this.#thought;
+    this.#thought = '';
+    if (text.trim() === '') return;
+    const number = this.#details.add({ title: 'thoughts', text });
+    this.note(`∴ thought for ${seconds(performance.now() - this.#thoughtSince)} … /show ${number}`);
+  }
+}
+
+const RODE: Readonly<Record<string, string>> = {
+  turn_start: 'rode on your message',
+  cycle_start: 'rode on your reply',
+  tool_batch_end: 'rode on the results',
+  turn_end: 'came while it answered',
+  idle: 'woke the agent',
+  forced: 'interrupted',
+};

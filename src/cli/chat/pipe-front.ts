@@ -1,0 +1,94 @@
+/**
+ * A conversation without a terminal: each line of stdin is a message or a slash command, everything is said on stdout in
+ * plain text. Ends when stdin has ended and the last turn with it.
+ */
+import { createInterface, type Interface } from 'node:readline';
+import type { AgentEvent } from '../../agent/index.ts';
+import { EXIT } from '../exit.ts';
+import { complain, plain } from '../terminal.ts';
+import { isUnfinished } from './conversation-choice.ts';
+import { Details } from './details.ts';
+import { Driver } from './driver.ts';
+import type { Front } from './front.ts';
+import { historyLines } from './history.ts';
+import { Narrator } from './narrator.ts';
+import { PlainSurface } from './plain-surface.ts';
+import type { Session } from './session.ts';
+import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
+import { isCommand, messageOf, slash } from './slash.ts';
+
+export class PipeFront implements Front {
+  #narrator: Narrator | undefined;
+
+  note(line: string): void {
+    complain(line);
+  }
+
+  told(message: string): void {
+    this.#narrator?.told(message);
+  }
+
+  handles(): void {}
+
+  async run(session: Session): Promise<number> {
+    const details = new Details();
+    const write = (text: string): void => void process.stdout.write(text);
+    const narrator = new Narrator(new PlainSurface({ text: write, lines: write, coloured: false }), details, (ids) =>
+      session.delivered(ids),
+    );
+    this.#narrator = narrator;
+    const driver = new Driver({
+      session,
+      show: (event) => this.#show(narrator, event),
+      sent: (text) => narrator.said(text),
+      trouble: complain,
+    });
+    const ended = Promise.withResolvers<number | undefined>();
+    const quit = (code?: number): void => ended.resolve(code);
+    using _signals = onSignals((signal) => {
+      // A person's Ctrl+C first ends what runs.
+      if (signal === 'SIGINT' && driver.busy) driver.stop();
+      else quit(SIGNAL_CODES[signal]);
+    });
+    using _reader = onReaderGone(() => quit(EXIT.ok.code));
+
+    const { records } = session.agent;
+    write(`${session.agent.address} · ${session.model}\n`);
+    const history = session.choice.goesOn ? historyLines(records, Number.POSITIVE_INFINITY) : [];
+    if (history.length > 0) narrator.lines(history);
+    if (session.choice.goesOn && isUnfinished(records)) {
+      narrator.note('The last turn was cut off; it goes on.');
+      driver.resume();
+    }
+    const input = createInterface({ input: process.stdin });
+    void this.#read(input, driver, async (text) => {
+      narrator.lines(await slash(text, { driver, details, width: Number.POSITIVE_INFINITY, quit }));
+    }).then(async () => {
+      await driver.settled();
+      quit();
+    });
+    const code = await ended.promise;
+    input.close();
+    process.stdin.destroy();
+    await driver.end();
+    return code ?? codeOf(driver.last);
+  }
+
+  async #read(input: Interface, driver: Driver, command: (text: string) => Promise<void>): Promise<void> {
+    for await (const line of input) {
+      const text = line.trim();
+      if (text === '') continue;
+      if (isCommand(text)) await command(text);
+      else driver.send(messageOf(text));
+    }
+  }
+
+  async #show(narrator: Narrator, event: AgentEvent): Promise<void> {
+    await narrator.tell(event);
+    if (event.type === 'wake_asked') narrator.note(`wake? write /wake, or go on: ${plain(event.text, 400)}`);
+  }
+}
+
+/** How the last turn ended says how a conversation without a person ended. */
+export const codeOf = (how: Driver['last']): number =>
+  how === 'failed' ? EXIT.failed.code : how === 'stopped' ? SIGNAL_CODES.SIGINT : EXIT.ok.code;

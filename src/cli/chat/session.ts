@@ -1,0 +1,267 @@
+/** An agent with all that it works with: model, tools, background handles, MCP servers. Opened and ended as one. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { agentTool } from '../../agent/sub-agents.ts';
+import { createAgent, ownTools, type Agent, type AgentOptions, type Tool } from '../../agent/index.ts';
+import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
+import { stateFolder } from '../../config/index.ts';
+import type { LogKey } from '../../core/address.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Draft } from '../../core/records.ts';
+import type { Earpiece } from '../../earpiece.ts';
+import { tellUpstream } from '../../gateway/inbox-rider.ts';
+import { handleRegistry, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../sources/handles/index.ts';
+import { upstreamOf } from '../upstream.ts';
+import { begunRecord, type Choice } from './conversation-choice.ts';
+import type { Model } from './model-choice.ts';
+import type { Delivered } from './narrator.ts';
+
+export type SessionOptions = {
+  readonly choice: Choice;
+  readonly model: Model;
+  /** The words before the conversation. Default: what it was begun with, the configuration, a few of ours. */
+  readonly system?: string;
+  readonly withTools: boolean;
+  /** Of the built-in background tools, when a turn ends. Default `inquire`. */
+  readonly onTurnEnd?: OnTurnEnd;
+  readonly tellUser: (message: string) => void;
+  /** What a person should know of what goes on beside the conversation; one line. */
+  readonly note: (line: string) => void;
+  /** Something in the background began or ended. */
+  readonly onHandles?: () => void;
+};
+
+/** Agents below agents; the last of them cannot have one. */
+const MAX_DEPTH = 3;
+const SWEEP_EVERY_MS = 60_000;
+
+export class Session implements AsyncDisposable {
+  readonly ear: Earpiece;
+  readonly model: string;
+  readonly choice: Choice;
+  readonly #seat: Seat;
+  readonly #mcp: McpTools;
+  readonly #sweeping: NodeJS.Timeout;
+  #closed: Promise<void> | undefined;
+
+  private constructor(ear: Earpiece, options: SessionOptions, seat: Seat, mcp: McpTools) {
+    this.ear = ear;
+    this.choice = options.choice;
+    this.model = options.model.name;
+    this.#seat = seat;
+    this.#mcp = mcp;
+    this.#sweeping = setInterval(() => {
+      ear.sweep().catch((error: unknown) => options.note(`housekeeping failed: ${messageOf(error)}`));
+    }, SWEEP_EVERY_MS);
+    this.#sweeping.unref();
+  }
+
+  /** Throws `store_refused` when another process writes the conversation. MCP servers that cannot be had are noted, and missing. */
+  static async open(ear: Earpiece, options: SessionOptions): Promise<Session> {
+    const { choice, model, withTools, note } = options;
+    const seats = new Set<Seat>();
+    const mcp = withTools ? await serversOf(ear, seats, note) : NO_SERVERS;
+    const system = options.system ?? choice.begun.system ?? ear.config.agent.system ?? defaultSystem(withTools);
+    try {
+      const seat = await takeSeat({ ear, model, system, mcp, seats, options, depth: 1 }, choice.address, choice.log);
+      if (choice.begun.model !== model.name || choice.begun.system !== system)
+        await seat.agent.conversation.record([begunRecord({ model: model.name, system })]);
+      return new Session(ear, options, seat, mcp);
+    } catch (error) {
+      await mcp.close();
+      throw error;
+    }
+  }
+
+  get agent(): Agent {
+    return this.#seat.agent;
+  }
+
+  /** What runs in the background. */
+  get handles(): readonly HandleView[] {
+    return this.#seat.handles?.list().filter(({ background, state }) => background && state !== 'stopped') ?? [];
+  }
+
+  /** What a carrier took, as its record has it. */
+  async delivered(ids: readonly NotificationId[]): Promise<Delivered> {
+    const { log } = this.agent.conversation;
+    const items = await this.ear.store.items(log, { kind: 'ids', ids });
+    const carrier = this.agent.records.findLast(
+      (record) =>
+        'notifications' in record && (record.notifications as readonly { id: string }[]).some(({ id }) => id === ids[0]),
+    ) as { summarizes?: readonly string[] } | undefined;
+    return {
+      notifications: ids.flatMap((id) =>
+        items
+          .filter((item) => item.id === id)
+          .slice(0, 1)
+          .map((item) => ({ ...item.notification, count: item.count })),
+      ),
+      summarized: carrier?.summarizes?.length ?? 0,
+      ...(items.length === 0 ? {} : { queuedAt: Math.min(...items.map(({ at }) => at)) }),
+      now: this.ear.store.now(),
+    };
+  }
+
+  /** Stops the turn, ends what runs in the background and the servers. */
+  close(): Promise<void> {
+    return (this.#closed ??= (async () => {
+      clearInterval(this.#sweeping);
+      await this.#seat.close();
+      await this.#mcp.close();
+    })());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+type Seat = { readonly agent: Agent; readonly handles?: HandleRegistry; close(): Promise<void> };
+type Room = {
+  readonly ear: Earpiece;
+  readonly model: Model;
+  readonly system: string;
+  readonly mcp: McpTools;
+  readonly seats: Set<Seat>;
+  readonly options: SessionOptions;
+  readonly depth: number;
+};
+
+/** An agent and its handles. The agents that it starts take seats of their own in the same room, one deeper. */
+async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
+  const { ear, model, system, options, depth } = room;
+  let agent: Agent | undefined;
+  const made = (): Agent => {
+    if (agent === undefined) throw new Error('the agent is not open yet');
+    return agent;
+  };
+  const handles = options.withTools ? handlesFor(room, address, log, made) : undefined;
+  const agentOptions: AgentOptions = {
+    model: model.model,
+    earpiece: ear,
+    address,
+    system,
+    maxCycles: ear.config.agent.maxCycles,
+    tools: handles === undefined ? [] : toolsOf(room, handles, made),
+    ...(handles === undefined ? {} : { onTurnEnd: async ({ signal }) => void (await handles.endOfTurn({ signal })) }),
+  };
+  // Before the agent answers for what was cut off: only what is there now was really told.
+  const answers = await answeredCalls(ear, log, address.slice(log.length + 1));
+  agent = await createAgent(agentOptions);
+  await handles?.recover({ answered: (call) => answers.has(call) });
+  const seat: Seat = {
+    agent,
+    ...(handles === undefined ? {} : { handles }),
+    close: async () => {
+      room.seats.delete(seat);
+      // What runs in the foreground ends with its turn; agents in the background are handles.
+      made().stop();
+      await handles?.close();
+      await made().close();
+      if (depth === 1) options.onHandles?.();
+    },
+  };
+  room.seats.add(seat);
+  return seat;
+}
+
+function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent): HandleRegistry {
+  const { ear, options, depth } = room;
+  const { onTurnEnd } = options;
+  const deeper = agentTool({
+    log,
+    open: async (its) =>
+      takeSeat(
+        { ...room, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1 },
+        its,
+        its.slice(0, its.indexOf('#')) as LogKey,
+      ),
+  });
+  const run = runTool({
+    cwd: process.cwd(),
+    env: { EARPIECE_ADDRESS: address },
+    ...(onTurnEnd === undefined ? {} : { onTurnEnd }),
+  });
+  return handleRegistry({
+    tools: [run, ...(depth < MAX_DEPTH ? [{ ...deeper, ...(onTurnEnd === undefined ? {} : { onTurnEnd }) }] : [])],
+    address,
+    folder: join(
+      stateFolder({ env: process.env }),
+      'handles',
+      createHash('sha256').update(`${ear.config.db}\n${address}`).digest('hex').slice(0, 24),
+    ),
+    inbox: ear,
+    ids: ear.ids,
+    owner: ear.owner,
+    record: async (draft: Draft) => void (await agent().conversation.record([draft])),
+    onChange: () => options.onHandles?.(),
+    onTrouble: (error) => options.note(`a background tool could not be written down: ${messageOf(error)}`),
+  });
+}
+
+/** Ours first: a tool of a server that has the same name is left out. */
+function toolsOf({ mcp, options, depth }: Room, handles: HandleRegistry, agent: () => Agent): readonly Tool[] {
+  const tools: Tool[] = [...handles.tools, ...ownTools({ agent, ...(depth === 1 ? { tellUser: options.tellUser } : {}) })];
+  for (const tool of mcp.tools) {
+    if (!tools.some(({ name }) => name === tool.name)) tools.push(tool);
+    else if (depth === 1)
+      options.note(`the tool ${tool.name} of an MCP server is left out: there is a built-in one of this name`);
+  }
+  return tools;
+}
+
+async function answeredCalls(ear: Earpiece, log: LogKey, conversation: string): Promise<ReadonlySet<string>> {
+  const answered = new Set<string>();
+  for (let after = 0; ;) {
+    const page = await ear.store.read({
+      log,
+      conversation: conversation as never,
+      types: ['tool_call_response'],
+      after,
+      limit: 1_000,
+    });
+    for (const { body } of page) answered.add((body as unknown as { id: string }).id);
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < 1_000) return answered;
+  }
+}
+
+const NO_SERVERS: McpTools = { tools: [], close: async () => {} };
+
+async function serversOf(ear: Earpiece, seats: ReadonlySet<Seat>, note: (line: string) => void): Promise<McpTools> {
+  const { servers, problems } = ear.config.gateway;
+  for (const { message } of problems) note(message);
+  const untrusted = ear.config.untrusted[0];
+  if (untrusted !== undefined)
+    note(`what ${untrusted.file} would start is not trusted and left out; look at it and say: earpiece trust`);
+  const upstreams = Object.values(servers).map(upstreamOf);
+  try {
+    return await mcpTools(upstreams, {
+      report: note,
+      onUpstream: (event) => {
+        for (const { agent } of seats)
+          tellUpstream(ear, agent.conversation, event).catch((error: unknown) =>
+            note(`${event.server} has ${event.state}, which could not be queued: ${messageOf(error)}`),
+          );
+      },
+    });
+  } catch (error) {
+    note(`${messageOf(error)}; going on without their tools`);
+    return NO_SERVERS;
+  }
+}
+
+/** Nothing in it may change from one start to the next: it is the beginning of each request. */
+function defaultSystem(withTools: boolean): string {
+  if (!withTools) return 'You talk with a person in a terminal. Answer in plain text, without Markdown tables.';
+  return [
+    `You work for a person, through your tools, in the folder ${process.cwd()} (${process.platform}). They read you in a terminal: plain text, briefly.`,
+    'What takes long belongs into the background: go on with other work meanwhile, you are told when it ends. Never poll.',
+    'The last message of your turn is your answer to them.',
+  ].join('\n');
+}
+
+const SUB_AGENT = 'Another agent has given you this task and sees only your last message: put the whole result into it.';
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,82 @@
+/** Commands of a conversation that begin with a slash. */
+import { didYouMean } from '../../core/errors.ts';
+import { formatKind } from '../../core/notification.ts';
+import { paint, plain } from '../terminal.ts';
+import type { Details } from './details.ts';
+import type { Driver } from './driver.ts';
+import { pendingLine } from './lines.ts';
+import { wrapAll } from './wrap.ts';
+
+export const COMMANDS = {
+  help: { args: '', says: 'this' },
+  show: { args: '<n>', says: 'the whole of what was shown in short' },
+  pending: { args: '', says: 'what waits to ride' },
+  wake: { args: '', says: 'a turn about what waits, now' },
+  dismiss: { args: '[n]', says: 'take back what waits, or the n-th of it' },
+  reply: { args: '<text>', says: 'into the turn that runs' },
+  stop: { args: '', says: 'end the turn that runs' },
+  quit: { args: '', says: 'end the conversation; earpiece chat --resume goes on with it' },
+} as const satisfies Record<string, { args: string; says: string }>;
+
+export type Slash = { readonly driver: Driver; readonly details: Details; readonly width: number; readonly quit: () => void };
+
+/** A message that begins with a slash is written with two: `//etc` says "/etc". Undefined: it is no command. */
+export const isCommand = (text: string): boolean => /^\/(?!\/)\S*/u.test(text) && !/^\/\S*\//u.test(text);
+
+export const messageOf = (text: string): string => (text.startsWith('//') ? text.slice(1) : text);
+
+/** What is to be shown. Never throws for what a person typed. */
+export async function slash(text: string, { driver, details, width, quit }: Slash): Promise<readonly string[]> {
+  const [, name = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(text) ?? [];
+  switch (name as keyof typeof COMMANDS) {
+    case 'help':
+      return [
+        ...Object.entries(COMMANDS).map(
+          ([command, { args, says }]) => `${paint('bold', `/${command} ${args}`.padEnd(14))} ${says}`,
+        ),
+        ...wrapAll(
+          'Ctrl+C in a turn: stop, reply or continue. At the prompt Ctrl+C or Ctrl+D ends. A message that begins with "/" is written with two.',
+          width,
+        ),
+      ];
+    case 'show': {
+      const n = argument === '' ? details.last : Number(argument);
+      const detail = details.get(n);
+      if (detail === undefined) return [`there is no ${plain(argument === '' ? 'number' : argument, 40)} to show`];
+      return [paint('dim', `${n} · ${plain(detail.title)}`), ...wrapAll(detail.text, width, '  ')];
+    }
+    case 'pending': {
+      const open = await driver.open();
+      if (open.length === 0) return ['nothing waits'];
+      return open.map(({ notification: { level, kind, message }, count }, i) =>
+        pendingLine({ level, kind: formatKind(kind), message, count }, width, open.length > 1 ? `${i + 1}` : ''),
+      );
+    }
+    case 'wake':
+      if (driver.busy) return ['a turn runs already; what waits rides in it'];
+      return (await driver.wake()) ? [] : ['nothing waits'];
+    case 'dismiss': {
+      const gone = await driver.dismiss(argument === '' ? undefined : Number(argument));
+      return gone.length === 0
+        ? [argument === '' ? 'nothing waits' : `there is no ${plain(argument, 40)} that waits`]
+        : gone.map((what) => `taken back: ${plain(what, 200)}`);
+    }
+    case 'reply':
+      if (argument === '') return ['/reply needs a text'];
+      driver.reply(argument);
+      return [];
+    case 'stop':
+      if (!driver.busy) return ['no turn runs'];
+      driver.stop();
+      return [];
+    case 'quit':
+      quit();
+      return [];
+    default: {
+      const near = didYouMean(name, Object.keys(COMMANDS));
+      return [
+        `there is no command /${plain(name, 40)}${near === undefined ? '' : `; did you mean /${near}?`} (/help lists them)`,
+      ];
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/** `earpiece run`: one task, to the end of its turn. */
+import { EarpieceError } from '../../core/errors.ts';
+import { formatDuration } from '../../config/index.ts';
+import { openEarpiece } from '../../earpiece.ts';
+import { durationOption } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { complain, printJson } from '../terminal.ts';
+import { chooseConversation } from './conversation-choice.ts';
+import { Details } from './details.ts';
+import { Driver } from './driver.ts';
+import type { ChatOptions } from './lead.ts';
+import { chooseModel } from './model-choice.ts';
+import { Narrator } from './narrator.ts';
+import { codeOf } from './pipe-front.ts';
+import { PlainSurface } from './plain-surface.ts';
+import { Session } from './session.ts';
+import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
+
+export type TaskOptions = ChatOptions & { timeout?: string };
+
+/** Resolves with the exit code, when everything that was started has ended. */
+export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
+  const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
+  const task = await taskFrom(words);
+  const note = (message: string): void => (options.json ? printJson({ type: 'note', message }) : complain(message));
+  await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), onProblem: note });
+  const choice = await chooseConversation(ear, {
+    kind: 'run',
+    ...(options.as === undefined ? {} : { as: options.as }),
+    ...(options.resume === undefined ? {} : { resume: options.resume }),
+  });
+  const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
+  const surface = new PlainSurface({
+    text: (text) => void process.stdout.write(text),
+    lines: (text) => void process.stderr.write(text),
+    coloured: process.stderr.isTTY,
+  });
+  let narrator: Narrator | undefined;
+  await using session = await Session.open(ear, {
+    choice,
+    model,
+    withTools: options.tools,
+    // Nobody is here to be asked, and nothing outlives the task.
+    onTurnEnd: 'await',
+    ...(options.system === undefined ? {} : { system: options.system }),
+    tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
+    note,
+  });
+  const told = (narrator = new Narrator(surface, new Details(), (ids) => session.delivered(ids)));
+  if (options.json)
+    printJson({ type: 'opened', conversation: session.agent.address, model: session.model, resumed: choice.goesOn });
+  const driver = new Driver({
+    session,
+    show: (event) => (options.json ? printJson(event) : told.tell(event)),
+    sent: () => {},
+    trouble: (message) => note(message),
+  });
+
+  let code: number | undefined;
+  const end = Promise.withResolvers<void>();
+  /** The first reason counts; what is kept of the turn is in the log. */
+  const stop = (why: number): void => {
+    code ??= why;
+    driver.takeBack();
+    driver.stop();
+    end.resolve();
+  };
+  using _signals = onSignals((signal) => stop(SIGNAL_CODES[signal]));
+  using _reader = onReaderGone(() => stop(EXIT.ok.code));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop(EXIT.waited.code), timeoutMs);
+  driver.send(task);
+  await Promise.race([driver.settled(), end.promise.then(() => driver.settled())]);
+  clearTimeout(timer);
+  if (code === EXIT.waited.code)
+    note(
+      `stopped: it did not end within ${formatDuration(timeoutMs ?? 0)}; earpiece run --resume ${choice.conversation} goes on`,
+    );
+  await driver.end();
+  return code ?? codeOf(driver.last);
+}
+
+/** The words; "-" at their end is what stdin has. */
+async function taskFrom(words: readonly string[]): Promise<string> {
+  const last = words.at(-1);
+  if (last !== undefined && last !== '-') return words.join(' ');
+  if (process.stdin.isTTY && last === undefined)
+    throw new EarpieceError('bad_argument', 'no task is given; write earpiece run "<task>", or pipe it in');
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  const piped = Buffer.concat(chunks).toString('utf8').trim();
+  if (piped === '') throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe it in');
+  return [words.slice(0, -1).join(' '), piped].filter((part) => part !== '').join('\n\n');
+}

@@ -1,0 +1,395 @@
+/**
+ * A conversation in a terminal. What is over scrolls away; below it live what is being written and run, what waits to ride,
+ * and the prompt.
+ *
+ *   prompt ── Enter ─▶ prompt                     the message is sent, or waits for its turn
+ *   prompt ── Ctrl+C, a turn runs ─▶ menu ── s, Ctrl+C ─▶ prompt      the turn is stopped
+ *                                        ├─ r ─▶ reply ── Enter ─▶ prompt     said into the turn
+ *                                        │            └── Esc, Ctrl+C ─▶ prompt
+ *                                        └─ c, Esc, the turn ends ─▶ prompt
+ *   prompt ── the agent may be woken ─▶ question ── y ─▶ prompt        it is woken
+ *                                            └── n, Enter ─▶ prompt    it waits; anything else is a message
+ *   any ── Ctrl+C while the stopped turn still ends, Ctrl+C or Ctrl+D at an empty prompt, /quit ─▶ over
+ */
+import { emitKeypressEvents } from 'node:readline';
+import type { AgentEvent } from '../../agent/index.ts';
+import type { Item } from '../../core/items.ts';
+import { formatKind, levelRank, type NotificationId } from '../../core/notification.ts';
+import { EXIT } from '../exit.ts';
+import { cut } from '../table.ts';
+import { complain, paint, plain } from '../terminal.ts';
+import { isUnfinished } from './conversation-choice.ts';
+import { Details } from './details.ts';
+import { Driver } from './driver.ts';
+import { Editor, type Key } from './editor.ts';
+import type { Front } from './front.ts';
+import { historyLines, typed } from './history.ts';
+import { callLine, pendingLine, seconds } from './lines.ts';
+import { LiveSurface } from './live-surface.ts';
+import { Narrator } from './narrator.ts';
+import { Screen } from './screen.ts';
+import type { Session } from './session.ts';
+import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
+import { isCommand, messageOf, slash } from './slash.ts';
+import { safe } from './wrap.ts';
+
+/** Both ends are a terminal that can move its cursor. */
+export const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+
+type Mode =
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'menu' }
+  | { readonly kind: 'reply' }
+  | { readonly kind: 'question'; readonly ids: readonly NotificationId[] };
+
+const PROMPT: Mode = { kind: 'prompt' };
+const TICK_MS = 1_000;
+const PENDING_ROWS = 5;
+const PROMPT_ROWS = 10;
+const RUNNING_ROWS = 6;
+const PASTE_ON = '\u001b[?2004h';
+const PASTE_OFF = '\u001b[?2004l';
+
+export class TerminalFront implements Front {
+  #chat: Chat | undefined;
+
+  note(line: string): void {
+    if (this.#chat) this.#chat.note(line);
+    else complain(line);
+  }
+
+  told(message: string): void {
+    this.#chat?.told(message);
+  }
+
+  handles(): void {
+    this.#chat?.draw();
+  }
+
+  async run(session: Session): Promise<number> {
+    this.#chat = new Chat(session);
+    try {
+      return await this.#chat.lead();
+    } finally {
+      this.#chat = undefined;
+    }
+  }
+}
+
+class Chat {
+  readonly #session: Session;
+  readonly #screen = new Screen(process.stdout);
+  readonly #surface = new LiveSurface(this.#screen, () => this.draw());
+  readonly #details = new Details();
+  readonly #narrator: Narrator;
+  readonly #driver: Driver;
+  readonly #editor: Editor;
+  readonly #over = Promise.withResolvers<number>();
+  #mode: Mode = PROMPT;
+  #pending: readonly Item[] = [];
+  /** A person has stopped this turn; it is about to end. */
+  #stopping = false;
+  /** When the turn began, by the monotonic clock. */
+  #since = 0;
+  #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
+  /** Several changes of one moment are drawn once. */
+  #drawing = false;
+  /** What was typed when a reply began. */
+  #draft = '';
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#editor = new Editor(typed(session.agent.records));
+    this.#narrator = new Narrator(this.#surface, this.#details, (ids) => session.delivered(ids));
+    this.#driver = new Driver({
+      session,
+      show: (event) => this.#show(event),
+      sent: (text) => this.#narrator.said(text),
+      trouble: (message) => this.note(message),
+    });
+  }
+
+  /** Until a person or the system ends it. */
+  async lead(): Promise<number> {
+    const { stdin, stdout } = process;
+    const onKey = (text: string | undefined, key: Key): void => {
+      this.#key(text, key);
+      this.draw();
+    };
+    const onResize = (): void => this.#screen.resized();
+    const onEnd = (): void => this.#quit(EXIT.ok.code);
+    const restore = (): void => {
+      if (stdin.isTTY) stdin.setRawMode(false);
+      stdout.write(PASTE_OFF);
+    };
+    using _signals = onSignals((signal) => {
+      if (signal === 'SIGINT') onKey(undefined, { name: 'c', ctrl: true });
+      else this.#quit(SIGNAL_CODES[signal]);
+    });
+    // The terminal itself is gone.
+    using _reader = onReaderGone(() => this.#quit(SIGNAL_CODES.SIGHUP));
+    const ticking = setInterval(() => void this.#tick(), TICK_MS);
+    process.once('exit', restore);
+
+    this.#begin();
+    emitKeypressEvents(stdin);
+    stdin.setRawMode(true);
+    stdout.write(PASTE_ON);
+    stdin.on('keypress', onKey).on('end', onEnd).resume();
+    stdout.on('resize', onResize);
+    await this.#refresh();
+    this.draw();
+
+    const code = await this.#over.promise;
+    clearInterval(ticking);
+    stdin.off('keypress', onKey).off('end', onEnd).pause();
+    stdout.off('resize', onResize);
+    await this.#driver.end();
+    this.#surface.endText();
+    this.#screen.end();
+    restore();
+    process.off('exit', restore);
+    if (this.#session.agent.records.some(({ type }) => type === 'chat_request'))
+      stdout.write(
+        `${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} goes on with this conversation`)}\n`,
+      );
+    return code;
+  }
+
+  note(line: string): void {
+    this.#narrator.note(line);
+  }
+
+  told(message: string): void {
+    this.#narrator.told(message);
+  }
+
+  /** All living rows, at the end of this moment. */
+  draw(): void {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    setImmediate(() => {
+      this.#drawing = false;
+      this.#screen.live(this.#living());
+    });
+  }
+
+  #begin(): void {
+    const { agent, choice, model } = this.#session;
+    const { width } = this.#screen;
+    this.#screen.print([
+      cut(`${paint('bold', 'earpiece')} ${paint('dim', `${plain(agent.address)} · ${plain(model)}`)}`, width),
+      cut(paint('dim', '/help lists commands · Ctrl+C interrupts · Ctrl+D ends'), width),
+      '',
+    ]);
+    if (!choice.goesOn) return;
+    const history = historyLines(agent.records, width);
+    if (history.length > 0) this.#screen.print([...history, '']);
+    if (!isUnfinished(agent.records)) return;
+    this.#narrator.note('The last turn was cut off; it goes on.');
+    this.#driver.resume();
+  }
+
+  async #show(event: AgentEvent): Promise<void> {
+    if (event.type === 'turn_started') {
+      this.#since = performance.now();
+      this.#stopping = false;
+    } else if (event.type === 'request') this.#writes = 'nothing';
+    else if (event.type === 'text') this.#writes = 'words';
+    else if (event.type === 'reasoning') this.#writes = 'thoughts';
+    else if (event.type === 'wake_asked' && this.#mode.kind === 'prompt') this.#mode = { kind: 'question', ids: event.ids };
+    const idle = event.type === 'mode' && event.mode === 'idle';
+    if (idle) {
+      this.#stopping = false;
+      if (this.#mode.kind === 'menu') this.#mode = PROMPT;
+    }
+    if (idle || event.type === 'waiting' || event.type === 'delivered') await this.#refresh();
+    await this.#narrator.tell(event);
+    this.draw();
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#pending.length > 0) await this.#refresh();
+    if (this.#driver.busy || this.#pending.length > 0 || this.#session.handles.length > 0) this.draw();
+  }
+
+  /** What waits: the most urgent first. */
+  async #refresh(): Promise<void> {
+    const open = await this.#driver.open().catch(() => this.#pending);
+    this.#pending = open.toSorted((a, b) => levelRank(b.notification.level) - levelRank(a.notification.level) || a.seq - b.seq);
+    if (this.#mode.kind !== 'question') return;
+    const { ids } = this.#mode;
+    if (!open.some(({ id }) => ids.includes(id))) this.#mode = PROMPT;
+  }
+
+  #quit(code: number): void {
+    this.#over.resolve(code);
+  }
+
+  #key(text: string | undefined, key: Key): void {
+    const { name, ctrl = false } = key;
+    if (ctrl && name === 'c') return this.#interrupt();
+    if (ctrl && name === 'z') return this.#suspend();
+    if (ctrl && name === 'l') return this.#screen.clear();
+    if (this.#mode.kind === 'menu') return this.#choose(name);
+    if (ctrl && name === 'd' && this.#editor.text === '') return this.#quit(EXIT.ok.code);
+    if (name === 'escape' && this.#mode.kind === 'reply') return this.#back();
+    if (this.#editor.key(text, key) === 'submit') this.#submit();
+  }
+
+  /** Ctrl+C: the menu; twice stops; once more, while the stopped turn still ends, quits. */
+  #interrupt(): void {
+    const { busy } = this.#driver;
+    if (this.#mode.kind === 'menu') return this.#stop();
+    if (this.#mode.kind === 'reply') return this.#back();
+    if (busy && this.#stopping) return this.#quit(SIGNAL_CODES.SIGINT);
+    if (busy) this.#mode = { kind: 'menu' };
+    else if (this.#editor.text !== '') this.#editor.text = '';
+    else this.#quit(EXIT.ok.code);
+  }
+
+  #choose(name: string | undefined): void {
+    if (name === 's') this.#stop();
+    else if (name === 'r') {
+      this.#draft = this.#editor.text;
+      this.#editor.text = '';
+      this.#mode = { kind: 'reply' };
+    } else if (name === 'c' || name === 'escape') this.#mode = PROMPT;
+  }
+
+  #back(): void {
+    this.#editor.text = this.#draft;
+    this.#mode = PROMPT;
+  }
+
+  #stop(): void {
+    this.#mode = PROMPT;
+    this.#stopping = true;
+    // What was to follow is the person's to send again.
+    const waiting = this.#driver.takeBack();
+    if (waiting.length > 0) this.#editor.text = [...waiting, this.#editor.text].filter((text) => text !== '').join('\n');
+    this.#driver.stop();
+  }
+
+  #submit(): void {
+    const text = this.#editor.take().trim();
+    const mode = this.#mode;
+    this.#mode = PROMPT;
+    if (mode.kind === 'question') {
+      if (/^y(es)?$/iu.test(text)) return void this.#driver.wake(mode.ids);
+      if (text === '' || /^no?$/iu.test(text)) return this.#narrator.note('It waits; /wake lets it go on.');
+    }
+    if (mode.kind === 'reply') {
+      this.#editor.text = this.#draft;
+      if (text !== '') this.#driver.reply(text);
+      return;
+    }
+    if (text === '') return;
+    if (!isCommand(text)) return this.#driver.send(messageOf(text));
+    const { width } = this.#screen;
+    void slash(text, { driver: this.#driver, details: this.#details, width, quit: () => this.#quit(EXIT.ok.code) }).then(
+      async (lines) => {
+        if (lines.length > 0) this.#narrator.lines(lines);
+        await this.#refresh();
+        this.draw();
+      },
+    );
+  }
+
+  /** The shell gets its terminal back until it says `fg`. */
+  #suspend(): void {
+    this.#screen.live({ rows: [] });
+    process.stdin.setRawMode(false);
+    process.stdout.write(PASTE_OFF);
+    process.once('SIGCONT', () => {
+      process.stdin.setRawMode(true);
+      process.stdout.write(PASTE_ON);
+      this.draw();
+    });
+    process.kill(process.pid, 'SIGTSTP');
+  }
+
+  #living(): { rows: string[]; cursor: { row: number; column: number } } {
+    const { width } = this.#screen;
+    const rows = [...this.#moving(width), ...this.#waits(width), ...this.#status(width)];
+    if (rows.length === 0 || rows[0] !== '') rows.unshift(...(this.#surface.open === '' ? [''] : []));
+    if (this.#mode.kind === 'menu') {
+      const menu = cut(
+        `${paint('inverse', ' s ')} stop   ${paint('inverse', ' r ')} reply   ${paint('inverse', ' c ')} continue   ${paint('dim', 'Ctrl+C again: stop')}`,
+        width,
+      );
+      return { rows: [...rows, menu], cursor: { row: rows.length, column: 0 } };
+    }
+    const { rows: typed, cursor } = this.#editor.view(this.#label, width, PROMPT_ROWS);
+    return { rows: [...rows, ...typed], cursor: { row: rows.length + cursor.row, column: cursor.column } };
+  }
+
+  get #label(): string {
+    switch (this.#mode.kind) {
+      case 'reply':
+        return `${paint(['cyan', 'bold'], 'reply ›')} `;
+      case 'question':
+        return `${paint(['yellow', 'bold'], 'wake the agent? [y/N] ›')} `;
+      case 'prompt':
+      case 'menu':
+        return `${paint(['cyan', 'bold'], '›')} `;
+      default:
+        return this.#mode satisfies never;
+    }
+  }
+
+  /** What is written and run at this moment. */
+  #moving(width: number): string[] {
+    const now = performance.now();
+    const running = this.#narrator.running.slice(0, RUNNING_ROWS).map((call) => {
+      const tail = ` ${paint('dim', `· ${seconds(now - call.since)}${call.progress === '' ? '' : ` · ${call.progress}`}`)}`;
+      return cut(`${callLine(call, Math.floor(width * 0.7))}${tail}`, width);
+    });
+    const thought = this.#narrator.thought.trim().replaceAll(/\s+/gu, ' ');
+    return [
+      ...(this.#surface.open === '' ? [] : [this.#surface.open]),
+      ...(thought === '' ? [] : ['', cut(paint('dim', `∴ ${ending(safe(thought), width - 4)}`), width)]),
+      ...(running.length === 0 ? [] : running),
+    ];
+  }
+
+  /** What waits to ride, and messages that wait for their turn. */
+  #waits(width: number): string[] {
+    const now = this.#session.ear.store.now();
+    const shown = this.#pending.slice(0, PENDING_ROWS);
+    const left = this.#pending.length - shown.length;
+    const rows = [
+      ...shown.map(({ notification: { level, kind, message }, count, at }) =>
+        pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
+      ),
+      ...(left > 0 ? [cut(`${paint('yellow', '┆')} ${paint('dim', `and ${left} more: /pending`)}`, width)] : []),
+      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · goes with the next turn`), width)),
+    ];
+    return rows.length === 0 ? [] : ['', ...rows];
+  }
+
+  #status(width: number): string[] {
+    const background = this.#session.handles.map(
+      ({ id, state, elapsedMs }) => `${plain(id, 30)} ${state === 'waiting' ? 'asks' : seconds(elapsedMs)}`,
+    );
+    const behind = background.length === 0 ? [] : [`in the background: ${background.join(', ')}`];
+    const parts = this.#driver.busy
+      ? [this.#doing(), seconds(performance.now() - this.#since), ...behind, 'Ctrl+C interrupts']
+      : behind;
+    if (parts.length === 0) return this.#pending.length > 0 ? [] : [''];
+    return ['', cut(`${paint(this.#driver.busy ? 'green' : 'dim', '●')} ${paint('dim', parts.join(' · '))}`, width)];
+  }
+
+  #doing(): string {
+    if (this.#stopping) return 'stopping';
+    const { running } = this.#narrator;
+    if (running.length > 0) return running.length === 1 ? 'running a tool' : `running ${running.length} tools`;
+    return { nothing: 'waiting for the model', thoughts: 'thinking', words: 'writing' }[this.#writes];
+  }
+}
+
+/** The end of a text, at most so many characters of it. */
+const ending = (text: string, chars: number): string => {
+  const points = [...text];
+  return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;
+};

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { CommandLine } from '../command-line.ts';
+import type { ChatOptions } from '../chat/lead.ts';
+import type { Answer } from '../program.ts';
+
+export function chat(program: CommandLine, answer: Answer): void {
+  program
+    .command('chat')
+    .summary('talk with an agent of our own')
+    .description(
+      'Talks with an agent in this terminal. Notifications ride on its messages and on the results of its tools, or interrupt it. ' +
+        'Without a terminal each line of stdin is a message; with --json one event a line comes out, and messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"} go in. ' +
+        'A signal that ends it gives 128 and its number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
+    )
+    .option(
+      '--model <provider:model>',
+      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: agent.model, EARPIECE_AGENT_MODEL)',
+    )
+    .option(
+      '--as <address>',
+      'who the agent is: agent, project/agent or project/agent#conversation (default: what `address` says, else "agent")',
+    )
+    .option('--resume [conversation]', 'go on with this conversation, or with the last one')
+    .option('--system <text>', 'the words before the conversation (default: agent.system)')
+    .option('--no-tools', 'only talk: no commands, no MCP servers')
+    .example(
+      `earpiece chat --model anthropic:claude-sonnet-5
+earpiece chat --resume
+earpiece send --to agent --level critical "stop, the disk is full"   # from another terminal
+echo "What is in this folder?" | earpiece chat --json`,
+    )
+    .action(async (_options: unknown, command: Command) => {
+      // Loaded only here: no other command needs an agent.
+      const { lead } = await import('../chat/lead.ts');
+      answer(await lead(command.optsWithGlobals<ChatOptions>()));
+    });
+}

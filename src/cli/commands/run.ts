@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { CommandLine } from '../command-line.ts';
+import type { TaskOptions } from '../chat/task.ts';
+import type { Answer } from '../program.ts';
+
+export function task(program: CommandLine, answer: Answer): void {
+  program
+    .command('run [task...]')
+    .summary('let an agent of our own do one task')
+    .description(
+      'Gives an agent one task, writes its words to stdout and what it does to stderr, and ends with its turn: 0 when it came to its end, 1 when it failed, 130 when it was stopped, ' +
+        '3 when --timeout was over. What it started in the background is waited for. Without a task stdin is the task; "-" at its end adds stdin to it.',
+    )
+    .option(
+      '--model <provider:model>',
+      'such as anthropic:claude-sonnet-5 or ollama:qwen3 (default: agent.model, EARPIECE_AGENT_MODEL)',
+    )
+    .option(
+      '--as <address>',
+      'who the agent is: agent, project/agent or project/agent#conversation (default: what `address` says, else "agent")',
+    )
+    .option('--resume [conversation]', 'as the next turn of this conversation, or of the last one')
+    .option('--system <text>', 'the words before the conversation (default: agent.system)')
+    .option('--no-tools', 'only talk: no commands, no MCP servers')
+    .option('--timeout <duration>', 'stop it after so long')
+    .example(
+      `earpiece run "run the tests and tell me which fail" > report.txt
+git diff | earpiece run --no-tools "write a commit message for this diff:" -
+earpiece run --json --timeout 10m "update the changelog"`,
+    )
+    .action(async (words: string[], _options: unknown, command: Command) => {
+      const { runTask } = await import('../chat/task.ts');
+      answer(await runTask(words, command.optsWithGlobals<TaskOptions>()));
+    });
+}

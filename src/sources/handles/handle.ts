@@ -57,6 +57,7 @@ export class Handle {
   /** Something is queued for it that may have to be withdrawn. */
   queued = false;
   contentNoticed = false;
+  contentNotices = 0;
   /** It seemed to wait and went on by itself: what it seems from then on is not notified until somebody looks. */
   flaps = false;
   /** A guess, or a question of its tool. */

@@ -95,7 +95,7 @@ export class Herald {
     if (!handle.background || handle.watchers > 0 || handle.contentNoticed || handle.phase.type !== 'running') return;
     handle.contentNoticed = true;
     handle.queued = true;
-    const notice = contentNotice(handle, lastLine());
+    const notice = contentNotice(handle, ++handle.contentNotices, lastLine());
     this.#deps.enqueue(async () => {
       if (handle.active) await inbox.queue(this.#deps.address, notice);
     });

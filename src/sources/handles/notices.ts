@@ -53,8 +53,9 @@ export function noticeOf(handle: Handle): NotificationInput | undefined {
   }
 }
 
-export const contentNotice = (handle: Handle, lastLine: string | undefined): NotificationInput =>
-  notice(subjectOf(handle), `content.${handle.version}.${handle.told}`, {
+/** `nth` of this handle. */
+export const contentNotice = (handle: Handle, nth: number, lastLine: string | undefined): NotificationInput =>
+  notice(subjectOf(handle), `content.${nth}`, {
     kind: 'tool.content',
     message: `${name(subjectOf(handle))} has new output${lastLine ? `: ${lastLine}` : ''}`,
     data: { handle: handle.id, tool: handle.tool.name },

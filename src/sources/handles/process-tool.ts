@@ -100,12 +100,12 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
       const timedOutMs = await timeOver(running, line, handle);
       const exit = await running.ended;
       output.close();
-      const whole = screen === undefined ? output.text(maxChars) : screen.all();
+      const text = screen === undefined ? output.text(maxChars) : shorten(screen.all(), maxChars);
       screen?.dispose();
       screen = undefined;
       return endingOf({
         exit,
-        text: shorten(whole, maxChars * 2),
+        text,
         more: output.bytes > maxChars,
         ...(timedOutMs === undefined ? {} : { timedOutMs }),
       });
@@ -146,7 +146,7 @@ async function timeOver(running: RunningProcess, line: CommandLine, handle: Hand
 function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; more: boolean; timedOutMs?: number }): Ending {
   const lastLine = lastLineOf(text) ?? '';
   const behind =
-    exit.leftBehind > 0 ? `; ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that it left running were ended` : '';
+    exit.leftBehind > 0 ? `; ended ${exit.leftBehind} process${exit.leftBehind > 1 ? 'es' : ''} that it left running` : '';
   const how =
     timedOutMs !== undefined
       ? `ended after ${timedOutMs / 1000} s, its time was over`

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EarpieceError } from '../../core/errors.ts';
 import { keyBytes } from './keys.ts';
 import type { Output } from './output.ts';
-import { endSession, GRACE_MS, MARK, membersOf, send } from './sessions.ts';
+import { endAtExit, endSession, GRACE_MS, MARK, membersOf, send } from './sessions.ts';
 import type { Input } from './stateful-tool.ts';
 import { ToolFailure } from './state.ts';
 
@@ -64,6 +64,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   if (failure !== undefined || pid === undefined || stdout === null)
     throw new ToolFailure(`could not be started: ${failure?.message ?? 'no process'}`, { cause: failure, transient: true });
 
+  const unguard = endAtExit(pid);
   let lastAt = performance.now();
   const closed = new Promise<void>((resolve) => stdout.once('close', resolve));
   stdout.on('error', () => stdout.destroy());
@@ -80,6 +81,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     // What the command left in the background would outlive its handle and hold its output open.
     const leftBehind = membersOf(pid).length;
     if (leftBehind > 0) await endSession(pid, graceMs);
+    unguard();
     // Whoever left the session may still hold the stream: then silence is the end.
     while (!(await within(closed, 100)) && performance.now() - lastAt < 500);
     stdout.destroy();

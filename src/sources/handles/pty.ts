@@ -6,10 +6,11 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type * as NodePty from '@lydell/node-pty';
+import { EarpieceError } from '../../core/errors.ts';
 import { keyBytes } from './keys.ts';
 import { startable, within, type Exit, type ProcessOptions, type RunningProcess } from './process.ts';
 import { missing, openScreen, type Screen } from './screen.ts';
-import { endSession, GRACE_MS, MARK, membersOf } from './sessions.ts';
+import { endAtExit, endSession, GRACE_MS, MARK, membersOf } from './sessions.ts';
 import { ToolFailure } from './state.ts';
 import { looksLikePrompt } from './text.ts';
 
@@ -32,6 +33,8 @@ export interface Terminal extends RunningProcess {
 }
 
 const SETTLE_AT_MOST_MS = 3_000;
+/** How long something is expected after the start and after input: a program may take a moment before its first word. */
+const FIRST_MS = 1_000;
 /** Bytes that the screen may have before it; beyond them the program is made to wait. */
 const AHEAD_BYTES = 1_048_576;
 
@@ -54,9 +57,11 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     throw new ToolFailure(`could not be started: ${(error as Error).message}`, { cause: error, transient: true });
   }
   const { pid } = pty;
+  const unguard = endAtExit(pid);
 
   let lastAt = performance.now();
   let waits = false;
+  let silent = true;
   let over = false;
   let ahead = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -81,6 +86,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
     const chunk = data as unknown as Buffer;
     output.append(chunk);
+    silent = false;
     ahead += chunk.length;
     if (ahead > AHEAD_BYTES) pty.pause();
     void screen.write(chunk).then(() => {
@@ -102,6 +108,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
       clearTimeout(timer);
       const leftBehind = membersOf(pid).length;
       if (leftBehind > 0) await endSession(pid, graceMs);
+      unguard();
       await screen.flushed();
       reading.dispose();
       answering.dispose();
@@ -114,21 +121,24 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     ended,
     screen,
     input: ({ text, keys, answers }) => {
+      if (over) throw new EarpieceError('bad_argument', 'it has ended and takes no input');
       const pressed = keys.map(keyBytes).join('');
       // Enter is a carriage return on a terminal, and an answer is completed by it.
       const entered = text.replaceAll(/\r?\n/gu, '\r');
       const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
       waits = false;
+      silent = true;
       active();
       pty.write(`${entered}${enter}${pressed}`);
     },
     settle: async () => {
       const deadline = performance.now() + SETTLE_AT_MOST_MS;
       while (!over && !waits && performance.now() < deadline) {
-        const needed = looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
+        const needed = silent ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
-        await Promise.race([sleep(left), ended]);
+        // In steps: what comes meanwhile changes how long it takes.
+        await Promise.race([sleep(Math.min(left, settleMs)), ended]);
       }
       // The prompt's timer and this one end together: look, so that the answer says `waiting` and not `running`.
       look();

@@ -124,8 +124,8 @@ export class HandleRegistry implements AsyncDisposable {
   /** What a stateful tool does for a call of the model. Never throws. */
   async execute(tool: StatefulTool, raw: Json, call: ToolCall): Promise<ToolOutcome> {
     this.#settle(call);
-    const command = parseCommand(tool, raw);
     try {
+      const command = parseCommand(tool, raw);
       switch (command.kind) {
         case 'bad':
           throw new EarpieceError('bad_argument', command.message);
@@ -345,7 +345,7 @@ export class HandleRegistry implements AsyncDisposable {
         background,
         startedAt: this.#clock.now(),
         folder: join(this.#options.folder, uid),
-        progress: (text) => call.progress(text),
+        progress: (text) => this.#show(() => call.progress(text)),
       },
       {
         entered: (entered, before) => this.#entered(entered, before),
@@ -471,8 +471,8 @@ export class HandleRegistry implements AsyncDisposable {
 
   #changedHandle(handle: Handle): void {
     if (!handle.active) this.#evict();
-    this.#options.onChange?.(viewOf(handle, this.#clock.now()));
     this.#wake();
+    this.#show(() => this.#options.onChange?.(viewOf(handle, this.#clock.now())));
   }
 
   #evict(): void {
@@ -513,6 +513,15 @@ export class HandleRegistry implements AsyncDisposable {
   #record(draft: Draft): void {
     const { record } = this.#options;
     if (record !== undefined) this.#enqueue(async () => record(draft));
+  }
+
+  /** What shows it to a person must not stop it. */
+  #show(shows: () => void): void {
+    try {
+      shows();
+    } catch (error) {
+      this.#trouble(error);
+    }
   }
 
   #enqueue(task: () => Promise<void>): void {

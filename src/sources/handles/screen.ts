@@ -53,7 +53,7 @@ export async function openScreen(rows: number, columns: number): Promise<Screen>
 type Buffer = Headless.IBuffer;
 
 const lines = (buffer: Buffer, from: number, to: number): string[] =>
-  Array.from({ length: Math.max(0, to - from) }, (_, i) => buffer.getLine(from + i)?.translateToString(true) ?? '');
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => (buffer.getLine(from + i)?.translateToString(true) ?? '').trimEnd());
 
 function unwrapped(buffer: Buffer): string[] {
   const texts: string[] = [];
@@ -65,7 +65,7 @@ function unwrapped(buffer: Buffer): string[] {
     if (line.isWrapped && texts.length > 0) texts[texts.length - 1] += text;
     else texts.push(text);
   }
-  return texts;
+  return texts.map((text) => text.trimEnd());
 }
 
 async function load(): Promise<typeof Headless> {

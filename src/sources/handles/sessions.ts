@@ -38,6 +38,23 @@ export function markOfProcess(pid: number): string | undefined {
   }
 }
 
+/** Sessions that get SIGTERM when this process exits without having ended them. */
+const guarded = new Set<number>();
+
+/** Returns what takes it back. */
+export function endAtExit(session: number): () => void {
+  if (guarded.size === 0) process.on('exit', endGuarded);
+  guarded.add(session);
+  return () => {
+    guarded.delete(session);
+    if (guarded.size === 0) process.off('exit', endGuarded);
+  };
+}
+
+function endGuarded(): void {
+  for (const session of guarded) for (const { group } of membersOf(session)) send(-group, 'SIGTERM');
+}
+
 async function signalUntilGone(session: number, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   const signalled = new Set<number>();

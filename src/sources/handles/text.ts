@@ -45,12 +45,12 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** A NUL, or more than a tenth that is no UTF-8, in the first 8 KB. */
+/** A NUL, or a good deal that is no UTF-8, in the first 8 KB. */
 function isBinary(bytes: Uint8Array): boolean {
   const head = wholeCharacters(bytes.subarray(0, 8192));
   if (head.includes(0)) return true;
   const broken = decoder.decode(head).split('\ufffd').length - 1;
-  return broken > head.length / 10;
+  return broken > 16 && broken > head.length / 10;
 }
 
 /** The last line that says something, short. */

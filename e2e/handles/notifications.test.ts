@@ -1,0 +1,249 @@
+/** What a conversation is told of its handles, and what it is not. */
+import { describe, expect, it } from 'vitest';
+
+import { puppet, stage, type Stage } from './stage.ts';
+
+const STOPPED = 'tool.stopped info Background work "job" has stopped: done';
+
+/** A result record of ours, which carries what is due. */
+const carry = async (set: Stage, id: string, knows: readonly string[] = []): Promise<string> => {
+  const known = Object.fromEntries(knows.map((about) => [about, set.inbox.store.now()]));
+  return (
+    await set.conversation.carry(
+      { type: 'tool_call_response', id, content: 'result', is_error: false },
+      { at: 'tool_batch_end', known },
+    )
+  ).text;
+};
+
+async function spawned(definition: Parameters<typeof puppet>[0] = {}, options: Parameters<typeof stage>[1] = {}) {
+  const work = puppet(definition);
+  const set = stage([work], options);
+  await set.call('work', { action: 'spawn', id: 'job' });
+  const run = work.runs.get('job');
+  if (run === undefined) throw new Error('job does not run');
+  return { ...set, set, work, run };
+}
+
+describe('it is told', () => {
+  it('that one has stopped, with what the plan needs to close it as known', async () => {
+    const { run, until, items, set } = await spawned();
+    run.finish('all\ndone\n');
+    const { uid } = await until('job', ({ state }) => state === 'stopped');
+    expect((await items())[0]?.notification).toMatchObject({
+      id: `${uid}.stopped`,
+      kind: { source: 'tool', name: 'stopped' },
+      level: 'info',
+      message: 'Background work "job" has stopped: done',
+      about: 'handle:job',
+      key: `handle:${uid}`,
+      supersede: true,
+      origin: { tool: 'work' },
+      data: { handle: 'job', tool: 'work' },
+    });
+    expect(await carry(set, 'c1')).toContain('Background work "job" has stopped: done');
+    expect(await carry(set, 'c2')).toBe('result');
+  });
+
+  it('that one has failed', async () => {
+    const { run, until, open } = await spawned();
+    run.fail(new Error('no more ink'));
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual(['tool.failed error Background work "job" failed: no more ink']);
+  });
+
+  it('that one waits, until it is answered', async () => {
+    const { run, open, call, until } = await spawned();
+    void run.side.ask('Which ink?');
+    await until('job', ({ state }) => state === 'waiting');
+    expect(await open()).toEqual(['tool.waiting warning Background work "job" is waiting for input: Which ink?']);
+    await call('work', { action: 'apply', id: 'job', input: 'blue' });
+    expect(await open()).toEqual([]);
+  });
+
+  it('the newest state only', async () => {
+    const { run, open, until, set } = await spawned();
+    run.side.waiting('Which ink?');
+    await open();
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toHaveLength(2);
+    const text = await carry(set, 'c1');
+    expect(text).toContain('has stopped');
+    expect(text).not.toContain('Which ink');
+    expect(await open()).toEqual([]);
+  });
+
+  it('once of what seems to wait and goes on by itself, again and again', async () => {
+    const { run, open, call } = await spawned();
+    for (let i = 0; i < 5; i++) {
+      run.side.waiting('password:');
+      await open();
+      run.side.resumed();
+    }
+    run.side.waiting('password:');
+    expect(await open()).toEqual([]);
+    // Somebody looked: the next time is news again.
+    run.side.resumed();
+    await call('work', { action: 'fetch', id: 'job' });
+    run.side.waiting('password:');
+    expect(await open()).toHaveLength(1);
+  });
+
+  it('of new output only where that is wanted, and once until somebody looks', async () => {
+    const quiet = await spawned();
+    quiet.run.side.show('line 1');
+    expect(await quiet.open()).toEqual([]);
+    const { run, open, call } = await spawned({ notifyContent: true });
+    run.side.show('line 1');
+    run.side.show('line 2');
+    expect(await open()).toEqual(['tool.content info Background work "job" has new output: line 1']);
+    await call('work', { action: 'fetch', id: 'job' });
+    expect(await open()).toEqual([]);
+    run.side.show('line 3');
+    expect(await open()).toEqual(['tool.content info Background work "job" has new output: line 3']);
+  });
+
+  it('nothing without an inbox', async () => {
+    const { run, until, open } = await spawned({}, { noInbox: true });
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe('it is not told what an answer tells', () => {
+  it('what is being awaited', async () => {
+    const { run, open, ask } = await spawned();
+    const awaited = ask('await', { all: ['job'] });
+    run.finish('done');
+    await awaited;
+    expect(await open()).toEqual([]);
+  });
+
+  it('what was awaited and had stopped, what was fetched, what was aborted', async () => {
+    for (const look of [
+      { name: 'await', args: { any: ['job'] } },
+      { name: 'work', args: { action: 'fetch', id: 'job' } },
+      { name: 'work', args: { action: 'abort', id: 'job' } },
+    ]) {
+      const { run, open, set, batch, call } = await spawned();
+      if (look.args.action !== 'abort') run.finish('done');
+      const [outcome] = await batch([look]);
+      expect(outcome?.knows).toEqual(['handle:job']);
+      // Whatever was queued before the look closes with its carrier.
+      expect(await carry(set, 'c1', outcome?.knows)).toBe('result');
+      expect(await open()).toEqual([]);
+      await call('work', { action: 'spawn', id: 'next' });
+      expect(await open()).toEqual([]);
+    }
+  });
+
+  it('what was queued before the look closes as known with that answer, in one append', async () => {
+    const { run, open, call, set, inbox, until } = await spawned();
+    run.finish('done');
+    const { uid } = await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
+    const { knows } = await call('work', { action: 'fetch', id: 'job' });
+    // The answer is not recorded yet: were this the end of the process, it would be told.
+    expect(await open()).toEqual([STOPPED]);
+    await carry(set, 'c1', knows);
+    expect((await inbox.why(`${uid}.stopped`))?.items.map(({ receipt }) => receipt)).toEqual(['known']);
+  });
+
+  it('and where the host does not say what is known, it is withdrawn before the next batch', async () => {
+    const { run, open, call, until } = await spawned();
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
+    await call('work', { action: 'fetch', id: 'job' });
+    await call('work', { action: 'spawn', id: 'next' });
+    expect(await open()).toEqual([]);
+  });
+
+  it('or at once, when the host wants that', async () => {
+    const { run, open, call, until } = await spawned({}, { withdrawAtOnce: true });
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
+    await call('work', { action: 'fetch', id: 'job' });
+    expect(await open()).toEqual([]);
+  });
+
+  it('but what stops after an answer that said it runs', async () => {
+    const { run, open, call, until, set } = await spawned();
+    const { knows = [] } = await call('work', { action: 'fetch', id: 'job' });
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
+    expect(await carry(set, 'c1', knows)).toContain('has stopped');
+  });
+
+  it('but what an interrupted call would have told', async () => {
+    const { run, open, call, until } = await spawned();
+    const other = await spawned();
+    void other;
+    const stop = new AbortController();
+    await call('work', { action: 'spawn', id: 'slow' });
+    const awaited = call('await', { all: ['job', 'slow'] }, { signal: stop.signal });
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    // It is awaited: nothing yet …
+    expect(await open()).toEqual([]);
+    stop.abort();
+    await awaited;
+    // … and nobody told it.
+    expect(await open()).toEqual([STOPPED]);
+  });
+
+  it('a name that is used again is another handle: the first is still told', async () => {
+    const { run, work, open, call, set, until } = await spawned();
+    run.finish('first');
+    await until('job', ({ state }) => state === 'stopped');
+    await call('work', { action: 'spawn', id: 'job' });
+    await until('job', ({ state }) => state === 'running');
+    work.runs.get('job')?.finish('second');
+    const { knows } = await call('await', { all: ['job'] });
+    expect(knows).toEqual(['handle:job#2']);
+    expect(await open()).toEqual(['tool.stopped info Background work "job" has stopped: first']);
+    expect(await carry(set, 'c1', knows)).toContain('has stopped: first');
+  });
+});
+
+describe('trouble', () => {
+  it('an inbox that fails stops nothing, and is tried again', async () => {
+    let broken = true;
+    const work = puppet();
+    const queued: string[] = [];
+    const set = stage([work], {
+      inbox: {
+        queue: async (_, input) => {
+          if (broken) throw new Error('the store is away');
+          queued.push(input.message);
+        },
+        withdraw: async () => {},
+      },
+    });
+    await set.call('work', { action: 'spawn', id: 'job' });
+    work.runs.get('job')?.finish('done');
+    await set.until('job', ({ state }) => state === 'stopped');
+    await set.handles.idle();
+    expect(set.troubles).toEqual([new Error('the store is away')]);
+    broken = false;
+    await set.call('work', { action: 'spawn', id: 'other' });
+    await set.handles.idle();
+    expect(queued).toEqual(['Background work "job" has stopped: done']);
+  });
+
+  it('a log that cannot be written stops nothing', async () => {
+    const work = puppet();
+    const set = stage([work], {
+      record: async () => {
+        throw new Error('the log is away');
+      },
+    });
+    expect(await set.ask('work', { action: 'spawn', id: 'job' })).toEqual({ id: 'job', state: 'running' });
+    await set.handles.idle();
+    expect(set.troubles).toEqual([new Error('the log is away')]);
+  });
+});

@@ -1,0 +1,151 @@
+/** An agent is killed; the next one of its conversation finds out who was lost. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { selfOwner, systemProcesses } from '../../src/inbox/index.ts';
+import { runTool } from '../../src/sources/handles/index.ts';
+import type { LedgerEntry } from '../../src/sources/handles/ledger.ts';
+import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { puppet, stage } from './stage.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-recover-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const ledger = (): LedgerEntry[] =>
+  (JSON.parse(readFileSync(join(folder, 'handles.json'), 'utf8')) as { handles: LedgerEntry[] }).handles;
+
+const write = (entries: readonly Partial<LedgerEntry>[]): void =>
+  writeFileSync(join(folder, 'handles.json'), JSON.stringify({ version: 1, handles: entries }));
+
+const entry = (more: Partial<LedgerEntry>): LedgerEntry => ({
+  uid: 'h_1',
+  id: 'job',
+  about: 'handle:job',
+  tool: 'run',
+  background: true,
+  startedAt: 1,
+  owner: { machine: systemProcesses.machine, pid: 2 ** 22 + 1, startedAt: '1' },
+  ...more,
+});
+
+describe('after kill -9', () => {
+  it('who was lost is told once, who had ended is told as it ended, and their processes are gone', async () => {
+    const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise((resolve) => agent.once('exit', resolve));
+    for await (const line of createInterface(agent.stdout)) {
+      expect(JSON.parse(line)).toHaveLength(7);
+      break;
+    }
+    const pids = ledger().flatMap((handle) => (handle.process === undefined ? [] : [handle.process.pid]));
+    expect(pids.length).toBeGreaterThanOrEqual(3);
+    agent.kill('SIGKILL');
+    await exited;
+    // What ignores the end of its output lives on.
+    expect(pids.some((pid) => membersOf(pid).length > 0)).toBe(true);
+
+    const next = stage([runTool()], { folder });
+    const lost = await next.handles.recover({ answered: (callId) => callId === 'c6' });
+    expect(lost.map(({ id, ended }) => [id, ended])).toEqual(
+      expect.arrayContaining([
+        ['server', true],
+        ['thought', false],
+      ]) as unknown,
+    );
+    expect(pids.flatMap((pid) => membersOf(pid))).toEqual([]);
+    const told = (await next.open()).toSorted();
+    expect(told).toContain(
+      'tool.failed error Background run "server" was lost when its agent ended; its process was still running and has been ended',
+    );
+    expect(told).toContain('tool.failed error Background idle "thought" was lost when its agent ended');
+    expect(told).toContain('tool.failed error Background run "untold" failed with exit code 7: untold');
+    // It was answered, and a call that waited for its own end is no handle.
+    expect(told.filter((line) => line.includes('"told"') || line.includes('run-'))).toEqual([]);
+    expect(next.records.filter(({ type }) => type === 'handle_ended')).toHaveLength(lost.length);
+
+    // Once: neither a second recovery nor another agent finds anything.
+    expect(await next.handles.recover()).toEqual([]);
+    await next.handles.close();
+    expect(existsSync(join(folder, 'handles.json'))).toBe(false);
+    expect(await stage([runTool()], { folder }).handles.recover()).toEqual([]);
+  });
+});
+
+describe('recovery', () => {
+  it('leaves what belongs to an agent that lives, and to another machine', async () => {
+    const parent = systemProcesses.get(process.ppid);
+    write([
+      entry({ uid: 'h_1', owner: { machine: systemProcesses.machine, pid: process.ppid, startedAt: parent?.startedAt ?? '' } }),
+      entry({ uid: 'h_2', owner: { machine: 'elsewhere', pid: 1, startedAt: '1' } }),
+    ]);
+    const { handles, open } = stage([puppet()], { folder });
+    expect(await handles.recover()).toEqual([]);
+    expect(await open()).toEqual([]);
+    expect(ledger()).toHaveLength(2);
+  });
+
+  it('does not end a process that only has the number of one of ours', async () => {
+    const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    await new Promise((resolve) => stranger.once('spawn', resolve));
+    const exited = new Promise((resolve) => stranger.once('exit', resolve));
+    write([entry({ process: { pid: stranger.pid ?? 0, startedAt: '12345' } })]);
+    const { handles, open } = stage([puppet()], { folder });
+    expect(await handles.recover()).toEqual([{ uid: 'h_1', id: 'job', tool: 'run', ended: false }]);
+    expect(await open()).toEqual(['tool.failed error Background run "job" was lost when its agent ended']);
+    expect(membersOf(stranger.pid ?? 0)).toHaveLength(1);
+    stranger.kill();
+    await exited;
+  });
+
+  it('tells once, though it dies again between queueing and forgetting', async () => {
+    const { handles, inbox, open } = stage([puppet()], { folder });
+    write([entry({})]);
+    const again = stage([puppet()], { folder, inbox });
+    await again.handles.recover();
+    write([entry({})]);
+    const third = stage([puppet()], { folder, inbox });
+    await third.handles.recover();
+    expect(await open()).toEqual(['tool.failed error Background run "job" was lost when its agent ended']);
+    await handles.idle();
+  });
+
+  it('keeps what it could not say for the next time', async () => {
+    write([entry({})]);
+    const away = stage([puppet()], {
+      folder,
+      inbox: { queue: async () => Promise.reject(new Error('away')), withdraw: async () => {} },
+    });
+    expect(await away.handles.recover()).toEqual([]);
+    expect(away.troubles).toEqual([new Error('away')]);
+    const { handles } = stage([puppet()], { folder });
+    expect(await handles.recover()).toHaveLength(1);
+  });
+
+  it('what was told is told again only if its answer was not recorded', async () => {
+    const notice = { id: 'h_1.stopped', kind: 'tool.stopped', message: 'Background run "job" has stopped' };
+    for (const [answered, expected] of [
+      [true, []],
+      [false, ['tool.stopped info Background run "job" has stopped']],
+    ] as const) {
+      write([entry({ toldIn: 'c1', notice, owner: selfOwner() })]);
+      const { handles, open } = stage([puppet()], { folder });
+      expect(await handles.recover({ answered: () => answered })).toEqual([]);
+      expect(await open()).toEqual(expected);
+    }
+  });
+
+  it('a damaged file is put aside', async () => {
+    writeFileSync(join(folder, 'handles.json'), '{"handles": [');
+    const { handles } = stage([puppet()], { folder });
+    expect(await handles.recover()).toEqual([]);
+    expect(existsSync(join(folder, 'handles.json.bad'))).toBe(true);
+  });
+});

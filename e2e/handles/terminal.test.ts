@@ -1,0 +1,145 @@
+/** The tool `run` behind a terminal, with real programs. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { runTool } from '../../src/sources/handles/index.ts';
+import { stage } from './stage.ts';
+
+type Shown = { state: string; content?: string; question?: string; result?: string };
+
+describe('a terminal', () => {
+  it('is one: 24 rows, 80 columns, xterm-256color', async () => {
+    const { call } = stage([runTool()]);
+    expect((await call('run', { command: 'stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && echo tty', pty: true })).content).toBe(
+      '24 80\nxterm-256color\ntty\n[exit code 0]',
+    );
+    expect(await call('run', { command: 'echo no; exit 4', pty: true })).toEqual({ content: 'no\n[exit code 4]', isError: true });
+    expect((await call('run', { command: 'kill -TERM $$', pty: true })).content).toBe('(no output)\n[ended by SIGTERM]');
+  });
+
+  it('drives git add --patch to its end', async () => {
+    const repo = mkdtempSync(join(tmpdir(), 'earpiece-repo-'));
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: repo, encoding: 'utf8' });
+    const lines = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
+    git('init', '-q');
+    writeFileSync(join(repo, 'poem.txt'), `${lines.join('\n')}\n`);
+    git('add', '.');
+    git('commit', '-qm', 'one');
+    writeFileSync(join(repo, 'poem.txt'), `${['FIRST', ...lines.slice(1, 39), 'LAST'].join('\n')}\n`);
+
+    const { ask, open } = stage([runTool({ cwd: repo })]);
+    // A call that is not told to be in the background comes back when it is asked something.
+    const first = (await ask('run', { command: 'git add --patch', pty: true, id: 'staging' })) as unknown as Shown;
+    expect(first.state).toBe('waiting');
+    expect(first.content).toContain('+FIRST');
+    expect(first.question).toMatch(/^\(1\/2\) Stage this hunk \[.*\]\?$/u);
+    const second = (await ask('run', { action: 'apply', id: 'staging', input: 'n' })) as unknown as Shown;
+    expect(second).toMatchObject({ state: 'waiting', question: expect.stringMatching(/^\(2\/2\) Stage/u) as string });
+    expect(second.content).toContain('+LAST');
+    await ask('run', { action: 'apply', id: 'staging', input: 'y' });
+    expect(await ask('await', { all: ['staging'] })).toMatchObject({
+      completed: [{ id: 'staging', state: 'stopped', result: expect.stringMatching(/\[exit code 0\]$/u) as string }],
+      pending: [],
+    });
+    expect(git('diff', '--cached')).toContain('+LAST');
+    expect(git('diff', '--cached')).not.toContain('+FIRST');
+    // Everything was seen in answers: nothing is left to tell.
+    expect(await open()).toEqual([]);
+    rmSync(repo, { recursive: true });
+  });
+
+  it('answers python and a hidden prompt', async () => {
+    const { ask } = stage([runTool()]);
+    const python = `python3 -c 'n = input("Name: "); print("hello", n); import getpass; print(len(getpass.getpass()))'`;
+    expect(await ask('run', { command: python, pty: true, background: true, id: 'py' })).toMatchObject({
+      state: 'waiting',
+      question: 'Name:',
+    });
+    expect(await ask('run', { action: 'apply', id: 'py', input: 'Grüße' })).toMatchObject({
+      state: 'waiting',
+      question: 'Password:',
+      content: 'Name: Grüße\nhello Grüße\nPassword:',
+    });
+    await ask('run', { action: 'apply', id: 'py', input: 'secret' });
+    expect(await ask('await', { all: ['py'] })).toMatchObject({
+      completed: [{ result: 'Name: Grüße\nhello Grüße\nPassword:\n6\n[exit code 0]' }],
+    });
+  });
+
+  it('tells that it waits when nobody looks, once, and that only while it does', async () => {
+    const { ask, open, until, handles, folder } = stage([runTool()]);
+    execFileSync('mkfifo', [join(folder, 'go')]);
+    const command = `cat ${join(folder, 'go')}; read -p "Go on? [y/N] " x; echo $x; sleep 60`;
+    expect(await ask('run', { command, pty: true, background: true, id: 'ask' })).toEqual({ id: 'ask', state: 'running' });
+    writeFileSync(join(folder, 'go'), '');
+    await until('ask', ({ state }) => state === 'waiting');
+    expect(await open()).toEqual(['tool.waiting warning Background run "ask" is waiting for input: Go on? [y/N]']);
+    expect(await ask('run', { action: 'apply', id: 'ask', input: 'y' })).toMatchObject({ state: 'running' });
+    await handles.idle();
+    expect(await open()).toEqual([]);
+  });
+
+  it('a progress line that stands still is no prompt', async () => {
+    const { ask } = stage([runTool()]);
+    const command = String.raw`printf 'fetching 45%% [====>    ]'; read -t 1 x; printf '\rfetching done            \n'`;
+    expect(await ask('run', { command, pty: true, background: true, id: 'bar' })).toMatchObject({
+      state: 'running',
+      content: 'fetching 45% [====>    ]',
+    });
+    expect(await ask('await', { all: ['bar'] })).toMatchObject({ completed: [{ result: 'fetching done\n[exit code 0]' }] });
+  });
+
+  it('presses keys by name', async () => {
+    const { ask, call } = stage([runTool()]);
+    await ask('run', { command: 'cat', pty: true, background: true, id: 'cat' });
+    await ask('run', { action: 'apply', id: 'cat', input: 'abX', keys: ['backspace', 'c', 'enter'] });
+    expect((await ask('run', { action: 'fetch', id: 'cat' })) as unknown as Shown).toMatchObject({ content: 'abc\nabc' });
+    expect(await call('run', { action: 'apply', id: 'cat', keys: ['entr'] })).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('did you mean enter?') as string,
+    });
+    await ask('run', { action: 'apply', id: 'cat', keys: ['ctrl-c'] });
+    expect(await ask('await', { all: ['cat'] })).toMatchObject({
+      completed: [{ id: 'cat', result: { error: { message: 'was ended by SIGINT' } } }],
+    });
+  });
+
+  it('shows the screen of a program that takes it whole, and answers what it asks its terminal', async () => {
+    const { ask } = stage([runTool()]);
+    const command =
+      String.raw`stty -echo -icanon; printf '\033[?1049h\033[2J\033[5;10Hhere\033[6n'; IFS= read -rd R answer; printf '\033[6;10H%s' "\${answer#*[}"; read x`.replace(
+        '\\$',
+        '$',
+      );
+    const shown = (await ask('run', { command, pty: true, background: true, id: 'full' })) as unknown as Shown;
+    expect(shown.content).toBe('\n\n\n\n         here\n         5;14');
+    expect(await ask('run', { action: 'abort', id: 'full' })).toMatchObject({ state: 'stopped' });
+  });
+
+  it('ends all of its session', async () => {
+    const { ask, handles } = stage([runTool({ graceMs: 200 })]);
+    await ask('run', {
+      command: "trap '' HUP TERM; (trap '' HUP TERM; sleep 60) & sleep 60",
+      pty: true,
+      background: true,
+      id: 'deep',
+    });
+    expect(await ask('run', { action: 'abort', id: 'deep' })).toMatchObject({ state: 'stopped' });
+    expect(handles.active).toBe(0);
+  });
+
+  it('keeps up with 8 MB without growing', async () => {
+    const { call } = stage([runTool()]);
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const sampling = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
+    const { content } = await call('run', { command: 'seq 1 1000000', pty: true });
+    clearInterval(sampling);
+    expect(content).toMatch(/999999\n1000000\n\[exit code 0\]$/u);
+    expect(peak - before).toBeLessThan(150_000_000);
+  });
+});

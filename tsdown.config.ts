@@ -9,6 +9,7 @@ export default defineConfig({
     gateway: 'src/entries/gateway.ts',
     config: 'src/entries/config.ts',
     agent: 'src/entries/agent.ts',
+    handles: 'src/entries/handles.ts',
     'cli/main': 'src/cli/main.ts',
   },
   platform: 'node',

@@ -698,6 +698,18 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await store.withheld(OTHER, x.conversation, { take: true })).toEqual([]);
       });
 
+      it('swaps a setting only where it is still what the caller saw, once among many', async () => {
+        expect(await store.swapSetting('writer', { pid: 1 }, { pid: 2 })).toBe(false);
+        expect(await store.swapSetting('writer', undefined, { pid: 1 })).toBe(true);
+        expect(await store.swapSetting('writer', undefined, { pid: 2 })).toBe(false);
+        const won = await Promise.all([2, 3, 4].map((pid) => store.swapSetting('writer', { pid: 1 }, { pid })));
+        expect(won.filter(Boolean)).toHaveLength(1);
+        const pid = won.indexOf(true) + 2;
+        expect(await store.setting('writer')).toEqual({ pid });
+        expect(await store.swapSetting('writer', { pid }, undefined)).toBe(true);
+        expect(await store.setting('writer')).toBeUndefined();
+      });
+
       it('keeps small settings and one secret', async () => {
         expect(await store.setting('mutes')).toBeUndefined();
         await store.setSetting('mutes', [{ pattern: 'a.b', until: null }]);

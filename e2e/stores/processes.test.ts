@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LOG } from '../../contracts/drafts.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { LOG, queued, said } from '../../contracts/drafts.ts';
 import type { LogKey } from '../../src/core/address.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { runScript } from './child.ts';
@@ -63,4 +63,26 @@ it('keeps what was acknowledged before a kill -9, and nothing half', async () =>
   expect(acknowledged.filter((id) => !stored.includes(id))).toEqual([]);
   expect(await store.verify()).toEqual([]);
   await store.close();
+});
+
+it('follows the path when the file was replaced under it', async () => {
+  const path = join(folder, 'e.db');
+  const store = await openSqliteStore({ path });
+  await store.append(LOG, [said('old'), queued('old')]);
+  await store.backup(join(folder, 'backup.db'));
+  await store.append(LOG, [said('after the backup')]);
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end);
+  renameSync(join(folder, 'backup.db'), path);
+  const other = await openSqliteStore({ path });
+  await other.append('shop/new' as LogKey, [said('new'), { type: 'turn_start' }]);
+  // It looks at most once a second.
+  await vi.waitFor(async () => expect(await store.head()).toBe(await other.head()), { timeout: 5000 });
+  const messages = async (of: typeof store): Promise<unknown[]> =>
+    (await of.read({ types: ['chat_response'] })).map((record) => (record.body as { message?: string }).message);
+  await store.append('shop/new' as LogKey, [said('newer')]);
+  expect(await messages(other)).toEqual(['old', 'new', 'newer']);
+  expect(await messages(store)).toEqual(['old', 'new', 'newer']);
+  expect(await store.verify()).toEqual([]);
+  await store.close();
+  await other.close();
 });

@@ -57,7 +57,8 @@ export async function check(
     );
   }
 
-  const { closings, own } = closingsOf(records, items);
+  const keysOf = keysIn(items);
+  const { closings, own } = closingsOf(records, keysOf);
   for (const [key, item] of items) {
     const of = closings.get(key) ?? [];
     const name = key.replaceAll('\n', ' ');
@@ -77,16 +78,19 @@ export async function check(
     carriers.add(body.carrier);
     // The tool's answer is data, not a frame: it has no place for the word.
     if (body.on === 'get_notifications') continue;
-    const again = body.ids.filter((id) => texts.has(`${log}\n${id}`));
+    const keys = (id: string): readonly string[] => keysOf(log, id, body.conversation);
+    const again = body.ids.filter((id) => keys(id).some((key) => texts.has(key)));
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
       problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
     for (const { ids, text } of body.view.items)
-      for (const id of ids) {
-        const first = texts.get(`${log}\n${id}`);
-        if (first !== undefined && first !== text)
-          problems.push(`${id} was first offered as ${JSON.stringify(first)}, then as ${JSON.stringify(text)}`);
-        texts.set(`${log}\n${id}`, first ?? text);
+      for (const key of ids.flatMap(keys)) {
+        const first = texts.get(key) ?? text;
+        if (first !== text)
+          problems.push(
+            `${key.replaceAll('\n', ' ')} was first offered as ${JSON.stringify(first)}, then as ${JSON.stringify(text)}`,
+          );
+        texts.set(key, first);
       }
   }
   for (const line of told) {
@@ -98,24 +102,26 @@ export async function check(
   return { counts, problems };
 }
 
-/** Each item's closings by position, and how often it stands in our own transcript. */
-function closingsOf(
-  records: readonly Stored[],
-  items: ReadonlyMap<string, Item>,
-): { closings: Map<string, string[]>; own: Map<string, number> } {
-  const closings = new Map<string, string[]>();
-  const own = new Map<string, number>();
-  const offers = new Map<string, readonly string[]>();
+type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
+
+/** Which items a record of a conversation can mean: its own, else anyone's; a record of no conversation: all of that id. */
+function keysIn(items: ReadonlyMap<string, Item>): KeysOf {
   const audiences = new Map<string, string[]>();
   for (const key of items.keys()) {
     const id = key.slice(0, key.lastIndexOf('\n'));
     audiences.set(id, [...(audiences.get(id) ?? []), key]);
   }
-  /** What a record of this conversation can mean: its own item, else anyone's; of no conversation: all. */
-  const keysOf = (log: string, id: string, conversation: unknown): readonly string[] => {
+  return (log, id, conversation) => {
     if (typeof conversation !== 'string') return audiences.get(`${log}\n${id}`) ?? [];
     return [keyOf(log, id, conversation), keyOf(log, id, ANYONE)].filter((key) => items.has(key)).slice(0, 1);
   };
+}
+
+/** Each item's closings by position, and how often it stands in our own transcript. */
+function closingsOf(records: readonly Stored[], keysOf: KeysOf): { closings: Map<string, string[]>; own: Map<string, number> } {
+  const closings = new Map<string, string[]>();
+  const own = new Map<string, number>();
+  const offers = new Map<string, readonly string[]>();
   for (const { seq, log, body } of records) {
     const close = (ids: readonly string[], how: string): void => {
       for (const key of ids.flatMap((id) => keysOf(log, id, body.conversation)))

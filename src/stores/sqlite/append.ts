@@ -1,0 +1,65 @@
+import type { LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { fault } from '../../core/faults.ts';
+import { type Item, itemKey, settle, touches } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Appended } from '../../core/ports.ts';
+import type { Draft, Stored } from '../../core/records.ts';
+import { isHousekeeping } from '../retention.ts';
+import type { Database } from './database.ts';
+import type { ItemIndex } from './item-index.ts';
+
+/**
+ * Inside a transaction, which its caller rolls back unless the answer is `appended`. `last` is the newest record of the
+ * store: what comes now is behind it in place and not before it in time.
+ */
+export function append(
+  db: Database,
+  index: ItemIndex,
+  to: { readonly log: LogKey; readonly number: number; readonly last: { seq: number; at: number }; readonly now: number },
+  drafts: readonly Draft[],
+): Appended {
+  fault('append.begun');
+  const { log, number } = to;
+  const at = Math.max(to.now, to.last.at);
+  let { seq } = to.last;
+  const records: Stored[] = [];
+  const changed = new Map<string, Item>();
+  const queued = new Set<NotificationId>();
+  for (const body of drafts) {
+    seq++;
+    const need = touches(body);
+    const found = index.touched(number, need);
+    const result = settle(body, { seq, at }, found);
+    if (result.kind === 'conflict') return result;
+    if (result.kind === 'duplicate') {
+      if (queued.has(result.id))
+        throw new EarpieceError(
+          'bad_argument',
+          `one append queues ${JSON.stringify(result.id)} twice: give each notification its own id`,
+        );
+      return { kind: 'duplicate', id: result.id, item: found.find((item) => item.id === result.id) as Item };
+    }
+    for (const id of need.creates) queued.add(id);
+    db.run(
+      'INSERT INTO records (seq, log, at, type, conversation, notification, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      seq,
+      number,
+      at,
+      body.type,
+      typeof body.conversation === 'string' ? body.conversation : null,
+      result.items.length > 0 ? (need.creates[0] ?? null) : null,
+      JSON.stringify(body),
+    );
+    fault('append.record_written');
+    for (const item of result.items) {
+      const before = found.find((one) => one.id === item.id && one.audience === item.audience);
+      index.put(number, { item, before, body });
+      changed.set(itemKey(item), item);
+    }
+    if (result.items.length > 0) fault('append.items_written');
+    else if (isHousekeeping(body)) db.run('INSERT INTO loose (log, seq, at) VALUES (?, ?, ?)', number, seq, at);
+    records.push({ seq, log, at, body });
+  }
+  return { kind: 'appended', records, items: [...changed.values()] };
+}

@@ -1,0 +1,110 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { type Item, type Touches } from '../../core/items.ts';
+import { levelRank, type NotificationId } from '../../core/notification.ts';
+import type { ItemQuery } from '../../core/ports.ts';
+import { type Draft, isType } from '../../core/records.ts';
+import { heldFor } from '../audience.ts';
+import type { Database } from './database.ts';
+import { DONE, type ItemRow, itemOf, ITEMS, OPEN, phaseOf, stateOf, UNREAD } from './rows.ts';
+
+/** The items beside the log: found by index, changed only together with the record that changes them. */
+export class ItemIndex {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  find(log: number, query: ItemQuery): Item[] {
+    switch (query.kind) {
+      case 'open':
+        return query.conversation === undefined
+          ? this.select(ITEMS.open, log, query.limit ?? -1)
+          : this.select(ITEMS.openFor, log, query.conversation, query.limit ?? -1);
+      case 'gate':
+        return this.select(ITEMS.gate, log).filter((item) => heldFor(item, query.conversation));
+      case 'unread':
+        return query.conversation === undefined
+          ? this.select(ITEMS.unread, log, query.limit ?? -1)
+          : this.select(ITEMS.unreadOf, log, query.conversation, query.limit ?? -1);
+      case 'key':
+        return this.select(ITEMS.key, log, query.key).filter((item) => item.state === 'open');
+      case 'ids':
+        return [...new Set(query.ids)].flatMap((id) => this.byId(log, id)).sort((a, b) => a.seq - b.seq);
+      case 'carrier':
+        return this.select(ITEMS.carrier, query.carrier, log);
+      case 'latest':
+        return [ITEMS.newestOpen, ITEMS.unread, ITEMS.done]
+          .flatMap((sql) => this.select(sql, log, query.limit))
+          .sort((a, b) => b.seq - a.seq)
+          .slice(0, query.limit);
+    }
+  }
+
+  /** What a record needs to see before it can be settled. */
+  touched(log: number, need: Touches): Item[] {
+    const items = [...new Set([...need.creates, ...need.ids])].flatMap((id) => this.byId(log, id));
+    return need.carrier === undefined ? items : [...items, ...this.find(log, { kind: 'carrier', carrier: need.carrier })];
+  }
+
+  countOpen(log: number): number {
+    return this.#db.get<{ n: number }>(`SELECT count(*) AS n FROM items WHERE log = ? AND phase = ${OPEN}`, log)?.n ?? 0;
+  }
+
+  byId(log: number, id: NotificationId): Item[] {
+    const seq = this.seqOf(log, id);
+    return seq === undefined ? [] : this.select(ITEMS.atSeq, log, seq);
+  }
+
+  /** Where it was queued or folded. */
+  seqOf(log: number, id: NotificationId): number | undefined {
+    return this.#db.get<{ seq: number }>('SELECT seq FROM records WHERE log = ? AND notification = ?', log, id)?.seq;
+  }
+
+  select(sql: string, ...values: SQLInputValue[]): Item[] {
+    return this.#db.all<ItemRow>(sql, ...values).map(itemOf);
+  }
+
+  /** Writes what `body` made of `before`, or made new. */
+  put(log: number, { item, before, body }: { item: Item; before: Item | undefined; body: Draft }): void {
+    const now = [
+      item.gate ? 1 : 0,
+      item.carrier ?? null,
+      item.takenBy ?? null,
+      item.closedAt ?? null,
+      stateOf(item),
+    ] satisfies SQLInputValue[];
+    if (before !== undefined) {
+      this.#db.run(
+        `UPDATE items SET phase = ?, gate = ?, carrier = ?, taken_by = ?, closed_at = ?, state = ?
+         WHERE log = ? AND phase = ? AND seq = ? AND audience = ?`,
+        phaseOf(item),
+        ...now,
+        log,
+        phaseOf(before),
+        item.seq,
+        item.audience,
+      );
+      return;
+    }
+    // A folded notification is that of the one it was folded into, under its own id.
+    const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
+    this.#db.run(
+      // Or replace: an audience may be named twice.
+      `INSERT OR REPLACE INTO items (log, phase, seq, audience, level, key, source, gate, carrier, taken_by, closed_at, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      log,
+      phaseOf(item),
+      item.seq,
+      item.audience,
+      levelRank(item.notification.level),
+      item.notification.key ?? null,
+      source ?? null,
+      ...now,
+    );
+  }
+
+  remove(log: number, seq: number): void {
+    this.#db.run(`DELETE FROM items WHERE log = ? AND phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND seq = ?`, log, seq);
+  }
+}

@@ -1,0 +1,61 @@
+import { type LogKey, splitLog } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Database } from './database.ts';
+
+/** The numbers that stand for logs in the other tables. A log never loses its number, so those seen are remembered. */
+export class Logs {
+  readonly #db: Database;
+  #generation: number;
+  readonly #numbers = new Map<LogKey, number>();
+  readonly #keys = new Map<number, LogKey>();
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#generation = db.generation;
+  }
+
+  /** Undefined: nothing was ever written about it. */
+  numberOf(log: LogKey): number | undefined {
+    this.#forgetOldFile();
+    const known = this.#numbers.get(log);
+    if (known !== undefined) return known;
+    const id = this.#db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id;
+    // Inside a transaction the log may be one that a rollback takes back.
+    if (id !== undefined && !this.#db.isTransaction) this.#remember(log, id);
+    return id;
+  }
+
+  /** Makes it where it is new. Inside a transaction. */
+  numberFor(log: LogKey): number {
+    const known = this.numberOf(log);
+    if (known !== undefined) return known;
+    const made = this.#db.run('INSERT INTO logs (key, project) VALUES (?, ?)', log, splitLog(log).project);
+    return Number(made.lastInsertRowid);
+  }
+
+  keyOf(number: number): LogKey {
+    this.#forgetOldFile();
+    const known = this.#keys.get(number);
+    if (known !== undefined) return known;
+    const key = this.#db.get<{ key: LogKey }>('SELECT key FROM logs WHERE id = ?', number)?.key;
+    if (key === undefined)
+      throw new EarpieceError(
+        'store_corrupt',
+        `the database ${this.#db.path} has records of log ${number}, which it does not know: put a backup in its place`,
+      );
+    this.#remember(key, number);
+    return key;
+  }
+
+  #remember(log: LogKey, number: number): void {
+    this.#numbers.set(log, number);
+    this.#keys.set(number, log);
+  }
+
+  #forgetOldFile(): void {
+    if (this.#generation === this.#db.generation) return;
+    this.#generation = this.#db.generation;
+    this.#numbers.clear();
+    this.#keys.clear();
+  }
+}

@@ -1,0 +1,16 @@
+import type { SQLInputValue } from 'node:sqlite';
+
+/** Conditions joined with AND; nothing when there are none. */
+export class Where {
+  readonly values: SQLInputValue[] = [];
+  #sql = '';
+
+  and(condition: string, ...values: SQLInputValue[]): void {
+    this.#sql += this.#sql === '' ? `WHERE ${condition}` : ` AND ${condition}`;
+    this.values.push(...values);
+  }
+
+  get sql(): string {
+    return this.#sql;
+  }
+}

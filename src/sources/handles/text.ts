@@ -68,5 +68,5 @@ export function looksLikePrompt(line: string): boolean {
   if (text === '') return false;
   if (/\b(?:y(?:es)?\/n(?:o)?|password|passphrase)\b/iu.test(text) || /\bpress\b.*\b(?:key|enter|return)\b/iu.test(text))
     return true;
-  return /[?:$❯›»]$/u.test(text) || /(?<![=\-#~>])[>#]$/u.test(text);
+  return /[?:$❯›»]$/u.test(text) || /(?:^|[^=\-#>])(?:>{1,3}|#)$/u.test(text);
 }

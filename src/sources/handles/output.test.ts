@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { Output, type OutputOptions } from './output.ts';
+
+let folder: string;
+let made = 0;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-output-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function output(chunks: readonly (string | Buffer)[], options: OutputOptions = {}): Output {
+  const filled = new Output({ path: join(folder, `output-${++made}`), ...options });
+  for (const chunk of chunks) filled.append(Buffer.from(chunk));
+  filled.close();
+  return filled;
+}
+
+const numbers = (to: number): string => Array.from({ length: to }, (_, i) => `${i + 1}\n`).join('');
+
+describe('the output of a process', () => {
+  it('is shown whole while it is short', () => {
+    expect(output([]).text(100)).toBe('');
+    expect(output(['one\n', 'two']).text(100)).toBe('one\ntwo');
+    expect(output(['one\n', 'two']).lines).toBe(2);
+    // Longer than either end that is kept, and not longer than what may be shown.
+    const long = numbers(25_000);
+    expect(output([long]).text(200_000)).toBe(long);
+  });
+
+  it('is cut in the middle at line ends, and says which lines are left out and how to read them', () => {
+    const text = output([numbers(1_000)], { how: (from) => JSON.stringify(from) }).text(200);
+    const [before, after] = text.split(/\[….*…\]\n/u) as [string, string];
+    const note = /\[….*…\]/u.exec(text)?.[0] ?? '';
+    const last = Number(before.trimEnd().split('\n').at(-1));
+    const next = Number(after.split('\n')[0]);
+    expect(note).toContain(`lines ${last + 1}–${next - 1}, `);
+    expect(note).toContain(`read them with {"from":${last + 1},"lines":200}`);
+    expect(after.trimEnd().split('\n').at(-1)).toBe('1000');
+    expect(text.length).toBeLessThan(350);
+  });
+
+  it('that is one long line is cut by bytes, never inside of a character', async () => {
+    const long = output(['👂'.repeat(50_000)], { how: (from) => JSON.stringify(from) });
+    const text = long.text(1_000);
+    expect(text).not.toContain('\ufffd');
+    expect(text).toContain('{"fromByte":250}');
+    const first = await long.read({ from: 1 }, 1_000);
+    expect(first.range).toBe('lines 1–1 of 1; it is cut and goes on at byte 1000');
+    expect(await long.read({ fromByte: 199_996 }, 1_000)).toEqual({ content: '👂', range: 'bytes 199,996–200,000 of 200,000' });
+  });
+
+  it('is read by lines from the start and from the end', async () => {
+    const all = output([numbers(50_000), 'unfinished']);
+    expect(await all.read({ from: 1, lines: 2 }, 100)).toEqual({ content: '1\n2\n', range: 'lines 1–2 of 50,001' });
+    expect(await all.read({ from: 33_333, lines: 1 }, 100)).toMatchObject({ content: '33333\n' });
+    expect(await all.read({ from: -2 }, 100)).toEqual({ content: '50000\nunfinished', range: 'lines 50,000–50,001 of 50,001' });
+    expect(await all.read({ from: -999_999, lines: 1 }, 100)).toMatchObject({ content: '1\n' });
+    expect(await all.read({ from: 60_000 }, 100)).toEqual({ content: '', range: 'there are 50,001 lines' });
+    // No more than an answer holds, whole lines of it.
+    expect(await all.read({ from: 1, lines: 1_000 }, 7)).toEqual({ content: '1\n2\n3\n', range: 'lines 1–3 of 50,001' });
+  });
+
+  it('beyond what the file may hold keeps head and tail, and says so', async () => {
+    const all = output([numbers(200_000)], { maxBytes: 200_000 });
+    expect(all.text(1_000)).toContain('only the first 200,000 and the last 131,072 bytes were kept');
+    expect(await all.read({ from: -1 }, 100)).toMatchObject({ content: '200000\n' });
+    expect(await all.read({ from: 100_000, lines: 1 }, 100)).toMatchObject({ content: '' });
+  });
+
+  it('a file that cannot be written stops nothing', () => {
+    const all = output([numbers(100_000)], { path: join(folder, 'no', 'such', 'folder') });
+    expect(all.text(500)).toMatch(/only the first 32,768 and the last 131,072 bytes were kept \(ENOENT/u);
+  });
+
+  it('reads the same however it came', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'ß', '👂'), maxLength: 30 }), { maxLength: 30 }),
+        fc.integer({ min: -5, max: 40 }).filter((from) => from !== 0),
+        fc.integer({ min: 1, max: 10 }),
+        async (chunks, from, lines) => {
+          const whole = chunks.join('');
+          const all = output(chunks);
+          expect(all.text(100_000)).toBe(whole);
+          const split = whole.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
+          const start = from < 0 ? Math.max(0, split.length + from) : from - 1;
+          expect((await all.read({ from, lines }, 100_000)).content).toBe(split.slice(start, start + lines).join(''));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

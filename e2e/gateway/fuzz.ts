@@ -1,0 +1,199 @@
+/**
+ * Throws damaged frames at everything that reads bytes, for as long as it is told:
+ *
+ *   node e2e/gateway/fuzz.ts [SECONDS] [SEED]     60 s by default
+ *
+ * It fails when something throws, when a step takes longer than a second, when bytes between client and server differ
+ * although nothing rides, or when what rides on a result makes it anything but the same result and the text.
+ */
+import type { Outgoing } from '../../src/gateway/carry.ts';
+import { frameOf } from '../../src/gateway/frame.ts';
+import { LineReader, SseReader } from '../../src/gateway/framing.ts';
+import { GuardedRider } from '../../src/gateway/guarded.ts';
+import { noDelivery, noRider, type Rider } from '../../src/gateway/index.ts';
+import { Relay } from '../../src/gateway/relay.ts';
+import { Settling } from '../../src/gateway/settling.ts';
+import { Catalog } from '../../src/gateway/tools.ts';
+import { ODDITIES } from './oddities.ts';
+
+export type Fuzzed = { readonly rounds: number; readonly frames: number; readonly bytes: number; readonly longestMs: number };
+
+const LONGEST_MS = 1_000;
+
+const FRAMES: readonly string[] = [
+  ...ODDITIES.map((text) => text.replace('ID', '1')),
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":[1.0,{"y":"\\u0041"}]},"_meta":{"progressToken":1}}}',
+  '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"claude-code","version":"1"}}}',
+  '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+  '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{},"outputSchema":{"type":"object","properties":{"n":{}}}}],"nextCursor":"x"}}',
+  '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
+  '[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},{"jsonrpc":"2.0","method":"x"}]',
+  'data: {"jsonrpc":"2.0"}\n\n',
+];
+const SPICE = [
+  '"',
+  '\\',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '\n',
+  '\r',
+  '\u0000',
+  '\ud800',
+  'é',
+  '1e400',
+  '"id":1',
+  '"method":"tools/call"',
+  '"result":',
+  '"content":[',
+  '\\u0069d',
+  '[[[[[[[[',
+];
+
+export function fuzz(forMs: number, seed: number): Fuzzed {
+  const random = randomFrom(seed);
+  const upTo = (count: number): number => Math.floor(random() * count);
+  const pick = <T>(from: readonly T[]): T => from[upTo(from.length)]!;
+  const until = performance.now() + forMs;
+  let [rounds, frames, bytes, longestMs] = [0, 0, 0, 0];
+  while (performance.now() < until) {
+    const stream = Buffer.concat(
+      Array.from({ length: 1 + upTo(8) }, () => Buffer.concat([damaged(), Buffer.from(pick(['\n', '\n', '\r\n', '']))])),
+    );
+    const began = performance.now();
+    try {
+      frames += relayed(stream, noRider, ({ server, client, sent }) => {
+        if (!server.equals(sent.client)) throw new Error('the server got other bytes than the client sent');
+        if (!client.equals(sent.server)) throw new Error('the client got other bytes than the server sent');
+      });
+      relayed(stream, riding, ({ client, sent }) => sameButForTheRide(sent.server, client));
+      events(stream);
+    } catch (error) {
+      throw new Error(`seed ${seed}, round ${rounds}, base64 ${stream.toString('base64')}`, { cause: error });
+    }
+    const took = performance.now() - began;
+    longestMs = Math.max(longestMs, took);
+    if (took > LONGEST_MS)
+      throw new Error(`seed ${seed}, round ${rounds} took ${Math.round(took)} ms: base64 ${stream.toString('base64', 0, 3_000)}`);
+    rounds += 1;
+    bytes += stream.length;
+  }
+  return { rounds, frames, bytes, longestMs: Math.round(longestMs) };
+
+  function damaged(): Buffer {
+    let frame = Buffer.from(pick(FRAMES));
+    if (random() < 0.02) frame = Buffer.from(pick(['[', '{"a":', '"\\']).repeat(upTo(20_000)));
+    for (let times = upTo(4); times > 0; times -= 1) {
+      const at = upTo(frame.length + 1);
+      const cut = random() < 0.5 ? 0 : upTo(12);
+      const put = random() < 0.3 ? Buffer.from([upTo(256)]) : Buffer.from(pick(SPICE));
+      frame = Buffer.concat([frame.subarray(0, at), random() < 0.3 ? Buffer.alloc(0) : put, frame.subarray(at + cut)]);
+    }
+    return frame;
+  }
+
+  /** The stream from both sides through a relay, cut into random chunks. */
+  function relayed(
+    stream: Buffer,
+    rider: Rider,
+    check: (seen: { server: Buffer; client: Buffer; sent: { client: Buffer; server: Buffer } }) => void,
+  ): number {
+    const server: Buffer[] = [];
+    const client: Buffer[] = [];
+    const sent = { client: [] as Buffer[], server: [] as Buffer[] };
+    let count = 0;
+    const relay = new Relay({
+      server: 's',
+      rider: new GuardedRider(rider, (line) => {
+        throw new Error(line);
+      }),
+      catalog: new Catalog(),
+      key: 'k',
+      profile: () => ({ kind: 'blocks', maxErrorChars: Infinity, maxResultChars: Infinity }),
+      settling: new Settling(),
+      toClient: ({ bytes: out }: Outgoing) => void client.push(out),
+      toServer: (out) => void server.push(out),
+    });
+    const reader = (side: 'client' | 'server'): LineReader =>
+      new LineReader({
+        line(line) {
+          count += 1;
+          const frame = frameOf(line);
+          // A batch with calls is split, which is other bytes.
+          if (side === 'client' && frame.kind === 'batch') return;
+          sent[side].push(line);
+          if (side === 'client') relay.fromClient(frame);
+          else relay.fromServer(frame);
+        },
+        tooLong: () => {},
+      });
+    const readers = { client: reader('client'), server: reader('server') };
+    for (const side of ['client', 'server'] as const) {
+      for (let at = 0; at < stream.length;) {
+        const end = at + 1 + upTo(stream.length);
+        readers[side].push(stream.subarray(at, end));
+        at = end;
+      }
+      readers[side].end();
+    }
+    relay.close();
+    check({
+      server: Buffer.concat(server),
+      client: Buffer.concat(client),
+      sent: { client: Buffer.concat(sent.client), server: Buffer.concat(sent.server) },
+    });
+    return count;
+  }
+
+  function events(stream: Buffer): void {
+    const raw: Buffer[] = [];
+    const reader = new SseReader({ event: (event) => raw.push(event.raw), tooLong: () => {} });
+    for (let at = 0; at < stream.length;) {
+      const end = at + 1 + upTo(stream.length);
+      reader.push(stream.subarray(at, end));
+      at = end;
+    }
+    reader.end();
+    if (!Buffer.concat(raw).equals(stream)) throw new Error('the events together are other bytes than the stream');
+  }
+}
+
+const RIDE = { type: 'text', text: 'N"\\\n' };
+const riding: Rider = { ...noRider, after: () => ({ kind: 'ride', text: RIDE.text, delivery: noDelivery }) };
+
+/** Each line the same, or the same value with one block more. */
+function sameButForTheRide(sent: Buffer, got: Buffer): void {
+  const before = sent.toString('latin1').split('\n');
+  const after = got.toString('latin1').split('\n');
+  if (before.length !== after.length) throw new Error('another number of lines');
+  for (const [index, line] of before.entries()) {
+    const other = after[index]!;
+    if (line === other) continue;
+    const value = JSON.parse(other) as { result: { content: unknown[] } };
+    const ride = value.result.content.pop();
+    if (JSON.stringify(ride) !== JSON.stringify(RIDE)) throw new Error(`what rides is ${JSON.stringify(ride)}`);
+    if (JSON.stringify(value) !== JSON.stringify(JSON.parse(line))) throw new Error(`${line} became ${other}`);
+  }
+}
+
+/** A small generator (mulberry32), so that a seed gives the same run again. */
+function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+if (import.meta.main) {
+  const [seconds = '60', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
+  const { rounds, frames, bytes, longestMs } = fuzz(Number(seconds) * 1_000, Number(seed));
+  console.log(
+    `${rounds} rounds, ${frames} frames, ${Math.round(bytes / 1024)} KiB in ${seconds} s, seed ${seed}: no crash, no hang (longest round ${longestMs} ms)`,
+  );
+}

@@ -143,7 +143,7 @@ export class IncompleteAnswer extends Error {
 
 /** What of a partial answer a later request may contain: text that says something, reasoning that is signed, calls whose arguments are whole. */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
-  const records = parts.flatMap((part) => recordsOf(part, true));
+  const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
   // Reasoning belongs to what follows it: alone at the end it is refused by the providers that check it.
   while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
     records.pop();
@@ -153,7 +153,8 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
   return { records, calls: callsOf(records) };
 }
 
-function recordsOf(part: Part, partial: boolean): AnswerRecord[] {
+/** `last`: nothing came behind it yet, so that without an end it may have been going on. */
+function recordsOf(part: Part, partial: boolean, last = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
     // No argument has come yet: that is not the same as none.
@@ -166,14 +167,21 @@ function recordsOf(part: Part, partial: boolean): AnswerRecord[] {
     return [{ type: 'tool_call_request', id: part.id, name: part.name, arguments: args, ...metadata }];
   }
   if (part.kind === 'reasoning') {
-    if (partial && !(part.ended && part.metadata !== undefined)) return [];
+    if (partial && !(part.ended && isSigned(part.metadata))) return [];
     return part.text === '' && part.metadata === undefined ? [] : [{ type: 'chat_response', reasoning: part.text, ...metadata }];
   }
   if (part.text.trim() === '') return [];
   return [
-    { type: 'chat_response', message: part.text, ...(partial && !part.ended ? { truncated: true as const } : {}), ...metadata },
+    { type: 'chat_response', message: part.text, ...(last && !part.ended ? { truncated: true as const } : {}), ...metadata },
   ];
 }
+
+/** By what the providers check that reasoning is theirs; without it they drop or refuse it. */
+const SIGNATURES = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature'] as const;
+const isSigned = (metadata: SharedV4ProviderMetadata | undefined): boolean =>
+  Object.values(metadata ?? {}).some((options) =>
+    SIGNATURES.some((key) => typeof options[key] === 'string' && options[key] !== ''),
+  );
 
 const callsOf = (records: readonly AnswerRecord[]): ToolCallRequestRecord[] =>
   records.flatMap((r) => (r.type === 'tool_call_request' ? [r] : []));

@@ -45,7 +45,7 @@ async function outcomeOf(
     const names = tools.map((t) => t.name);
     const near = didYouMean(call.name, names);
     return wrong(
-      `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '' : `; did you mean ${near}?`} There are: ${names.join(', ') || 'none'}.`,
+      `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '.' : `; did you mean ${near}?`} There are: ${names.join(', ') || 'none'}.`,
     );
   }
   const { signal } = context;

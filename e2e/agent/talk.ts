@@ -32,21 +32,16 @@ export class Talk implements AsyncDisposable {
   readonly api: Api;
   readonly inbox: Inbox;
   readonly model: Model<Recorded>;
-  readonly agent: Agent;
   readonly events: AgentEvent[] = [];
+  readonly #open: () => Promise<Agent>;
+  #agent: Agent | undefined;
   #waiting: (() => void)[] = [];
 
-  private constructor(api: Api, inbox: Inbox, model: Model<Recorded>, agent: Agent) {
+  private constructor(api: Api, inbox: Inbox, model: Model<Recorded>, open: () => Promise<Agent>) {
     this.api = api;
     this.inbox = inbox;
     this.model = model;
-    this.agent = agent;
-    void (async () => {
-      for await (const event of agent.events()) {
-        this.events.push(event);
-        for (const look of this.#waiting.splice(0)) look();
-      }
-    })();
+    this.#open = open;
   }
 
   static async start(api: Api, steps: readonly Step[], options: TalkOptions = {}): Promise<Talk> {
@@ -57,17 +52,40 @@ export class Talk implements AsyncDisposable {
       policies: { policy: () => ({ ...DEFAULT_POLICY, coalesceMs: {}, ...policy }) },
       timeZone: 'UTC',
     });
-    const opened = await createAgent({
-      model: modelOf(api, model.url),
-      earpiece: inbox,
-      address: ADDRESS,
-      system: 'You are brief.',
-      tools: [echo],
-      maxRetries: 0,
-      providerOptions: THINKING,
-      ...agent,
-    });
-    return new Talk(api, inbox, model, opened);
+    const open = (): Promise<Agent> =>
+      createAgent({
+        model: modelOf(api, model.url),
+        earpiece: inbox,
+        address: ADDRESS,
+        system: 'You are brief.',
+        tools: [echo],
+        maxRetries: 0,
+        providerOptions: THINKING,
+        ...agent,
+      });
+    const talk = new Talk(api, inbox, model, open);
+    await talk.restart();
+    return talk;
+  }
+
+  get agent(): Agent {
+    if (!this.#agent) throw new Error('the talk has no agent: it could not be opened again');
+    return this.#agent;
+  }
+
+  /** Closes the agent and opens another one, which knows only the log. */
+  async restart(): Promise<void> {
+    const before = this.#agent;
+    this.#agent = undefined;
+    await before?.close();
+    const agent = await this.#open();
+    this.#agent = agent;
+    void (async () => {
+      for await (const event of agent.events()) {
+        this.events.push(event);
+        for (const look of this.#waiting.splice(0)) look();
+      }
+    })();
   }
 
   get requests(): readonly Recorded[] {
@@ -114,7 +132,7 @@ export class Talk implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.agent.close();
+    await this.#agent?.close();
     await this.inbox.close();
     await this.model[Symbol.asyncDispose]();
   }

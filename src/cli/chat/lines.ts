@@ -27,29 +27,41 @@ export function callLine({ name, args }: CallView, width: number): string {
 
 /** The same with the first line of its result behind it, or with `tail`: dim, cut to the row. */
 export function resultLine(call: CallView, { content, isError }: ResultView, width: number, number?: () => number): string {
-  const { lines, tells } = gistOf(content, isError);
-  const first = safe(lines[tells]?.trim() ?? '');
+  const { text, whole } = gistOf(content, isError);
+  const gist = safe(text.trim());
   const sign = isError ? `${paint('red', '✗')} ` : '';
-  // The call has the room that its result leaves, and at least more than half.
-  const head = callLine(call, Math.max(width - widthOf(first) - 16, Math.floor(width * 0.55)));
-  const room = Math.min(RESULT_CHARS, width - widthOf(head) - (isError ? 5 : 3));
-  const whole = lines.length <= 1 && widthOf(first) <= room;
-  const more = whole || number === undefined ? '' : ` … /show ${number()}`;
-  const text =
-    room - more.length < 8 ? more.trimStart() : `${cut(first === '' ? '(nothing)' : first, room - more.length)}${more}`;
-  return cut(`${head} ${paint('dim', '·')} ${sign}${paint('dim', text)}`, width);
+  const between = isError ? 5 : 3;
+  // The call has the room that its result leaves, and more than half in any case.
+  const wanted = widthOf(gist) + between + (whole ? 0 : MORE_CHARS);
+  const head = callLine(call, Math.max(width - wanted, Math.floor(width * 0.55)));
+  const room = Math.min(RESULT_CHARS, width - widthOf(head) - between);
+  const fits = whole && widthOf(gist) <= room;
+  const shown = fits ? gist : partly(gist, room, number === undefined ? '' : ` /show ${number()}`);
+  return cut(`${head} ${paint('dim', '·')} ${sign}${paint('dim', shown === '' ? '(nothing)' : shown)}`, width);
 }
 
-/** The lines that say something, and which of them tells most: of what failed the last, of a handle how it stands. */
-function gistOf(content: string, isError: boolean): { readonly lines: readonly string[]; readonly tells: number } {
-  const lines = content.split('\n').filter((line) => line.trim() !== '');
+/** Room for ` … /show 123`. */
+const MORE_CHARS = 12;
+
+function partly(gist: string, room: number, more: string): string {
+  const shown = cut(gist, room - more.length - 2);
+  return `${shown}${shown.endsWith('…') ? '' : ' …'}${more}`;
+}
+
+/** The line that tells most: of a handle how it stands, of what failed the last. `whole`: it is all there is. */
+function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
-  if (handle !== undefined) return { lines: [handle], tells: 0 };
-  return { lines, tells: isError ? Math.max(0, lines.length - 1) : 0 };
+  if (handle !== undefined) return handle;
+  const lines = content.split('\n').filter((line) => line.trim() !== '');
+  const [last = '', before] = [lines.at(-1), lines.at(-2)];
+  if (!isError || before === undefined) return { text: lines[0] ?? '', whole: lines.length <= 1 };
+  // An exit code alone says little.
+  const both = /^\[.*\]$/u.test(last.trim());
+  return { text: both ? `${before} ${last.trim()}` : last, whole: both && lines.length === 2 };
 }
 
 /** How a handle stands, where a result is an answer about one; what it shows is in the answer. */
-function handleIn(content: string): string | undefined {
+function handleIn(content: string): { readonly text: string; readonly whole: boolean } | undefined {
   if (!content.startsWith('{"id":')) return undefined;
   try {
     const { state, question, content: shown, result } = JSON.parse(content) as Record<string, unknown>;
@@ -59,8 +71,8 @@ function handleIn(content: string): string | undefined {
     const said = [question, failure, typeof result === 'string' ? result : shown].find(
       (each) => typeof each === 'string' && each.trim() !== '',
     );
-    const last = typeof said === 'string' ? said.trimEnd().split('\n').at(-1) : undefined;
-    return last === undefined ? state : `${state}: ${last.trim()}`;
+    const lines = typeof said === 'string' ? said.trim().split('\n') : [];
+    return { text: lines.length === 0 ? state : `${state}: ${lines.at(-1)}`, whole: lines.length <= 1 };
   } catch {
     return undefined;
   }

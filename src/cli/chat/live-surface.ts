@@ -24,19 +24,18 @@ export class LiveSurface implements Surface {
   }
 
   print(lines: readonly string[]): void {
-    this.#changed();
     this.#screen.print(lines);
   }
 
   text(piece: string): void {
     const rows = this.#flow.add(piece, this.width);
-    this.#changed();
-    this.#screen.print(rows);
+    if (rows.length > 0) this.#screen.print(rows);
+    else this.#changed();
   }
 
   endText(): void {
     const rows = this.#flow.end();
-    this.#changed();
-    this.#screen.print(rows);
+    if (rows.length > 0) this.#screen.print(rows);
+    else this.#changed();
   }
 }

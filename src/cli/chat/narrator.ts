@@ -63,6 +63,11 @@ export class Narrator {
     return this.#thought;
   }
 
+  /** What was told last is a call, so that the next one stands right below it. */
+  get amongCalls(): boolean {
+    return this.#block === 'tools';
+  }
+
   async tell(event: AgentEvent): Promise<void> {
     const { width } = this.#surface;
     if (event.type !== 'reasoning' && event.type !== 'usage') this.#thoughtOver();
@@ -134,6 +139,11 @@ export class Narrator {
     }
   }
 
+  /** Something stands above that others have printed. */
+  apart(): void {
+    this.#block = 'note';
+  }
+
   /** What a person said. */
   said(text: string): void {
     this.#print('said', said(text, this.#surface.width));
@@ -154,9 +164,8 @@ export class Narrator {
 
   /** Lines that were asked for; they stand for themselves. */
   lines(lines: readonly string[]): void {
-    this.#block = 'none';
     this.#surface.endText();
-    this.#surface.print(['', ...lines]);
+    this.#surface.print([...(this.#block === 'none' ? [] : ['']), ...lines]);
     this.#block = 'note';
   }
 
@@ -189,7 +198,6 @@ export class Narrator {
       lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications has them`, undefined, 1, width));
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width));
     this.#print('note', lines);
-    // What rode belongs to the call above it; the next call is a new group.
   }
 
   #thoughtOver(): void {

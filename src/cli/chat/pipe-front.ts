@@ -54,6 +54,7 @@ export class PipeFront implements Front {
 
     const { records } = session.agent;
     write(`${session.agent.address} · ${session.model}\n`);
+    narrator.apart();
     const history = session.choice.goesOn ? historyLines(records, Number.POSITIVE_INFINITY) : [];
     if (history.length > 0) narrator.lines(history);
     if (session.choice.goesOn && isUnfinished(records)) {

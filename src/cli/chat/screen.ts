@@ -21,14 +21,17 @@ const LET_GO = '\u001b[?2026l';
 
 export class Screen {
   readonly #out: Output;
+  /** Asked whenever something is drawn, so that what is printed and what lives always belong together. */
+  readonly #ask: () => Living;
   #living: Living = { rows: [] };
   /** The living rows as they stand on the terminal, and where its cursor is among them. */
   #drawn: readonly string[] = [];
   #at = 0;
-  #over = false;
+  #over = true;
 
-  constructor(out: Output) {
+  constructor(out: Output, living: () => Living) {
     this.#out = out;
+    this.#ask = living;
   }
 
   /** One less than there are: a full row would make some terminals wrap it. */
@@ -40,19 +43,27 @@ export class Screen {
     return Math.max(4, this.#out.rows);
   }
 
-  print(rows: readonly string[]): void {
-    if (rows.length > 0) this.#draw(rows);
+  /** Nothing is drawn before. */
+  start(): void {
+    this.#over = false;
+    this.draw();
   }
 
-  /** Changes nothing when nothing changed. */
-  live(living: Living): void {
+  print(rows: readonly string[]): void {
+    if (this.#over) this.#out.write(rows.map((row) => `${row}\r\n`).join(''));
+    else if (rows.length > 0) this.#draw(rows, this.#ask());
+  }
+
+  /** Draws the living rows, if they are others than before. */
+  draw(): void {
+    if (this.#over) return;
+    const living = this.#ask();
     const same =
       living.rows.length === this.#living.rows.length &&
       living.rows.every((row, i) => row === this.#living.rows[i]) &&
       living.cursor?.row === this.#living.cursor?.row &&
       living.cursor?.column === this.#living.cursor?.column;
-    this.#living = living;
-    if (!same) this.#draw([]);
+    if (!same) this.#draw([], living);
   }
 
   /** The terminal has another size: what stands there may be broken into more rows now. */
@@ -61,7 +72,7 @@ export class Screen {
     const tall = (rows: readonly string[]): number =>
       rows.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0);
     this.#at = Math.max(0, tall(this.#drawn.slice(0, this.#at + 1)) - 1);
-    this.#draw([]);
+    if (!this.#over) this.#draw([], this.#ask());
   }
 
   /** Draws all of it anew on an empty terminal. */
@@ -69,21 +80,20 @@ export class Screen {
     this.#out.write('\u001b[2J\u001b[H');
     this.#drawn = [];
     this.#at = 0;
-    this.#draw([]);
+    this.#draw([], this.#ask());
   }
 
-  /** The living rows go; the cursor stands below what was printed. */
+  /** The living rows go; the cursor stands below what was printed. What is printed from now on is only written. */
   end(): void {
     if (this.#over) return;
-    this.#living = { rows: [] };
-    this.#draw([]);
+    this.#draw([], { rows: [] });
     this.#over = true;
     this.#out.write(SHOW);
   }
 
-  #draw(finished: readonly string[]): void {
-    if (this.#over) return;
-    const { rows, cursor } = this.#living;
+  #draw(finished: readonly string[], living: Living): void {
+    this.#living = living;
+    const { rows, cursor } = living;
     // More than the terminal has would scroll away and could not be drawn anew: the last ones count.
     const cut = Math.max(0, rows.length - (this.height - 1));
     const shown = rows.slice(cut);

@@ -78,7 +78,7 @@ export class TerminalFront implements Front {
 
 class Chat {
   readonly #session: Session;
-  readonly #screen = new Screen(process.stdout);
+  readonly #screen = new Screen(process.stdout, () => this.#living());
   readonly #surface = new LiveSurface(this.#screen, () => this.draw());
   readonly #details = new Details();
   readonly #narrator: Narrator;
@@ -138,7 +138,7 @@ class Chat {
     stdin.on('keypress', onKey).on('end', onEnd).resume();
     stdout.on('resize', onResize);
     await this.#refresh();
-    this.draw();
+    this.#screen.start();
 
     const code = await this.#over.promise;
     clearInterval(ticking);
@@ -170,7 +170,7 @@ class Chat {
     this.#drawing = true;
     setImmediate(() => {
       this.#drawing = false;
-      this.#screen.live(this.#living());
+      this.#screen.draw();
     });
   }
 
@@ -180,11 +180,11 @@ class Chat {
     this.#screen.print([
       cut(`${paint('bold', 'earpiece')} ${paint('dim', `${plain(agent.address)} · ${plain(model)}`)}`, width),
       cut(paint('dim', '/help lists commands · Ctrl+C interrupts · Ctrl+D ends'), width),
-      '',
     ]);
+    this.#narrator.apart();
     if (!choice.goesOn) return;
     const history = historyLines(agent.records, width);
-    if (history.length > 0) this.#screen.print([...history, '']);
+    if (history.length > 0) this.#narrator.lines(history);
     if (!isUnfinished(agent.records)) return;
     this.#narrator.note('The last turn was cut off; it goes on.');
     this.#driver.resume();
@@ -298,13 +298,13 @@ class Chat {
 
   /** The shell gets its terminal back until it says `fg`. */
   #suspend(): void {
-    this.#screen.live({ rows: [] });
+    this.#screen.end();
     process.stdin.setRawMode(false);
     process.stdout.write(PASTE_OFF);
     process.once('SIGCONT', () => {
       process.stdin.setRawMode(true);
       process.stdout.write(PASTE_ON);
-      this.draw();
+      this.#screen.start();
     });
     process.kill(process.pid, 'SIGTSTP');
   }
@@ -312,7 +312,6 @@ class Chat {
   #living(): { rows: string[]; cursor: { row: number; column: number } } {
     const { width } = this.#screen;
     const rows = [...this.#moving(width), ...this.#waits(width), ...this.#status(width)];
-    if (rows.length === 0 || rows[0] !== '') rows.unshift(...(this.#surface.open === '' ? [''] : []));
     if (this.#mode.kind === 'menu') {
       const menu = cut(
         `${paint('inverse', ' s ')} stop   ${paint('inverse', ' r ')} reply   ${paint('inverse', ' c ')} continue   ${paint('dim', 'Ctrl+C again: stop')}`,
@@ -349,7 +348,7 @@ class Chat {
     return [
       ...(this.#surface.open === '' ? [] : [this.#surface.open]),
       ...(thought === '' ? [] : ['', cut(paint('dim', `∴ ${ending(safe(thought), width - 4)}`), width)]),
-      ...(running.length === 0 ? [] : running),
+      ...(running.length === 0 || this.#narrator.amongCalls ? running : ['', ...running]),
     ];
   }
 

@@ -181,8 +181,6 @@ describe('it is not told what an answer tells', () => {
 
   it('but what an interrupted call would have told', async () => {
     const { run, open, call, until } = await spawned();
-    const other = await spawned();
-    void other;
     const stop = new AbortController();
     await call('work', { action: 'spawn', id: 'slow' });
     const awaited = call('await', { all: ['job', 'slow'] }, { signal: stop.signal });
@@ -193,6 +191,27 @@ describe('it is not told what an answer tells', () => {
     stop.abort();
     await awaited;
     // … and nobody told it.
+    expect(await open()).toEqual([STOPPED]);
+  });
+
+  it('nor what an interrupted fetch would have told', async () => {
+    const { run, open, call, until } = await spawned();
+    const steady = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    run.side.serve({
+      settle: async () => {
+        asked.resolve();
+        await steady.promise;
+      },
+    });
+    const stop = new AbortController();
+    const fetched = call('work', { action: 'fetch', id: 'job' }, { signal: stop.signal });
+    await asked.promise;
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    stop.abort();
+    steady.resolve();
+    await fetched;
     expect(await open()).toEqual([STOPPED]);
   });
 

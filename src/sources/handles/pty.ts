@@ -33,7 +33,7 @@ export interface Terminal extends RunningProcess {
 }
 
 const SETTLE_AT_MOST_MS = 3_000;
-/** How long something is expected after the start and after input: a program may take a moment before its first word. */
+/** How long a word is expected after the start and after input, its echo aside: a program may take a moment for it. */
 const FIRST_MS = 1_000;
 /** Bytes that the screen may have before it; beyond them the program is made to wait. */
 const AHEAD_BYTES = 1_048_576;
@@ -61,7 +61,9 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
 
   let lastAt = performance.now();
   let waits = false;
-  let silent = true;
+  /** What came since the start or the last input, and how much of that is the input itself, echoed. */
+  let came = 0;
+  let echo = 0;
   let over = false;
   let ahead = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -86,7 +88,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
     // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
     const chunk = data as unknown as Buffer;
     output.append(chunk);
-    silent = false;
+    came += chunk.length;
     ahead += chunk.length;
     if (ahead > AHEAD_BYTES) pty.pause();
     void screen.write(chunk).then(() => {
@@ -127,14 +129,17 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
       const entered = text.replaceAll(/\r?\n/gu, '\r');
       const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
       waits = false;
-      silent = true;
+      const sent = `${entered}${enter}${pressed}`;
+      came = 0;
+      // A carriage return comes back as two characters.
+      echo = Buffer.byteLength(sent.replaceAll('\r', '\r\n'));
       active();
-      pty.write(`${entered}${enter}${pressed}`);
+      pty.write(sent);
     },
     settle: async () => {
       const deadline = performance.now() + SETTLE_AT_MOST_MS;
       while (!over && !waits && performance.now() < deadline) {
-        const needed = silent ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
+        const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
         const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
         if (left <= 0) break;
         // In steps: what comes meanwhile changes how long it takes.

@@ -1,0 +1,78 @@
+/** `docs/cli.md` shows what the commands print: `vitest run e2e/cli/manual.test.ts --update` brings it up to date. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit.ts';
+import { makeProgram } from '../../src/cli/program.ts';
+import { proves, verifies } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+const PAGE = join(import.meta.dirname, '../../docs/cli.md');
+
+verifies(
+  'cli:commands',
+  'the page shows what each command says of itself',
+  async () => {
+    await using shell = new Shell();
+    const page = readFileSync(PAGE, 'utf8');
+    const parts = await Promise.all(
+      page.split(/^(```\n\$ earpiece [^\n]*\n[^]*?^```\n)/mu).map(async (part) => {
+        const [, command] = /^```\n\$ earpiece ([^\n]*)\n/u.exec(part) ?? [];
+        if (command === undefined) return part;
+        return `\`\`\`\n$ earpiece ${command}\n${await shell.says(command.split(' '))}\`\`\`\n`;
+      }),
+    );
+    await expect(parts.join('')).toMatchFileSnapshot(PAGE);
+    // A command that is not on the page yet: write its `$ earpiece help <command>` block there, then --update.
+    const told = [...page.matchAll(/^\$ earpiece help (.*)$/gmu)].map((match) => match[1]);
+    const all = makeProgram(() => undefined).commands.flatMap((command) =>
+      command.commands.length > 0 ? command.commands.map((each) => `${command.name()} ${each.name()}`) : [command.name()],
+    );
+    expect(all.filter((name) => name !== 'help' && !told.includes(name))).toEqual([]);
+  },
+  120_000,
+);
+
+it('the whole of it fits 80 columns, and every command says what it does and takes --help', async () => {
+  proves('cli:commands');
+  await using shell = new Shell();
+  const help = await shell.says(['help']);
+  expect(help).toBe(await shell.says(['--help']));
+  for (const line of help.split('\n').filter((each) => !each.startsWith('  earpiece')))
+    expect(line.length).toBeLessThanOrEqual(80);
+  for (const command of makeProgram(() => undefined).commands) {
+    expect(command.summary().length).toBeGreaterThan(5);
+    expect(command.summary().length).toBeLessThan(50);
+    expect(command.description()).toMatch(/^[A-Z].*[.:*]$/);
+  }
+  expect(await shell.says(['why', '--help'])).toBe(await shell.says(['help', 'why']));
+});
+
+it('without a command it prints its help on stderr and ends with 2', async () => {
+  proves('cli:exit-codes');
+  await using shell = new Shell();
+  for (const args of [[], ['db'], ['config']]) {
+    const { code, stdout, stderr } = await shell.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Usage: earpiece/);
+  }
+});
+
+it('options of all commands stand before or behind the command', async () => {
+  proves('cli:commands');
+  await using shell = new Shell();
+  const db = join(shell.folder, 'other.db');
+  const before = await shell.says(['--json', '--db', db, 'send', '--to', 'coder', '--id', 'n1', 'x']);
+  const behind = await shell.says(['send', '--to', 'coder', '--id', 'n2', '--db', db, 'x', '--json']);
+  expect([before, behind].map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['n1', 'n2']);
+  const ear = await shell.open();
+  expect(await ear.open('shop/coder')).toEqual([]);
+});
+
+it('every exit code is told', async () => {
+  proves('cli:exit-codes');
+  await using shell = new Shell();
+  const codes = Object.values(EXIT).map(({ code, means }) => ({ code, means }));
+  expect(await shell.json(['help', 'exit-codes'])).toMatchObject(codes);
+  expect(await shell.says(['help', 'exit-codes'])).toBe(codes.map(({ code, means }) => `${code}  ${means}\n`).join(''));
+});

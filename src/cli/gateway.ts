@@ -73,9 +73,11 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
     upstreams,
     rider,
     report: complain,
+    separator: config.gateway.separator,
+    profiles: config.gateway.profiles,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   });
-  if ('url' in running && typeof running.url === 'string') complain(`listening on ${running.url}`);
+  if (running.url !== undefined) complain(`listening on ${running.url}`);
   const sweeping = setInterval(() => {
     inbox
       ?.sweep()

@@ -22,11 +22,15 @@ export type GatewayOptions = {
   readonly profile?: ProfileKind;
   /** Between the name of a server and that of its tool, when there are several servers. `__` by default. */
   readonly separator?: string;
+  /** What a user says of clients, by the name that they give; over the built-in table. */
+  readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation that all of this gateway's clients belong to, where they do not name one themselves. */
   readonly session?: string;
   /** One line for a person. By default to stderr, with `earpiece: ` before it. */
   readonly report?: (line: string) => void;
 };
+
+export type ProfileEntry = Pick<Profile, 'kind'> & Partial<Pick<Profile, 'maxResultChars' | 'maxErrorChars'>>;
 
 export type Front =
   | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable }
@@ -54,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   if (upstream === undefined) throw new Error('a gateway needs a server to stand before');
   const twice = upstreams.find(({ name }, index) => upstreams.findIndex((other) => other.name === name) !== index);
   if (twice) throw new Error(`two servers are called "${twice.name}": their tools would have the same names`);
-  const common = { rider, report, profile: fixedProfile(options.profile) };
+  const common = { rider, report, profile: fixedProfile(options.profile, options.profiles) };
   const make = (client: Client): Endpoint =>
     others.length === 0
       ? new Session({ ...common, ...client, upstream, catalog: new Catalog() })
@@ -118,7 +122,7 @@ function httpEndpoint(
     upstream,
     rider,
     report,
-    profile: fixedProfile(options.profile),
+    profile: fixedProfile(options.profile, options.profiles),
     ownsAuthorization: front.token !== undefined,
   });
 }
@@ -140,9 +144,14 @@ async function httpGateway(
 }
 
 /** A profile that was asked for by name keeps the client's own limits. */
-export function fixedProfile(kind: ProfileKind | undefined): (client: ClientInfo | undefined) => Profile {
+/** A kind given for all clients wins over what is said of one, and that over the table. */
+export function fixedProfile(
+  kind: ProfileKind | undefined,
+  profiles: Readonly<Record<string, ProfileEntry>> = {},
+): (client: ClientInfo | undefined) => Profile {
   return (client) => {
-    const own = profileOf(client);
+    const said = client !== undefined && Object.hasOwn(profiles, client.name) ? profiles[client.name] : undefined;
+    const own = { ...profileOf(client), ...said };
     return kind === undefined ? own : { ...own, kind };
   };
 }

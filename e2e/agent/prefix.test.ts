@@ -16,7 +16,7 @@ describe.each(APIS)('%s', (api) => {
   let forced = 0;
   afterEach(() => talk[Symbol.asyncDispose]());
   const cut = async ({ cutOff }: Request, ...heard: readonly [] | Parameters<Talk['heard']>): Promise<void> => {
-    if (heard[0] !== undefined) await talk.heard(heard[0], heard[1]);
+    if (heard.length === 2) await talk.heard(...heard);
     await talk.queue(`FORCED-${++forced} stop that`, { level: 'critical' });
     await cutOff;
   };

@@ -39,12 +39,13 @@ export interface Store {
   /** How many items of the log are open or offered (for `maxOpen`). */
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 
-  /** Every log with its open and offered items counted by level. Reads the open set only. */
+  /** Every log that has records, by name, with its open and offered items counted by level. Reads the open set only. */
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
    * Waits until something was appended (by any process) after `after`, then resolves with the head; resolves with
-   * `after` when `signal` aborts or `withinMs` pass. A wake-up is a hint: readers then `read`.
+   * `after` when `signal` aborts, `withinMs` pass (default: never) or the store is closed. A wake-up is a hint: readers
+   * then `read`.
    */
   changed(after: number, options?: Wait): Promise<number>;
 
@@ -63,7 +64,11 @@ export interface Store {
   withhold(held: Withheld, options?: Wait): Promise<void>;
   withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]>;
 
-  /** Removes closed items and their housekeeping records closed before `before` (epoch ms), withheld results that ran out, and presence ended before it. Transcript records stay. */
+  /**
+   * Removes items closed before `before` (epoch ms) with the housekeeping records about them, withheld results that ran
+   * out, and presence ended before it. Transcript records, unknown types and interrupts that hold a gate up stay; replaying
+   * what is left gives the items that are left.
+   */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
   /** Small durable values beside the log (mutes, when the last prune ran). Undefined removes. */
@@ -111,7 +116,7 @@ export type ReadQuery = {
 export type ItemQuery =
   /** Open or offered. With `conversation`: its own and ANYONE's. */
   | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
-  /** Those that hold the gate up. */
+  /** Those that hold the gate up. With `conversation`: its own, those that it took, and ANYONE's that nobody took yet. */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId }
   /** Delivered or summarized and not read, newest first. With `conversation`: what that conversation took. */
   | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number }

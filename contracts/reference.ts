@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../src/core/address.ts';
 import { ANYONE, type Item, itemKey, replay, settle, type Settled, touches } from '../src/core/items.ts';
 import type { Store } from '../src/core/ports.ts';
-import type { CarrierId, Draft } from '../src/core/records.ts';
+import { type CarrierId, type Draft, isType } from '../src/core/records.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
 import { CONVERSATIONS, IDS, KEYS } from './random-drafts.ts';
 
@@ -32,7 +32,8 @@ export async function expectedAppend(store: Store, log: LogKey, drafts: readonly
 
 /** Every query of one log's items against a filter over its replay. */
 export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promise<void> {
-  const all = [...replay(await store.read({ log, limit: 1_000_000 })).values()];
+  const records = await store.read({ log, limit: 1_000_000 });
+  const all = [...replay(records).values()];
   const oldest = (items: readonly Item[]): Item[] =>
     items.toSorted((a, b) => a.seq - b.seq || (a.audience < b.audience ? -1 : 1));
   const newest = (items: readonly Item[]): Item[] =>
@@ -80,7 +81,7 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
       await store.items(log, { kind: 'key', key }),
       alive.filter((item) => item.state === 'open' && item.notification.key === key),
     );
-  const carriers = new Set(all.flatMap((item) => item.carrier ?? []));
+  const carriers = new Set(records.flatMap(({ body }) => (isType(body, 'carrier_offered') ? [body.carrier] : [])));
   for (const carrier of [...carriers, 'nobody'])
     same(
       await store.items(log, { kind: 'carrier', carrier: carrierId(carrier) }),

@@ -129,7 +129,7 @@ export function makeNotification(
     if (value.length > max)
       throw new EarpieceError(
         'bad_notification',
-        `${field} has ${value.length} characters, at most ${max} are allowed; put the text into a file and send its path`,
+        `${field} has ${value.length} characters, at most ${max} are allowed; ${max < LIMITS.instructionChars ? 'choose a shorter one' : 'put the text into a file and send its path'}`,
         { data: { field } },
       );
     return value.isWellFormed() ? value : value.toWellFormed();
@@ -166,6 +166,7 @@ export function makeNotification(
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
   const deliver = checkDeliver(input.deliver, refuse);
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
+  for (const who of ['agent', 'tool', 'person', 'cause'] as const) optional(`origin.${who}`, origin?.[who], LIMITS.idChars);
   if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
     refuse('origin.depth', origin.depth, 'is a whole number from 0');
   return {

@@ -22,8 +22,12 @@ export function formatProblem(problem: Problem): string {
 }
 
 export function configError(problems: readonly Problem[]): EarpieceError {
-  const head = problems.length === 1 ? 'the configuration has a problem' : `the configuration has ${problems.length} problems`;
-  return new EarpieceError('bad_config', [`${head}:`, ...problems.map((problem) => `  ${formatProblem(problem)}`)].join('\n'), {
+  const lines = problems.map((problem) => formatProblem(problem));
+  const text =
+    lines.length === 1
+      ? lines.join('')
+      : [`the configuration has ${lines.length} problems:`, ...lines.map((line) => `  ${line}`)].join('\n');
+  return new EarpieceError('bad_config', text, {
     data: { problems },
   });
 }

@@ -107,7 +107,7 @@ export class Database {
         'bad_argument',
         (error as NodeJS.ErrnoException).code === 'EEXIST'
           ? `${target} exists: a backup needs a new file, name another`
-          : `cannot write the backup ${target}: ${(error as Error).message}`,
+          : `cannot write the backup ${target} (${(error as NodeJS.ErrnoException).code ?? (error as Error).message}): name a new file in a folder that exists and may be written`,
         { cause: error },
       );
     }

@@ -65,22 +65,24 @@ export async function logsWith(ear: Earpiece, id: string, address: string | unde
   return holding;
 }
 
-export function durationOption(option: string, text: string): number {
-  const ms = parseDuration(text);
+/** `before`: what stands before the duration in the same word, `in:`. */
+export function durationOption(option: string, text: string, before = ''): number {
+  const ms = text.startsWith(before) ? parseDuration(text.slice(before.length)) : undefined;
   if (ms === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `${option} ${JSON.stringify(text.slice(0, 80))} is not a duration; write 250ms, 30s, 10m, 2h or 3d`,
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? 'a duration' : `${before}<duration>`}; write 250ms, 30s, 10m, 2h or 3d`,
     );
   return ms;
 }
 
-export function countOption(option: string, text: string, { min = 1, max = 1_000_000 } = {}): number {
-  const n = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+export function countOption(option: string, text: string, { min = 1, max = 1_000_000, before = '' } = {}): number {
+  const digits = text.startsWith(before) ? text.slice(before.length) : '';
+  const n = /^\d{1,9}$/.test(digits) ? Number(digits) : Number.NaN;
   if (!(n >= min && n <= max))
     throw new EarpieceError(
       'bad_argument',
-      `${option} ${JSON.stringify(text.slice(0, 80))} is not a whole number from ${min} to ${max}`,
+      `${option} ${JSON.stringify(text.slice(0, 80))} is not ${before === '' ? '' : `${before}<n>, n `}a whole number from ${min} to ${max}`,
     );
   return n;
 }

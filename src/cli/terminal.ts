@@ -66,8 +66,10 @@ export function print(text: string): void {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value));
 
+/** One line, or several where the configuration has several problems. What could steer the terminal is spelled out. */
 export function complain(text: string): void {
-  process.stderr.write(`earpiece: ${text}\n`);
+  const safe = text.replaceAll(UNSAFE, (char) => (char === '\n' ? char : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`));
+  process.stderr.write(`earpiece: ${safe}\n`);
 }
 
 /** Writes what is only done once it has arrived; resolves with what went wrong. The caller then goes on and tells. */

@@ -83,6 +83,9 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       // What is wrong with the command line is said before anything is read or written.
       if (options.timeout !== undefined && options.wait === undefined)
         throw new EarpieceError('bad_argument', `--timeout ${options.timeout} has nothing to wait for; add --wait delivered`);
+      if (options.supersede && options.key === undefined)
+        throw new EarpieceError('bad_argument', '--supersede needs --key <key>: the newest of one key replaces the older ones');
+      if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who says this');
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
@@ -171,8 +174,8 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
 }
 
 function parseDeliver(text: string): Deliver {
-  if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver in:', text.slice(3)) };
-  if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver turns:', text.slice(6), { max: 1_000 }) };
+  if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver', text, 'in:') };
+  if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver', text, { max: 1_000, before: 'turns:' }) };
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;
   const near = didYouMean(text, MOMENTS);
   throw new EarpieceError(

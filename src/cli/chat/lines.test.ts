@@ -21,6 +21,7 @@ describe('a call', () => {
   test.each([
     ['its only line', 'all passed\n', '⚙ run  npm test · all passed'],
     ['the first of several', 'a\nb\nc', '⚙ run  npm test · a … /show 7'],
+    ['what it said, not that it went well', 'all passed\n[exit code 0]', '⚙ run  npm test · all passed'],
     ['nothing', ' \n', '⚙ run  npm test · (nothing)'],
     ['a handle', '{"id":"t","state":"running","content":"a\\nb"}', '⚙ run  npm test · running: b … /show 7'],
     [

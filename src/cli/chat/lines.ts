@@ -52,7 +52,10 @@ function partly(gist: string, room: number, more: string): string {
 function gistOf(content: string, isError: boolean): { readonly text: string; readonly whole: boolean } {
   const handle = handleIn(content);
   if (handle !== undefined) return handle;
-  const lines = content.split('\n').filter((line) => line.trim() !== '');
+  const lines = content
+    .replace(/\n?\[exit code 0\]\s*$/u, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   const [last = '', before] = [lines.at(-1), lines.at(-2)];
   if (!isError || before === undefined) return { text: lines[0] ?? '', whole: lines.length <= 1 };
   // An exit code alone says little.
@@ -118,20 +121,20 @@ export function pendingLine({ level: of, kind, message, count }: PendingView, wi
   return `${shown}${' '.repeat(Number.isFinite(width) ? Math.max(0, width - widthOf(shown) - widthOf(end)) : 1)}${end}`.trimEnd();
 }
 
-/** Solid when it was delivered. `number` is called when not all of it is shown. */
-export function noteLines(note: Notification, width: number, number: () => number): string[] {
+/** Solid when it was delivered. `number` is called when not all of it is shown; without it, all of it is. */
+export function noteLines(note: Notification, width: number, number?: () => number): string[] {
   const bar = DELIVERED();
   const who = note.origin?.person === undefined ? '' : ` ${plain(note.origin.person, 60)}:`;
   const action = note.action === undefined ? '' : ` ${paint('bold', note.action)}`;
   const times = (note.count ?? 1) > 1 ? ` ${paint('dim', `(${note.count} times)`)}` : '';
   const head = `${bar} ${level(note.level)} ${paint('bold', plain(formatKind(note.kind)))}${times}${action}${who} `;
   const body = note.instruction === undefined ? note.message : `${note.message}\n→ ${note.instruction}`;
-  const { text, short } = shortened(body);
+  const { text, short } = number === undefined ? { text: body.trimEnd(), short: false } : shortened(body);
   const hang = `${bar}   `;
   // The first line stands beside the head where there is room for a few words.
   const beside = width - widthOf(head) >= 24;
   const lines = beside ? besideHead(text, width, head, hang) : [head.trimEnd(), ...wrapAll(text, width, hang)];
-  if (short) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
+  if (short && number !== undefined) lines.push(`${hang}${paint('dim', `… /show ${number()}`)}`);
   return lines;
 }
 

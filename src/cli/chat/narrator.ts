@@ -39,7 +39,8 @@ type Block = 'none' | 'said' | 'text' | 'tools' | 'note';
 
 export class Narrator {
   readonly #surface: Surface;
-  readonly #details: Details;
+  /** Without it nothing can be shown later: notifications are shown whole. */
+  readonly #details: Details | undefined;
   readonly #lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>;
   readonly #running = new Map<string, { name: string; args: Json; since: number; progress: string }>();
   /** What rode on a batch, until its last call is told. */
@@ -48,7 +49,7 @@ export class Narrator {
   #thoughtSince = 0;
   #block: Block = 'none';
 
-  constructor(surface: Surface, details: Details, lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>) {
+  constructor(surface: Surface, details: Details | undefined, lookUp: (ids: readonly NotificationId[]) => Promise<Delivered>) {
     this.#surface = surface;
     this.#details = details;
     this.#lookUp = lookUp;
@@ -92,7 +93,7 @@ export class Narrator {
       case 'tool_ended': {
         const call = this.#running.get(event.id) ?? { name: event.name, args: {} };
         this.#running.delete(event.id);
-        const number = (): number => this.#details.add({ title: `result of ${event.name}`, text: event.content });
+        const number = this.#numbered(`result of ${event.name}`, event.content);
         this.#print('tools', [resultLine(call, event, width, number)]);
         if (this.#riding && this.#running.size === 0) {
           const { text, delivered } = this.#riding;
@@ -191,9 +192,8 @@ export class Narrator {
 
   #rode(on: string, text: string, { notifications, summarized, queuedAt, now }: Delivered): void {
     const { width } = this.#surface;
-    const lines = notifications.flatMap((note) =>
-      noteLines(note, width, () => this.#details.add({ title: 'notification, as the model read it', text })),
-    );
+    const number = this.#numbered('notification, as the model read it', text);
+    const lines = notifications.flatMap((note) => noteLines(note, width, number));
     if (summarized > 0)
       lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications has them`, undefined, 1, width));
     lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width));
@@ -205,8 +205,13 @@ export class Narrator {
     const text = this.#thought;
     this.#thought = '';
     if (text.trim() === '') return;
-    const number = this.#details.add({ title: 'thoughts', text });
-    this.note(`∴ thought for ${seconds(performance.now() - this.#thoughtSince)} … /show ${number}`);
+    const more = this.#details === undefined ? '' : ` … /show ${this.#details.add({ title: 'thoughts', text })}`;
+    this.note(`∴ thought for ${seconds(performance.now() - this.#thoughtSince)}${more}`);
+  }
+
+  #numbered(title: string, text: string): (() => number) | undefined {
+    const details = this.#details;
+    return details && (() => details.add({ title, text }));
   }
 }
 

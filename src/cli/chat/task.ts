@@ -6,7 +6,6 @@ import { durationOption } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { complain, printJson } from '../terminal.ts';
 import { chooseConversation } from './conversation-choice.ts';
-import { Details } from './details.ts';
 import { Driver } from './driver.ts';
 import type { ChatOptions } from './lead.ts';
 import { chooseModel } from './model-choice.ts';
@@ -46,7 +45,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
     note,
   });
-  const told = (narrator = new Narrator(surface, new Details(), (ids) => session.delivered(ids)));
+  const told = (narrator = new Narrator(surface, undefined, (ids) => session.delivered(ids)));
   if (options.json)
     printJson({ type: 'opened', conversation: session.agent.address, model: session.model, resumed: choice.goesOn });
   const driver = new Driver({

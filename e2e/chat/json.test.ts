@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { parsed, type Running } from '../cli/shell.ts';
+import { call, ChatStage, Hold, readIn, text } from './stage.ts';
+
+type Event = { type: string; [key: string]: unknown };
+
+const eventsIn = (stdout: string): Event[] => parsed(stdout) as Event[];
+const write = (chat: Running, input: object | string): void =>
+  void chat.process.stdin.write(`${typeof input === 'string' ? input : JSON.stringify(input)}\n`);
+
+describe('earpiece chat --json', { timeout: 90_000 }, () => {
+  it('gives one event a line, and takes texts and objects', async () => {
+    await using stage = await ChatStage.open([
+      { says: [text('I look. '), call('c1', 'run', { command: 'echo one' })] },
+      { says: [text('One line.')] },
+      { says: [text('Bye.')] },
+    ]);
+    const { code, stdout, stderr } = await stage.run(['chat', '--json'], {
+      input: 'what does it say?\n{"type":"send","text":"thanks\\na lot"}\n',
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const events = eventsIn(stdout);
+    expect(events[0]).toMatchObject({
+      type: 'opened',
+      model: 'openai:gpt-5',
+      resumed: false,
+      conversation: expect.stringMatching(/^shop\/coder#chat-/u),
+    });
+    expect(events.filter(({ type }) => type === 'turn_started').map(({ content }) => content)).toEqual([
+      'what does it say?',
+      'thanks\na lot',
+    ]);
+    expect(events.filter(({ type }) => type === 'turn_ended').map(({ how }) => how)).toEqual(['complete', 'complete']);
+    expect(events.find(({ type }) => type === 'tool_ended')).toMatchObject({
+      name: 'run',
+      content: expect.stringMatching(/^one\n/u),
+      isError: false,
+    });
+    expect(events.flatMap(({ type, delta }) => (type === 'text' ? [delta] : [])).join('')).toBe('I look. One line.Bye.');
+  });
+
+  it('takes a reply and a stop into the turn that runs, and wakes', async () => {
+    const [first, second] = [new Hold(), new Hold()];
+    await using stage = await ChatStage.open([
+      { says: [text('a long story')], at: [{ part: 0, delta: 1, do: first.stop }] },
+      { says: [text('another one')], at: [{ part: 0, delta: 0, do: second.stop }] },
+      { says: [text('so it was')] },
+    ]);
+    const chat = stage.begin(['chat', '--json']);
+    write(chat, 'tell me');
+    await first.reached;
+    write(chat, { type: 'reply', text: 'a short one' });
+    await second.reached;
+    await stage.send('--id', 'n1', '--level', 'warning', 'lint is red');
+    await chat.shows('"type":"waiting"');
+    write(chat, { type: 'stop' });
+    await chat.shows('"how":"stopped"');
+    write(chat, { type: 'wake', ids: ['n1'] });
+    await chat.shows('"how":"complete"');
+    write(chat, { type: 'quit' });
+    const { code, stdout } = await chat.ended;
+    expect(code).toBe(0);
+    const events = eventsIn(stdout);
+    expect(events.filter(({ type }) => type === 'turn_started').map(({ by }) => by)).toEqual(['person', 'notification']);
+    expect(events.find(({ type }) => type === 'delivered')).toMatchObject({ at: 'idle', ids: ['n1'] });
+    expect(readIn(stage.model.requests[1])).toMatch(/a $[^]*a short one/mu);
+    expect(readIn(stage.model.requests[2])).toContain('lint is red');
+  });
+
+  it.each([
+    ['{"type":"sned","text":"x"}', 'type "sned" is none of send, reply, stop, wake, quit; did you mean send?'],
+    ['{"type":"send"}', 'send needs a text that is not blank'],
+    ['{"type":', 'a line that begins with "{" is to be JSON, this is none: {"type":'],
+    ['{"type":"wake"}', 'nothing waits'],
+    ['{"type":"wake","ids":[1]}', 'ids is a list of ids'],
+  ])('says what is wrong with %s, and goes on', async (line, message) => {
+    await using stage = await ChatStage.open([]);
+    const { code, stdout } = await stage.run(['chat', '--json'], { input: `${line}\n` });
+    expect(code).toBe(0);
+    expect(eventsIn(stdout).slice(1)).toEqual([{ type: 'error', message }]);
+  });
+
+  it('without tools the model has none, and the system text is what was given', async () => {
+    await using stage = await ChatStage.open([{ says: [text('Hello.')] }]);
+    await stage.run(['chat', '--json', '--no-tools', '--system', 'Answer in one word.'], { input: 'hi\n' });
+    expect(stage.model.requests[0]?.body['tools']).toBeUndefined();
+    expect(readIn(stage.model.requests[0])).toContain('Answer in one word.');
+  });
+});

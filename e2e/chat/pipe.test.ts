@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';
+
+describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
+  it('takes lines as messages, and says everything in plain text', async () => {
+    await using stage = await ChatStage.open([
+      { says: [text('I look. '), call('c1', 'run', { command: 'echo one; echo two' })] },
+      { says: [text('Two lines.')] },
+      { says: [text('Bye.')] },
+    ]);
+    const { code, stdout, stderr } = await stage.run(['chat'], { input: 'what does it say?\nthanks\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [first = '', ...lines] = stdout.split('\n');
+    expect(first).toMatch(/^shop\/coder#chat-\d{8}-\d{6} · openai:gpt-5$/u);
+    expect(lines.join('\n')).toContain(
+      '› what does it say?\n\nI look. \n\n⚙ run  echo one; echo two · one … /show 1\n\nTwo lines.\n\n› thanks\n\nBye.\n',
+    );
+    expect(stdout).not.toContain('\u001b');
+    expect(stage.model.requests).toHaveLength(3);
+  });
+
+  it('says that a notification waits, and when it rode', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [call('c1', 'run', { command: 'true' })], before: hold.stop },
+      { says: [text('I have heard.')] },
+    ]);
+    const chat = stage.begin(['chat']);
+    chat.process.stdin.end('go\n');
+    await hold.reached;
+    await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
+    await chat.shows('waiting to ride');
+    hold.letGo();
+    const { code, stdout } = await chat.ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /┆ ▲ error ci\.failed {2}lint is red {2}waiting to ride\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued\n/u,
+    );
+    expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
+  });
+
+  it('answers 1 when the last turn failed, and says why', async () => {
+    await using stage = await ChatStage.open([
+      { refuses: { status: 401, body: { error: { message: 'no such key', type: 'invalid_request_error' } } } },
+    ]);
+    const { code, stdout } = await stage.run(['chat'], { input: 'hello\n' });
+    expect(code).toBe(1);
+    expect(stdout).toContain('✗ the turn failed: ');
+    expect(stdout).toContain('no such key');
+  });
+
+  it('tells whoever has named no model the ways to do so', async () => {
+    await using stage = await ChatStage.open([]);
+    const env = { EARPIECE_AGENT_MODEL: '', OPENAI_API_KEY: '', ANTHROPIC_API_KEY: 'x', OLLAMA_HOST: '127.0.0.1:9' };
+    const { code, stderr } = await stage.run(['chat'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('earpiece: no model is named');
+    expect(stderr).toMatch(/earpiece chat --model anthropic:\S+\n {2}EARPIECE_AGENT_MODEL=\S+\n {2}\[agent\] model = /u);
+    expect(stderr).toContain('ANTHROPIC_API_KEY is set (anthropic)');
+    expect((await stage.run(['chat', '--model', 'opanai:x'])).stderr).toContain('did you mean openai:…?');
+  });
+
+  it('ends what it started when it is told to end', async () => {
+    await using stage = await ChatStage.open([
+      { says: [call('c1', 'run', { command: 'echo $$ > pid; exec sleep 600', action: 'spawn', id: 'long' })] },
+      { says: [text('It runs.')] },
+    ]);
+    const chat = stage.begin(['chat']);
+    chat.process.stdin.write('start it\n');
+    await chat.shows('It runs.');
+    const pid = Number(readFileSync(join(stage.folder, 'pid'), 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    chat.process.kill('SIGTERM');
+    expect(await chat.ended).toMatchObject({ code: 143, signal: null, stderr: '' });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('does what its commands say', async () => {
+    await using stage = await ChatStage.open([{ says: [text('Good.')] }]);
+    await stage.send('--id', 'a', 'the first');
+    await stage.send('--id', 'b', '--level', 'warning', 'the second');
+    const chat = stage.begin(['chat']);
+    const says = async (line: string, answer: string): Promise<void> => {
+      chat.process.stdin.write(`${line}\n`);
+      await chat.shows(answer);
+    };
+    await says('/pending', 'the second  2');
+    await says('/dismiss 1', 'taken back: user.message: the first');
+    await says('/pendig', 'there is no command /pendig; did you mean /pending?');
+    await says('/stop', 'no turn runs');
+    await says('/show 9', 'there is no 9 to show');
+    await says('/wake', 'Good.');
+    await says('//etc is a folder', '› /etc is a folder');
+    chat.process.stdin.write('/quit\nnever said\n');
+    const { code, stdout } = await chat.ended;
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('never said');
+    expect(readIn(stage.model.requests[0])).toContain('the second');
+    expect(readIn(stage.model.requests[0])).not.toContain('the first');
+  });
+});

@@ -1,0 +1,173 @@
+/** `earpiece chat` and `earpiece run` as a person or a program starts them, with a scripted model at the other end of HTTP. */
+import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
+import { openScreen, type Screen } from '../../src/sources/handles/screen.ts';
+import { Shell } from '../cli/shell.ts';
+import { CLI } from '../delivery/stage.ts';
+import type { Answer } from '../model/answer.ts';
+import type { JsonObject } from '../model/json.ts';
+import { inOrder, startModel, type Model, type Request, type Step } from '../model/server.ts';
+import { textsOf } from '../model/texts.ts';
+
+export const CODER = 'shop/coder';
+
+export class ChatStage extends Shell {
+  readonly model: Model;
+  readonly #terminals: Terminal[] = [];
+
+  private constructor(model: Model, toml: string) {
+    super(toml);
+    this.model = model;
+  }
+
+  /** The n-th request gets the n-th step, those beyond the last get the last; or whatever a function says. */
+  static async open(steps: readonly Step[] | ((request: Request, n: number) => Step), toml = ''): Promise<ChatStage> {
+    return new ChatStage(await startModel(typeof steps === 'function' ? steps : inOrder(steps)), toml);
+  }
+
+  override env(more: Record<string, string> = {}): Record<string, string> {
+    return super.env({
+      EARPIECE_ADDRESS: CODER,
+      EARPIECE_AGENT_MODEL: 'openai:gpt-5',
+      OPENAI_BASE_URL: `${this.model.url}/v1`,
+      OPENAI_API_KEY: 'dummy',
+      ...more,
+    });
+  }
+
+  /** Another process queues one for the agent. */
+  async send(...args: readonly string[]): Promise<void> {
+    await this.says(['send', '--to', CODER, ...args]);
+  }
+
+  async terminal(args: readonly string[], { columns = 100, rows = 30 } = {}): Promise<Terminal> {
+    const pty = spawnPty(process.execPath, [CLI, ...args], {
+      name: 'xterm-256color',
+      cols: columns,
+      rows,
+      cwd: this.folder,
+      env: this.env(),
+      encoding: null,
+    });
+    const terminal = new Terminal(pty, await openScreen(rows, columns));
+    this.#terminals.push(terminal);
+    return terminal;
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    for (const terminal of this.#terminals) await terminal.kill();
+    await this.model[Symbol.asyncDispose]();
+    await super[Symbol.asyncDispose]();
+  }
+}
+
+const LONGEST_MS = 40_000;
+
+/** A terminal with a person before it. */
+export class Terminal {
+  readonly pid: number;
+  readonly ended: Promise<number>;
+  readonly #pty: IPty;
+  readonly #screen: Screen;
+  #over = false;
+  #changed: (() => void)[] = [];
+
+  constructor(pty: IPty, screen: Screen) {
+    this.#pty = pty;
+    this.#screen = screen;
+    this.pid = pty.pid;
+    // Without an encoding it gives bytes, whatever its types say.
+    pty.onData((data) => void screen.write(data as unknown as Uint8Array).then(() => this.#wake()));
+    this.ended = new Promise((resolve) => {
+      pty.onExit(({ exitCode, signal }) => {
+        this.#over = true;
+        void screen.flushed().then(() => {
+          this.#wake();
+          resolve(signal ? 128 + signal : exitCode);
+        });
+      });
+    });
+  }
+
+  type(keys: string): void {
+    this.#pty.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#pty.resize(columns, rows);
+  }
+
+  /** What was scrolled off, and what stands there now. */
+  get all(): string {
+    return this.#screen.all();
+  }
+
+  get text(): string {
+    return this.#screen.text();
+  }
+
+  async shows(what: string | RegExp): Promise<void> {
+    await this.until((all) => (typeof what === 'string' ? all.includes(what) : what.test(all)), String(what));
+  }
+
+  async until(holds: (all: string) => boolean, what = String(holds)): Promise<void> {
+    const deadline = setTimeout(() => this.#wake(), LONGEST_MS);
+    const since = performance.now();
+    try {
+      while (!holds(this.all)) {
+        if (this.#over) throw new Error(`it ended and never showed ${what}:\n${this.all}`);
+        if (performance.now() - since >= LONGEST_MS) throw new Error(`it does not show ${what}:\n${this.all}`);
+        await new Promise<void>((resolve) => this.#changed.push(resolve));
+      }
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  async kill(): Promise<void> {
+    if (!this.#over) this.#pty.kill('SIGKILL');
+    await this.ended;
+    this.#screen.dispose();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#changed.splice(0)) resolve();
+  }
+}
+
+export const text = (said: string): Answer[number] => ({ kind: 'text', text: said });
+export const call = (id: string, name: string, args: JsonObject): Answer[number] => ({ kind: 'call', id, name, args });
+
+/** Holds an answer at a place until it is let go; `reached` says that it is there. */
+export class Hold {
+  readonly #reached = Promise.withResolvers<void>();
+  readonly #go = Promise.withResolvers<void>();
+  readonly reached = this.#reached.promise;
+
+  readonly stop = async (): Promise<void> => {
+    this.#reached.resolve();
+    await this.#go.promise;
+  };
+
+  letGo(): void {
+    this.#go.resolve();
+  }
+}
+
+/** Everything that the model reads in a request, one text after the other. */
+export const readIn = (request: Request | undefined): string =>
+  request === undefined
+    ? ''
+    : textsOf(request)
+        .map(({ text }) => text)
+        .join('\n');
+
+export const count = (all: string, part: string): number => all.split(part).length - 1;
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -6,7 +6,9 @@ import { Inbox } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
 import type { Tool } from '../sources/tool.ts';
 import { createAgent, type Agent, type AgentOptions } from './agent.ts';
+import type { Inquiry } from '../sources/handles/index.ts';
 import type { AgentEvent } from './events.ts';
+import { askInquiries } from './inquiries.ts';
 import { scriptedModel, type ScriptedModel, type Step } from './scripted-model.ts';
 
 const echo: Tool = {
@@ -479,6 +481,38 @@ describe('the loop', () => {
     await expect(again()).rejects.toMatchObject({ code: 'store_refused' });
     await agent.close();
     await (await again()).close();
+  });
+
+  it('asks aside what is to become of what still runs; waiting gives one more cycle', async () => {
+    const asked: string[] = [];
+    const { agent, model } = await start(
+      [{ text: 'I am done' }, { text: 'Well: {"q1": "wait", "q9": "wait", "q2": "perhaps"}' }, { text: 'the build is fine' }],
+      {
+        onTurnEnd: async ({ ask }) => {
+          if (asked.length > 0) return {};
+          const inquiry = (id: string): Inquiry => ({
+            id,
+            source: { source: 'tool', name: 'run' },
+            question: {
+              text: `run ${id} is still running`,
+              answer_type: { type: 'select', options: ['wait', 'abort', 'leave'] },
+              default: 'leave',
+              handle: { id, tool: 'run', state: 'running', elapsed_secs: 1, output_preview: '' },
+            },
+          });
+          const answers = await askInquiries(ask)([inquiry('q1'), inquiry('q2')]);
+          asked.push(...Object.entries(answers).map(([id, answer]) => `${id} ${answer}`));
+          await queue('build ended', { id: 'n1' });
+          return { again: true };
+        },
+      },
+    );
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'the build is fine', cycles: 2 });
+    expect(asked).toEqual(['q1 wait']);
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('run q1 is still running');
+    expect(JSON.stringify(model.requests[2]?.prompt)).not.toContain('still running');
+    expect(extends_(model.requests[0]?.prompt ?? [], model.requests[2]?.prompt ?? [])).toBe(true);
+    expect(carriers(agent)).toMatchObject([{ source: 'system', notifications: [{ id: 'n1' }] }]);
   });
 
   it('resumes in the middle of a turn: unfinished calls are answered, nothing is sent twice', async () => {

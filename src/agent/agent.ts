@@ -45,9 +45,16 @@ export type AgentOptions = {
   /** Where notifications stand in requests. Default: by the model's provider. */
   readonly placement?: Placement;
   /** Called when a turn is about to end by itself: background tools may ask, wait or end. */
-  readonly onTurnEnd?: (turn: { readonly signal: AbortSignal }) => Promise<void>;
+  readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
   /** From 0 to 1, for the spread of retries. */
   readonly chance?: () => number;
+};
+
+/** A turn that is about to end by itself. With `again` the answer gets one more cycle, if something is due for it. */
+export type TurnEnding = {
+  readonly signal: AbortSignal;
+  /** Asks the model aside: the question and its answer stay out of the conversation. Rejects when there is no answer. */
+  ask(question: string): Promise<string>;
 };
 
 export type TurnResult = {
@@ -337,7 +344,14 @@ export class Agent implements AsyncDisposable {
         await this.#carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
         continue;
       }
-      await this.options.onTurnEnd?.({ signal: this.#abort.signal });
+      const { signal } = this.#abort;
+      const ending = await this.options.onTurnEnd?.({ signal, ask: (question) => this.#aside(question, signal) });
+      if (signal.aborted && signal.reason === STOPPED) return this.#end('stopped', cycle, text);
+      if (ending?.again === true && extra < EXTRA_CYCLES && (await this.#due('turn_end'))) {
+        extra++;
+        await this.#carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
+        continue;
+      }
       return this.#end('complete', cycle, text);
     }
   }
@@ -360,6 +374,22 @@ export class Agent implements AsyncDisposable {
       if (!(await pause(inMs, this.#abort.signal)))
         return { kind: 'aborted', records: [], calls: [], reason: this.#abort.signal.reason };
     }
+  }
+
+  /** A request beside the conversation: what it says and what comes back is not written down here. */
+  async #aside(question: string, abortSignal: AbortSignal): Promise<string> {
+    const request = this.#request();
+    const prompt = [...request.prompt, ...this.#placement.request([{ type: 'text', text: question }], undefined)];
+    // Providers want the tools of a conversation that has calls, but none is to be called now.
+    const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
+    const answer = await askModel(this.options.model, { ...request, ...none, prompt, abortSignal }, () => {});
+    if (answer.kind === 'finished')
+      return answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+    throw answer.kind === 'failed' ? answer.error : answer.reason;
+  }
+
+  async #due(at: 'turn_end' | 'forced'): Promise<boolean> {
+    return (await this.conversation.preview({ at })).decisions.some((decision) => decision.kind === 'take');
   }
 
   #request(): Parameters<typeof askModel>[1] {

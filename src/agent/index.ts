@@ -1,5 +1,6 @@
-export { Agent, createAgent, type AgentOptions, type TurnResult } from './agent.ts';
+export { Agent, createAgent, type AgentOptions, type TurnEnding, type TurnResult } from './agent.ts';
 export type { AgentEvent } from './events.ts';
+export { askInquiries } from './inquiries.ts';
 export { MODES, nextModes, type Mode } from './modes.ts';
 export { openModel, PROVIDERS } from './models.ts';
 export { ownTools, type OwnToolOptions } from './own-tools.ts';

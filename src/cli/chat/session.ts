@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { agentTool } from '../../agent/sub-agents.ts';
-import { createAgent, ownTools, type Agent, type AgentOptions, type Tool } from '../../agent/index.ts';
+import { askInquiries, createAgent, ownTools, type Agent, type AgentOptions, type Tool } from '../../agent/index.ts';
 import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
 import { stateFolder } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -144,7 +144,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     system,
     maxCycles: ear.config.agent.maxCycles,
     tools: handles === undefined ? [] : toolsOf(room, handles, made),
-    ...(handles === undefined ? {} : { onTurnEnd: async ({ signal }) => void (await handles.endOfTurn({ signal })) }),
+    ...(handles === undefined ? {} : { onTurnEnd: ({ signal, ask }) => handles.endOfTurn({ signal, ask: askInquiries(ask) }) }),
   };
   // Before the agent answers for what was cut off: only what is there now was really told.
   const answers = await answeredCalls(ear, log, address.slice(log.length + 1));

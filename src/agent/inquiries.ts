@@ -1,0 +1,31 @@
+/** Questions about background tools at the end of a turn, put to the model aside and all at once (RFD 037 of JP). */
+import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../sources/handles/index.ts';
+
+/** `ask` puts one question to the model. What it does not answer in the asked form has no answer: then nothing is done. */
+export const askInquiries =
+  (ask: (question: string) => Promise<string>) =>
+  async (inquiries: readonly Inquiry[]): Promise<Readonly<Record<string, TurnEndAnswer>>> => {
+    const lines = inquiries.map(({ id, question }) => `- ${JSON.stringify(id)}: ${question.text}`);
+    const form = `{${inquiries.map(({ id }) => `${JSON.stringify(id)}: "${TURN_END_ANSWERS.join('|')}"`).join(', ')}}`;
+    const said = await ask(
+      `Your turn is about to end while these run in the background:\n${lines.join('\n')}\nAnswer with this JSON object and nothing else: ${form}`,
+    );
+    return answersIn(
+      said,
+      inquiries.map(({ id }) => id),
+    );
+  };
+
+function answersIn(said: string, ids: readonly string[]): Readonly<Record<string, TurnEndAnswer>> {
+  const [object] = /\{[\s\S]*\}/.exec(said) ?? [];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(object ?? '');
+  } catch {
+    return {};
+  }
+  const given = Object.entries(parsed as Record<string, unknown>).filter(
+    ([id, answer]) => ids.includes(id) && TURN_END_ANSWERS.includes(answer as TurnEndAnswer),
+  );
+  return Object.fromEntries(given) as Record<string, TurnEndAnswer>;
+}

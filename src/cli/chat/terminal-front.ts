@@ -151,7 +151,7 @@ class Chat {
     process.off('exit', restore);
     if (this.#session.agent.records.some(({ type }) => type === 'chat_request'))
       stdout.write(
-        `${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} goes on with this conversation`)}\n`,
+        `\n${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} goes on with this conversation`)}\n`,
       );
     return code;
   }

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
+
+const ENTER = '\r';
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
+  it('shows what waits until it rides, and then where', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [text('I look.'), call('c1', 'run', { command: 'echo one' })], at: [{ part: 0, delta: 'end', do: hold.stop }] },
+      { says: [text('I have heard.')] },
+    ]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type(`go${ENTER}`);
+    await hold.reached;
+    await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
+    await chat.shows(/┆ ▲ error ci\.failed {2}lint is red +waits [\d.]+ s\n\n● .*Ctrl\+C interrupts\n›/u);
+    hold.letGo();
+    await chat.shows('I have heard.');
+    await chat.until((all) => !all.includes('Ctrl+C interrupts\n'));
+    expect(chat.text).not.toContain('┆');
+    expect(chat.text).toMatch(
+      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued\n\nI have heard\.\n\n›$/u,
+    );
+    chat.type(CTRL_D);
+    expect(await chat.ended).toBe(0);
+    expect(chat.all).toMatch(/\n\nearpiece chat --resume chat-\d{8}-\d{6} goes on with this conversation$/u);
+  });
+
+  it('Ctrl+C in a turn asks: continue, reply, stop', async () => {
+    const [first, second] = [new Hold(), new Hold()];
+    await using stage = await ChatStage.open([
+      { says: [text('a long story')], at: [{ part: 0, delta: 2, do: first.stop }] },
+      { says: [text('another story')], at: [{ part: 0, delta: 1, do: second.stop }] },
+      { says: [text('never')] },
+    ]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type(`tell me${ENTER}`);
+    await first.reached;
+    await chat.shows('a long');
+    chat.type(CTRL_C);
+    await chat.shows(' s  stop    r  reply    c  continue');
+    chat.type('c');
+    await chat.until((all) => !all.includes('continue'));
+    chat.type(CTRL_C);
+    await chat.shows('continue');
+    chat.type('r');
+    await chat.shows('reply ›');
+    chat.type(`a short one${ENTER}`);
+    await second.reached;
+    await chat.shows('another');
+    expect(chat.text).toMatch(/› tell me\n\na long\n\n› a short one\n\nanother\n/u);
+    expect(readIn(stage.model.requests[1])).toMatch(/a long $[^]*a short one/mu);
+    chat.type('the next message');
+    chat.type(ENTER);
+    await chat.shows('› the next message · goes with the next turn');
+    chat.type(CTRL_C);
+    await chat.shows('continue');
+    chat.type('s');
+    await chat.shows('■ stopped');
+    // What was to follow is there to be sent again, or not.
+    await chat.shows(/\n› the next message$/u);
+    expect(stage.model.requests).toHaveLength(2);
+  });
+
+  it('Ctrl+C twice stops, once more quits', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([{ says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] }]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type(`tell me${ENTER}`);
+    await hold.reached;
+    await chat.shows('a long');
+    chat.type(CTRL_C);
+    await chat.shows('continue');
+    chat.type(CTRL_C);
+    await chat.shows('■ stopped');
+    chat.type('half a line');
+    await chat.shows('› half a line');
+    chat.type(CTRL_C);
+    await chat.until((all) => !all.includes('half a line'));
+    chat.type(CTRL_C);
+    expect(await chat.ended).toBe(0);
+  });
+
+  it('a critical interrupts what is being written', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [text('a long story')], at: [{ part: 0, delta: 2, do: hold.stop }] },
+      { says: [text('I stop here.')] },
+    ]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type(`tell me${ENTER}`);
+    await hold.reached;
+    await stage.send('--level', 'critical', '--as', 'Maria', 'the disk is full');
+    await chat.shows('I stop here.');
+    expect(chat.text).toMatch(
+      /a long\n\n┃ ■ critical user\.message Maria: the disk is full\n┃ {3}interrupted · [\d.]+ s after it was queued\n\nI stop here\./u,
+    );
+    expect(count(readIn(stage.model.requests[1]), 'the disk is full')).toBe(1);
+  });
+
+  it('asks before an idle agent is woken', async () => {
+    await using stage = await ChatStage.open([{ says: [text('I know it now.')] }]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
+    await chat.shows(/┆ ▲ error ci\.failed {2}lint is red .*\nwake the agent\? \[y\/N\] ›/u);
+    chat.type(`n${ENTER}`);
+    await chat.shows('It waits; /wake lets it go on.');
+    await stage.send('--kind', 'ci.broken', '--level', 'error', 'so is the build');
+    await chat.shows(/so is the build .*\nwake the agent\? \[y\/N\] ›/u);
+    chat.type(`y${ENTER}`);
+    await chat.shows('I know it now.');
+    expect(chat.text).toMatch(
+      /Nobody has written; this turn is about what happened:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued\n/u,
+    );
+  });
+
+  it('shows long things in short, and whole when asked; nobody steers the terminal', async () => {
+    const hostile = '\u001b[2J\u001b]0;owned\u0007';
+    await using stage = await ChatStage.open([
+      {
+        says: [
+          { kind: 'reasoning', text: 'I think about it.' },
+          text(`see${hostile}`),
+          call('c1', 'run', { command: `printf 'a${'\\033'}[2Jb\\nsecond\\n'` }),
+        ],
+      },
+      { says: [text('Done.')] },
+    ]);
+    await stage.send('--kind', 'ci.failed', 'line 1\nline 2\nline 3\nline 4');
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type(`go${ENTER}`);
+    await chat.shows('Done.');
+    expect(chat.text).toMatch(/┃ ○ info ci\.failed line 1\n┃ {3}line 2\n┃ {3}line 3\n┃ {3}… \/show 1\n/u);
+    expect(chat.text).toMatch(/∴ thought for [\d.]+ s … \/show 2\n/u);
+    expect(chat.text).toContain('see�[2J�]0;owned�');
+    expect(chat.text).toMatch(/⚙ run {2}printf .* · a�?\[?2?J?b … \/show 3\n/u);
+    chat.type(`/show 2${ENTER}`);
+    await chat.shows('2 · thoughts\n  I think about it.');
+    chat.type(`/show 1${ENTER}`);
+    await chat.shows(/1 · notification, as the model read it\n[^]*line 4/u);
+  });
+
+  it('keeps its place when the terminal changes its size, and edits like a shell', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [text(`${'word '.repeat(60)}end`)], at: [{ part: 0, delta: 40, do: hold.stop }] },
+    ]);
+    const chat = await stage.terminal(['chat'], { columns: 90, rows: 24 });
+    await chat.shows('›');
+    chat.type('one two three');
+    chat.type('\u0017\u0001zero \u0005four\u001b[D\u001b[D\u007f');
+    await chat.shows('› zero one two fur');
+    chat.type('\u0005\u0015');
+    chat.type('\u001b[200~a pasted\nmessage\u001b[201~');
+    await chat.shows('› a pasted\n  message');
+    chat.type(ENTER);
+    await hold.reached;
+    await chat.shows('writing');
+    chat.resize(50, 24);
+    hold.letGo();
+    await chat.shows('end\n');
+    await chat.until((all) => !all.includes('Ctrl+C interrupts\n'));
+    expect(count(chat.all.replaceAll(/\s+/gu, ' '), 'word')).toBe(60);
+    expect(count(chat.all, '●')).toBe(0);
+    chat.type('\u001b[A');
+    await chat.shows(/\n› a pasted\n {2}message$/u);
+    expect(readIn(stage.model.requests[0])).toContain('a pasted\nmessage');
+  });
+});

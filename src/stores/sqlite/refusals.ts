@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
@@ -24,7 +24,7 @@ export function checkSqlite(version: string): void {
 export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): void {
   const folder = dirname(path);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
   } catch (error) {
     throw denied(error, folder, 'make the folder');
   }
@@ -74,6 +74,19 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   }
 }
 
+/** As `mkdir -p`. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
+function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolders(dirname(folder));
+    makeFolders(folder);
+  }
+}
+
 function denied(error: unknown, path: string, what: string): EarpieceError {
   const { code = 'error' } = error as NodeJS.ErrnoException;
   const why: Record<string, string> = {
@@ -81,6 +94,8 @@ function denied(error: unknown, path: string, what: string): EarpieceError {
     EPERM: 'the rights do not allow it',
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is a file',
+    EEXIST: 'a part of the path is a file',
+    ENOENT: 'this place takes no new files',
     ENOSPC: 'the disk is full',
     EDQUOT: 'the quota is used up',
     ENAMETOOLONG: 'the path is too long',

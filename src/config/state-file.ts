@@ -1,5 +1,5 @@
 /** A small JSON file of ours in the state folder: for its owner only, replaced whole or not at all. */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
@@ -25,7 +25,7 @@ export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flush: true });
     chmodSync(draft, 0o600);
     renameSync(draft, file);
@@ -43,5 +43,18 @@ function discard(draft: string): void {
     rmSync(draft, { force: true });
   } catch {
     // It was never made.
+  }
+}
+
+/** As `mkdir -p`. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
+function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolders(dirname(folder));
+    makeFolders(folder);
   }
 }

@@ -1,4 +1,5 @@
 /** `earpiece chat` and `earpiece run` as a person or a program starts them, with a scripted model at the other end of HTTP. */
+import { existsSync, readFileSync } from 'node:fs';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { openScreen, type Screen } from '../../src/sources/handles/screen.ts';
 import { Shell } from '../cli/shell.ts';
@@ -163,10 +164,12 @@ export const readIn = (request: Request | undefined): string =>
 
 export const count = (all: string, part: string): number => all.split(part).length - 1;
 
+/** Also false for one that has ended and that nobody has asked about. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
+    const stat = existsSync('/proc') ? readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
+    return !/\) Z /u.test(stat);
   } catch {
     return false;
   }

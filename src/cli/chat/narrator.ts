@@ -167,7 +167,7 @@ export class Narrator {
   lines(lines: readonly string[]): void {
     this.#surface.endText();
     this.#surface.print([...(this.#block === 'none' ? [] : ['']), ...lines]);
-    this.#block = 'note';
+    this.#block = 'said';
   }
 
   #begin(block: Block, text: string): void {

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { prefixChanges } from '../model/prefix.ts';
+import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';
+
+describe('earpiece chat --resume', { timeout: 120_000 }, () => {
+  it('after kill -9 goes on with the turn: nothing is lost, nothing comes twice, the prompt only grows', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      {
+        says: [
+          text('I start it.'),
+          call('c1', 'run', { command: 'echo $$ > pid; exec sleep 600', action: 'spawn', id: 'build' }),
+        ],
+      },
+      { says: [text('Half of an answ')], at: [{ part: 0, delta: 2, do: hold.stop }] },
+      { says: [text('It builds.')] },
+      { says: [text('The build was lost, I start it again.')] },
+    ]);
+    await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    chat.type('build it\r');
+    await hold.reached;
+    const pid = Number(readFileSync(join(stage.folder, 'pid'), 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    await chat.kill();
+    // No chance to end it: the next one does.
+    expect(isAlive(pid)).toBe(true);
+
+    const again = await stage.terminal(['chat', '--resume']);
+    await again.shows('I start it again.');
+    expect(isAlive(pid)).toBe(false);
+    expect(again.text).toMatch(
+      /› build it\n⚙ 1 call\n┃ ▲ error ci\.failed {2}lint is red\nI start it\.\n\nThe last turn was cut off; it goes on\.\n/u,
+    );
+    expect(again.text).toMatch(/┃ ▲ error tool\.failed Background run "build" was lost when its agent ended; its process/u);
+
+    const last = stage.model.requests.at(-1);
+    expect(count(readIn(last), 'lint is red')).toBe(1);
+    expect(count(readIn(last), 'was lost when its agent ended')).toBe(1);
+    expect(prefixChanges(stage.model.requests)).toEqual([]);
+  });
+
+  it('takes the model and the system text that the conversation was begun with, and its own history', async () => {
+    await using stage = await ChatStage.open([{ says: [text('One.')] }, { says: [text('Two.')] }]);
+    await stage.run(['chat', '--json', '--model', 'openai-chat:gpt-4.1', '--system', 'Be brief.'], { input: 'first\n' });
+    const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n\n› second\n\nTwo\.\n$/u);
+    expect(stage.model.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions', '/v1/chat/completions']);
+    expect(prefixChanges(stage.model.requests)).toEqual([]);
+  });
+
+  it('says which conversations there are, and that one is written by somebody else', async () => {
+    await using stage = await ChatStage.open([{ says: [text('One.')] }]);
+    expect(await stage.run(['chat', '--resume'])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('shop/coder has no conversation to go on with'),
+    });
+    const chat = stage.begin(['chat', '--as', 'coder#first']);
+    chat.process.stdin.write('hello\n');
+    await chat.shows('One.');
+    const { code, stderr } = await stage.run(['chat', '--resume', 'first']);
+    expect(code).toBe(6);
+    expect(stderr).toContain(`shop/coder#first is written by process ${chat.process.pid}`);
+    expect(await stage.run(['chat', '--resume', 'frist'])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('no conversation "frist"; there are first'),
+    });
+    chat.process.stdin.end();
+    expect(await chat.ended).toMatchObject({ code: 0 });
+  });
+});

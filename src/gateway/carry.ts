@@ -1,6 +1,6 @@
 import type { Success } from './frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { textOf } from './json.ts';
+import { isJson, textOf } from './json.ts';
 import type { Profile } from './profiles.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
@@ -28,6 +28,10 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
     const { delivery } = ride;
     if (call.cancelled) {
       delivery.release('cancelled');
+      return unchanged();
+    }
+    if (!isJson(frame.bytes)) {
+      delivery.release('write_error'); // The client will not be able to read it, with or without what rides.
       return unchanged();
     }
     if (ride.kind === 'replace') {

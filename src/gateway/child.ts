@@ -32,6 +32,8 @@ export class ChildServer implements Link {
   readonly #command: Command;
   readonly #events: LinkEvents;
   #child: ChildProcess | undefined;
+  /** What goes to its stdin in this turn of the event loop, in one write. */
+  #batch: Buffer[] = [];
   #spoke = false;
   #failures = 0;
   #restart: NodeJS.Timeout | undefined;
@@ -83,8 +85,17 @@ export class ChildServer implements Link {
 
   /** False when its stdin is full: `drain` follows. What is sent while no process runs is lost. */
   send(bytes: Buffer): boolean {
+    if (this.#batch.length === 0) queueMicrotask(() => this.#flush());
+    this.#batch.push(bytes);
+    return this.#child?.stdin?.writableNeedDrain !== true;
+  }
+
+  #flush(): void {
+    const batch = this.#batch;
+    this.#batch = [];
     const stdin = this.#child?.stdin;
-    return stdin === undefined || stdin === null || stdin.destroyed ? true : stdin.write(bytes);
+    if (batch.length === 0 || !stdin || stdin.destroyed) return;
+    stdin.write(batch.length === 1 ? batch[0]! : Buffer.concat(batch));
   }
 
   pause(): void {
@@ -105,6 +116,7 @@ export class ChildServer implements Link {
     clearTimeout(this.#restart);
     const child = this.#child;
     if (child?.pid === undefined) return;
+    this.#flush();
     child.stdin?.end();
     await endGroup(child.pid, graceMs);
     child.stdout?.destroy();

@@ -1,4 +1,4 @@
-import { arrayAt, documentIn, member, objectAt, stringAt, textOf, valueAt, type Range } from './json.ts';
+import { arrayAt, isJson, member, objectAt, parsed, skipSpace, stringAt, textOf, valueAt, type Range } from './json.ts';
 
 /**
  * One JSON-RPC message as it stands on the wire. `bytes` is the whole of it with its line ending (if it has one), the
@@ -22,14 +22,18 @@ export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly
 
 type Identified = { readonly id: string; readonly idAt: Range };
 
+/**
+ * What the bytes are, as far as can be told without looking into strings: good enough to pass them on unchanged. Where
+ * they are changed or answered by themselves, `soundFrameOf`.
+ */
 export function frameOf(bytes: Buffer): Frame {
-  const whole = documentIn(bytes);
-  if (whole === undefined) return { kind: 'opaque', bytes, reason: 'not JSON' };
-  const object = objectAt(bytes, whole.start);
-  if (object === undefined) {
-    const array = arrayAt(bytes, whole.start);
-    return array ? { kind: 'batch', bytes, elements: array.elements } : { kind: 'opaque', bytes, reason: 'no JSON object' };
+  const start = skipSpace(bytes, 0);
+  const object = objectAt(bytes, start);
+  const container = object ?? arrayAt(bytes, start);
+  if (container === undefined || skipSpace(bytes, container.end) !== bytes.length) {
+    return { kind: 'opaque', bytes, reason: isJson(bytes) ? 'no JSON object' : 'not JSON' };
   }
+  if (object === undefined) return { kind: 'batch', bytes, elements: 'elements' in container ? container.elements : [] };
   const idAt = member(bytes, object, 'id');
   const method = stringAt(bytes, member(bytes, object, 'method'));
   if (method !== undefined) {
@@ -46,11 +50,16 @@ export function frameOf(bytes: Buffer): Frame {
   return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
 }
 
+/** The same, and anything that `JSON.parse` does not take is opaque. */
+export function soundFrameOf(bytes: Buffer): Frame {
+  return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
+}
+
 /** The id's JSON text; of several spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) always the same one. */
 export function idOf(bytes: Buffer, at: Range): string {
   const text = textOf(bytes, at);
-  if (text.startsWith('"')) return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text;
-  return /^-?\d+$/.test(text) ? text : JSON.stringify(JSON.parse(text));
+  const plain = text.startsWith('"') ? !text.includes('\\') : /^-?\d+$/.test(text);
+  return plain ? text : (JSON.stringify(parsed(bytes, at)) ?? text);
 }
 
 /** The JSON text of a member below `params`, or undefined. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { asLine, errorFrame, frameOf, param, type Frame, type Request } from './frame.ts';
 import { MAX_FRAME_BYTES, SseReader } from './framing.ts';
-import { arrayAt, edited, objectAt, stringAt, textOf, valueAt } from './json.ts';
+import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from './json.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http-target.ts';
 import {
   headerParams,
@@ -191,7 +191,7 @@ export class HttpLink implements Link {
       if (version !== undefined) this.#handshake.version = version;
     }
     if (request.method === 'tools/list' && isStateless(request)) {
-      const tools = (JSON.parse(textOf(line, result)) as { tools?: { name?: unknown; inputSchema?: unknown }[] }).tools ?? [];
+      const { tools = [] } = (parsed(line, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };
       for (const { name, inputSchema } of tools)
         if (typeof name === 'string') this.#headerParams.set(name, headerParams(inputSchema));
     }
@@ -296,7 +296,7 @@ export class HttpLink implements Link {
       [PROTOCOL_VERSION]: versionOf(frame) ?? '',
       [METHOD]: headerValue(frame.method),
       ...(name !== undefined && { [NAME]: headerValue(name) }),
-      ...(args && objectAt(frame.bytes, args.start) && paramHeaders(wanted, JSON.parse(textOf(frame.bytes, args)))),
+      ...(args && objectAt(frame.bytes, args.start) && paramHeaders(wanted, parsed(frame.bytes, args))),
     };
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Outgoing } from './carry.ts';
-import { asLine, frameOf, idOf, param, type Frame, type Request } from './frame.ts';
+import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request } from './frame.ts';
 import { sseEvent } from './framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
 import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './http-headers.ts';
@@ -53,7 +53,7 @@ export class HttpSessions implements HttpEndpoint {
     const id = header(request.headers, SESSION_ID);
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (request.method === 'POST') {
-      const frame = frameOf(asLine(body));
+      const frame = soundFrameOf(asLine(body));
       if (frame.kind === 'opaque') return refuse(response, 400, `the body is no JSON-RPC message: ${frame.reason}`, -32700);
       if (frame.kind === 'batch')
         return refuse(response, 400, 'batches are not part of this protocol: send each message by itself', INVALID_REQUEST);

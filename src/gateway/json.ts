@@ -1,9 +1,11 @@
 /**
  * Where things stand in JSON bytes. Parsing and printing again would change what passes (1.0, big integers, duplicate
- * keys, escapes, order), so the gateway looks for byte ranges and cuts between them. It accepts what `JSON.parse` accepts
- * and nothing else, except that bytes inside a string need not be valid UTF-8: they only pass through.
+ * keys, escapes, order), so the gateway looks for byte ranges and cuts between them.
+ *
+ * Finding things takes a document at its word: what is inside a string is not looked at, so a broken escape goes
+ * unnoticed (checking each byte in JavaScript costs more than all the rest of a call). Before bytes are changed, `isJson`
+ * says whether the document is one.
  */
-
 /** Bytes from `start` up to, not including, `end`. */
 export type Range = { readonly start: number; readonly end: number };
 
@@ -14,11 +16,14 @@ export type Member = { readonly key: Range; readonly value: Range };
 export type ObjectAt = Range & { readonly members: readonly Member[] };
 export type ArrayAt = Range & { readonly elements: readonly Range[] };
 
-/** The value that is the whole of `json`, space around it aside; undefined when that is not one JSON value. */
-export function documentIn(json: Buffer): Range | undefined {
-  const start = skipSpace(json, 0);
-  const end = skipValue(json, start);
-  return end === -1 || skipSpace(json, end) !== json.length ? undefined : { start, end };
+/** Whether the bytes are one JSON value, by `JSON.parse`. Bytes in a string need not be valid UTF-8: they only pass through. */
+export function isJson(json: Buffer): boolean {
+  try {
+    JSON.parse(json.toString('latin1'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The object that starts at `start`, or undefined when there is none or it is malformed. */
@@ -88,7 +93,18 @@ export function textOf(json: Buffer, range: Range): string {
 export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
   if (range === undefined || json[range.start] !== QUOTE) return undefined;
   const inner = json.toString('utf8', range.start + 1, range.end - 1);
-  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
+  if (!inner.includes('\\')) return inner;
+  const text = parsed(json, range);
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** The value at a range, as far as JavaScript can hold it. Undefined when it is malformed. */
+export function parsed(json: Buffer, range: Range): unknown {
+  try {
+    return JSON.parse(textOf(json, range)) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 export function isObject(json: Buffer, range: Range): boolean {
@@ -249,26 +265,26 @@ function skipWord(json: Buffer, from: number, word: string): number {
   return from + word.length;
 }
 
+/** How many bytes of a string are looked at one by one before it is worth asking for the next quote. */
+const SHORT = 32;
+
 function skipString(json: Buffer, from: number): number {
   if (json[from] !== QUOTE) return -1;
   let at = from + 1;
   for (;;) {
-    const byte = json[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === undefined || byte < 0x20) return -1;
-    if (byte !== BACKSLASH) {
-      at += 1;
-      continue;
+    for (const short = at + SHORT; at < short;) {
+      const byte = json[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === undefined) return -1;
+      at += byte === BACKSLASH ? 2 : 1;
     }
-    const escaped = json[at + 1];
-    if (escaped === undefined) return -1;
-    if (escaped === 0x75) {
-      for (let index = 2; index < 6; index += 1) if (!isHex(json[at + index])) return -1;
-      at += 6;
-    } else {
-      if (!'"\\/bfnrt'.includes(String.fromCharCode(escaped))) return -1;
-      at += 2;
-    }
+    const quote = json.indexOf(QUOTE, at);
+    if (quote === -1) return -1;
+    // An odd number of backslashes before it, not counting what was skipped above, and it is escaped.
+    let backslash = quote;
+    while (backslash > at && json[backslash - 1] === BACKSLASH) backslash -= 1;
+    if ((quote - backslash) % 2 === 0) return quote + 1;
+    at = quote + 1;
   }
 }
 
@@ -301,10 +317,4 @@ function skipDigits(json: Buffer, from: number): number {
     if (byte === undefined || byte < ZERO || byte > NINE) return at;
     at += 1;
   }
-}
-
-function isHex(byte: number | undefined): boolean {
-  return (
-    byte !== undefined && ((byte >= ZERO && byte <= NINE) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66))
-  );
 }

@@ -1,9 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { OpenCall, Outgoing } from './carry.ts';
-import { asLine, errorFrame, frameOf, param, resultFrame, type Frame, type Note, type Request, type Success } from './frame.ts';
+import {
+  asLine,
+  errorFrame,
+  frameOf,
+  param,
+  resultFrame,
+  soundFrameOf,
+  type Frame,
+  type Note,
+  type Request,
+  type Success,
+} from './frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { addMember, arrayAt, edited, member, objectAt, stringAt, textOf, valueAt, type Edit, type ObjectAt } from './json.ts';
+import {
+  addMember,
+  arrayAt,
+  edited,
+  isJson,
+  member,
+  objectAt,
+  stringAt,
+  textOf,
+  valueAt,
+  type Edit,
+  type ObjectAt,
+} from './json.ts';
 import type { StopOptions, TooLong } from './link.ts';
 import { answerOwn } from './own-tools.ts';
 import { legacyIntroduction, Peer, type Introduction } from './peer.ts';
@@ -121,7 +144,8 @@ export class Multiplex implements Endpoint {
     for (const peer of this.#peers) peer.run();
   }
 
-  fromClient(frame: Frame): void {
+  fromClient(given: Frame): void {
+    const frame = isJson(given.bytes) ? given : soundFrameOf(given.bytes);
     this.#options.settling.heard(frame);
     switch (frame.kind) {
       case 'request':

@@ -1,7 +1,7 @@
 import type { OpenCall, Outgoing } from './carry.ts';
 import { param, resultFrame, type Failure, type Request, type Success } from './frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { textOf } from './json.ts';
+import { isJson, parsed } from './json.ts';
 import { envelopeOf, isStateless } from './protocol.ts';
 import type { Awaitable, Connection, OwnTool } from './rider.ts';
 import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
@@ -33,7 +33,7 @@ export class OwnTools {
 
   /** An answer to tools/list, as this client gets it. */
   listed(connection: Connection, frame: Success): Buffer {
-    const page = toolsIn(frame);
+    const page = isJson(frame.bytes) ? toolsIn(frame) : undefined;
     if (page === undefined) return frame.bytes;
     this.#catalog.add(page);
     const own = page.cursor === undefined ? this.#tools(connection) : [];
@@ -77,7 +77,7 @@ export async function answerOwn(
   tool: string,
 ): Promise<Outgoing | undefined> {
   const at = param(request, 'arguments');
-  const args: unknown = at ? JSON.parse(textOf(request.bytes, at)) : {};
+  const args = at ? parsed(request.bytes, at) : {};
   const answer = await rider.callTool(call.connection, { tool, args, requestId: request.id });
   if (call.cancelled) {
     answer.release('cancelled');

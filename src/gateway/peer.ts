@@ -1,5 +1,5 @@
 import type { Outgoing } from './carry.ts';
-import { frameOf, type Failure, type Frame, type Success } from './frame.ts';
+import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from './frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { stringAt, textOf, valueAt } from './json.ts';
 import { LEGACY_VERSION } from './protocol.ts';
@@ -145,7 +145,7 @@ export class Peer {
   }
 
   #received(out: Outgoing): boolean {
-    const frame = frameOf(out.bytes);
+    const frame = soundFrameOf(out.bytes);
     if (frame.kind === 'success' || frame.kind === 'failure') {
       const asked = this.#asked.get(frame.id);
       if (asked) {

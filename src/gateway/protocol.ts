@@ -1,6 +1,6 @@
 import type { Request } from './frame.ts';
 import { param } from './frame.ts';
-import { stringAt, textOf, type Range } from './json.ts';
+import { parsed, stringAt, type Range } from './json.ts';
 import type { ClientInfo } from './profiles.ts';
 
 /** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
@@ -37,7 +37,7 @@ export function clientInfoAt(request: Request): Range | undefined {
 export function clientInfoOf(request: Request): ClientInfo | undefined {
   const at = clientInfoAt(request);
   if (at === undefined) return undefined;
-  const info: unknown = JSON.parse(textOf(request.bytes, at));
+  const info = parsed(request.bytes, at);
   if (typeof info !== 'object' || info === null || !('name' in info) || typeof info.name !== 'string') return undefined;
   return 'version' in info && typeof info.version === 'string' ? { name: info.name, version: info.version } : { name: info.name };
 }
@@ -50,7 +50,7 @@ export function toolOf(request: Request): string | undefined {
 export function envelopeOf(request: Request): Record<string, unknown> | undefined {
   const at = param(request, '_meta');
   if (at === undefined || !isStateless(request)) return undefined;
-  const meta = JSON.parse(textOf(request.bytes, at)) as Record<string, unknown>;
+  const meta = (parsed(request.bytes, at) ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(meta).filter(([key]) => key.startsWith('io.modelcontextprotocol/') && !key.endsWith('/logLevel')),
   );

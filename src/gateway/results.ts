@@ -4,6 +4,7 @@ import {
   addMember,
   arrayAt,
   edited,
+  isJson,
   isObject,
   member,
   objectAt,
@@ -53,8 +54,10 @@ export function carrierIn(frame: Success): Carrier | undefined {
 }
 
 /** The result as the client gets it when nothing rides. The same bytes unless structured content is to be removed. */
-export function plain({ frame, object }: Carrier, treatment: Treatment): Buffer {
-  return treatment === 'remove' ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent')) : frame.bytes;
+export function plain({ frame, object, structured }: Carrier, treatment: Treatment): Buffer {
+  return treatment === 'remove' && structured && isJson(frame.bytes)
+    ? edited(frame.bytes, removeMembers(frame.bytes, object, 'structuredContent'))
+    : frame.bytes;
 }
 
 export function withRide(

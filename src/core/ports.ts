@@ -36,6 +36,12 @@ export interface Store {
   /** Items of one log, oldest queued first. Served by an index for `open`, `gate`, `unread`, `ids`, `key`; never a scan of the log. */
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
+  /**
+   * True when it is certain, without waiting for anything, that nothing is open or offered for the conversation and no gate
+   * is up. False says nothing. For whoever asks before each tool call; must not throw.
+   */
+  quiet?(log: LogKey, conversation: ConversationId): boolean;
+
   /** How many items of the log are open or offered (for `maxOpen`). */
   countOpen(log: LogKey, options?: Wait): Promise<number>;
 

@@ -7,6 +7,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { conversationId, parseAddress } from '../core/address.ts';
 import { isSignal, type Conversation, type ConversationOptions, type Identity, type Inbox, type Offer } from '../inbox/index.ts';
 import type {
+  Awaitable,
   Call,
   CallToolResult,
   Connection,
@@ -84,6 +85,37 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       ? noDelivery
       : { confirm: () => settle(offer.confirm()), release: (reason: ReleasedRecord['reason']) => settle(offer.release(reason)) };
 
+  const before = async (seat: Seat, call: Call): Promise<Verdict> => {
+    const conversation = await seat.conversation();
+    if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
+    const refusal = await conversation.refuse({ on: nameOf(call) });
+    if (refusal === undefined) return { kind: 'pass' };
+    return {
+      kind: 'refuse',
+      text: refusal.text,
+      meta: { 'earpiece/notifications': refusal.ids },
+      delivery: deliveryOf(refusal.offer),
+    };
+  };
+  const after = async (seat: Seat, result: Result): Promise<Ride> => {
+    const conversation = await seat.conversation();
+    const policy = conversation.policy();
+    const on = nameOf(result);
+    if (policy.interrupt === 'after') {
+      const refusal = await conversation.refuse({ on });
+      if (refusal !== undefined) {
+        await conversation.withhold(on, result.raw());
+        return { kind: 'replace', text: refusal.text, delivery: deliveryOf(refusal.offer) };
+      }
+    }
+    if (isSignal(conversation.options.view ?? policy.view)) {
+      const signal = await conversation.signal({ at: 'tool_result' });
+      return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
+    }
+    const offer = await conversation.offer({ at: 'tool_result', on, maxChars: result.maxChars - result.chars });
+    return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
+  };
+
   return {
     idle: async () => {
       while (background.size > 0) await Promise.all(background);
@@ -109,38 +141,15 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       }
     },
 
-    async before(connection: Connection, call: Call): Promise<Verdict> {
-      const conversation = await seatOf(connection).conversation();
-      if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
-      const refusal = await conversation.refuse({ on: nameOf(call) });
-      if (refusal === undefined) return { kind: 'pass' };
-      return {
-        kind: 'refuse',
-        text: refusal.text,
-        meta: { 'earpiece/notifications': refusal.ids },
-        delivery: deliveryOf(refusal.offer),
-      };
+    before(connection: Connection, call: Call): Awaitable<Verdict> {
+      const seat = seatOf(connection);
+      return seat.quiet() === undefined ? before(seat, call) : { kind: 'pass' };
     },
 
-    async after(connection: Connection, result: Result): Promise<Ride> {
-      const conversation = await seatOf(connection).conversation();
-      const policy = conversation.policy();
-      const on = nameOf(result);
-      if (policy.interrupt === 'after') {
-        const refusal = await conversation.refuse({ on });
-        if (refusal !== undefined) {
-          await conversation.withhold(on, result.raw());
-          return { kind: 'replace', text: refusal.text, delivery: deliveryOf(refusal.offer) };
-        }
-      }
-      if (isSignal(conversation.options.view ?? policy.view)) {
-        const signal = await conversation.signal({ at: 'tool_result' });
-        return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
-      }
-      const offer = await conversation.offer({ at: 'tool_result', on, maxChars: result.maxChars - result.chars });
-      return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
+    after(connection: Connection, result: Result): Awaitable<Ride> {
+      const seat = seatOf(connection);
+      return seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
     },
-
     opened(connection: Connection): void {
       settle(
         seatOf(connection)
@@ -167,22 +176,40 @@ class Seat {
   #connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
-  #identifiedAt = 0;
+  /** The same, when it is there, and whether its view speaks even when nothing waits. */
+  #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
+  #identifiedAt = Number.NEGATIVE_INFINITY;
 
   constructor(connection: Connection, options: InboxRiderOptions) {
     this.#connection = connection;
     this.#options = options;
   }
 
+  /**
+   * The answer to nearly every call, without a turn of the event loop: certain that nothing waits and no gate is up.
+   * `silent`: then nothing is said either.
+   */
+  quiet(): 'silent' | 'speaks' | undefined {
+    if (this.#known === undefined || this.#isOld() || !this.#known.conversation.quiet()) return undefined;
+    return this.#known.speaks ? 'speaks' : 'silent';
+  }
+
   conversation(): Promise<Conversation> {
-    const now = performance.now();
-    if (this.#conversation === undefined || now - this.#identifiedAt > IDENTIFY_EVERY_MS) {
-      this.#identifiedAt = now;
+    if (this.#conversation === undefined || this.#isOld()) {
+      this.#identifiedAt = performance.now();
       const before = this.#conversation;
       this.#conversation = this.#find(before);
-      this.#conversation.catch(() => (this.#conversation = before));
+      this.#conversation.then(
+        (conversation) =>
+          (this.#known = { conversation, speaks: isSignal(conversation.options.view ?? conversation.policy().view) }),
+        () => (this.#conversation = before),
+      );
     }
     return this.#conversation;
+  }
+
+  #isOld(): boolean {
+    return performance.now() - this.#identifiedAt > IDENTIFY_EVERY_MS;
   }
 
   async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {

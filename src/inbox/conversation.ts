@@ -102,6 +102,7 @@ export class Conversation {
   readonly id: ConversationId;
   readonly options: ConversationOptions;
   #touchedAt = Number.NEGATIVE_INFINITY;
+  #carriedAt = Number.NEGATIVE_INFINITY;
   #told = false;
   #mark: string | undefined;
 
@@ -128,6 +129,14 @@ export class Conversation {
     this.#touchedAt = now;
     const presence = await this.inbox.store.touch({ ...this.#presence(), ...update });
     this.#told = presence.told;
+  }
+
+  /**
+   * Certain, without waiting, that there is nothing to carry and no gate: the answer to nearly every tool call. False says
+   * nothing.
+   */
+  quiet(): boolean {
+    return this.inbox.store.now() - this.#touchedAt < PRESENCE_EVERY_MS && (this.inbox.store.quiet?.(this.log, this.id) ?? false);
   }
 
   async ended(): Promise<void> {
@@ -499,7 +508,11 @@ export class Conversation {
     };
   }
 
+  /** When it last carried is written like the rest of presence: at most every 30 s, but for the first of all. */
   async #carried(told: boolean): Promise<void> {
+    const now = this.inbox.store.now();
+    if (!told && now - this.#carriedAt < PRESENCE_EVERY_MS) return;
+    this.#carriedAt = now;
     await this.seen({ carried: true, ...(told ? { told: true as const } : {}) });
   }
 

@@ -605,6 +605,30 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2', 'n1']);
   });
 
+  it('quiet is certain: never while something is open, offered or holds the gate, whoever wrote it', async () => {
+    const chat = talk('a');
+    expect(chat.quiet()).toBe(false);
+    await chat.seen();
+    expect(chat.quiet()).toBe(true);
+    expect(chat.quiet()).toBe(true);
+    await openInbox(OTHER).queue('shop/coder', { message: 'x' });
+    expect(chat.quiet()).toBe(false);
+    const offer = await chat.offer({ at: 'tool_result' });
+    expect(chat.quiet()).toBe(false);
+    await offer?.confirm();
+    expect(chat.quiet()).toBe(true);
+    await inbox.queue('shop/coder#b', { message: 'for another' });
+    expect(chat.quiet()).toBe(true);
+    await inbox.queue('shop/coder#a', { message: 'stop', action: 'pause', id: 'p' });
+    const rode = await chat.offer({ at: 'tool_result' });
+    await rode?.confirm();
+    expect(chat.quiet()).toBe(false);
+    await inbox.markRead('shop/coder', ['p'], 'test');
+    expect(chat.quiet()).toBe(true);
+    now += 60_000;
+    expect(chat.quiet()).toBe(false);
+  });
+
   it('two carriers of one conversation never both get it', async () => {
     proves('delivery:two-carriers');
     const other = openInbox(OTHER);

@@ -154,6 +154,15 @@ class MemoryStore implements Store {
     return log === undefined ? [] : select(log, query);
   }
 
+  quiet(key: LogKey, conversation: ConversationId): boolean {
+    const log = this.#logs.get(key);
+    if (log === undefined) return true;
+    return (
+      select(log, { kind: 'open', conversation, limit: 1 }).length === 0 &&
+      select(log, { kind: 'gate', conversation }).length === 0
+    );
+  }
+
   async countOpen(log: LogKey, options?: Wait): Promise<number> {
     this.#check(options);
     return this.#logs.get(log)?.open.size ?? 0;

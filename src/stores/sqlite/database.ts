@@ -28,6 +28,9 @@ export class Database {
   readonly path: string;
   /** Grows when the file at the path was replaced and the new one opened: what was remembered of the old one is void. */
   generation = 0;
+  /** Transactions of this connection that were kept; `data_version` counts those of all others. */
+  #commits = 0;
+  #seen = '';
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, StatementSync>();
   #db: DatabaseSync;
@@ -81,12 +84,23 @@ export class Database {
     this.run('BEGIN IMMEDIATE');
     try {
       const result = work();
-      this.run(keep(result) ? 'COMMIT' : 'ROLLBACK');
+      const kept = keep(result);
+      this.run(kept ? 'COMMIT' : 'ROLLBACK');
+      if (kept) this.#commits++;
       return result;
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /** Whether anything was committed by anyone since this was asked last. Costs about a microsecond. */
+  changed(): boolean {
+    const version = this.get<{ data_version: number }>('PRAGMA data_version')?.data_version;
+    const seen = `${version} ${this.#commits} ${this.generation}`;
+    if (seen === this.#seen) return false;
+    this.#seen = seen;
+    return true;
   }
 
   /** Reads of one moment, whatever others write meanwhile. */

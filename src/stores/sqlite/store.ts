@@ -70,6 +70,8 @@ class SqliteFile implements SqliteStore {
   readonly #turns: Turns;
   readonly #clock: Clock;
   readonly #wakeups: Wakeups;
+  /** Conversations for which nothing was open when the file was as it is now. */
+  readonly #quiet = new Set<string>();
   /** The newest time seen in the log: ours is never before it. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
@@ -127,6 +129,25 @@ class SqliteFile implements SqliteStore {
       const number = this.#logs.numberOf(log);
       return number === undefined ? [] : this.#index.find(number, query);
     }, options);
+  }
+
+  quiet(log: LogKey, conversation: ConversationId): boolean {
+    try {
+      this.#db.follow();
+      if (this.#db.changed()) this.#quiet.clear();
+      const key = `${log}#${conversation}`;
+      if (this.#quiet.has(key)) return true;
+      const number = this.#logs.numberOf(log);
+      const quiet =
+        number === undefined ||
+        (this.#index.find(number, { kind: 'open', conversation, limit: 1 }).length === 0 &&
+          this.#index.find(number, { kind: 'gate', conversation }).length === 0);
+      if (quiet) this.#quiet.add(key);
+      return quiet;
+    } catch {
+      // Whoever asks the long way is told what is wrong.
+      return false;
+    }
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {

@@ -129,7 +129,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
         says: [
           { kind: 'reasoning', text: 'I think about it.' },
           text(`see${hostile}`),
-          call('c1', 'run', { command: `printf 'a${'\\033'}[2Jb\\nsecond\\n'` }),
+          call('c1', 'run', { command: "printf 'a\\033[2Jb\\nsecond\\n'" }),
         ],
       },
       { says: [text('Done.')] },

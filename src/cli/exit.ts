@@ -11,6 +11,7 @@ export const EXIT = {
   store: { code: 6, means: 'the database cannot be used now' },
   missing: { code: 7, means: 'there is no such thing' },
   problems: { code: 8, means: 'a check found problems' },
+  stopped: { code: 130, means: 'a turn was stopped by Ctrl+C; other signals give 128 and their number too' },
 } as const;
 
 const BY_ERROR: Readonly<Record<ErrorCode, number>> = {

@@ -92,4 +92,4 @@ export class PipeFront implements Front {
 
 /** How the last turn ended says how a conversation without a person ended. */
 export const codeOf = (how: Driver['last']): number =>
-  how === 'failed' ? EXIT.failed.code : how === 'stopped' ? SIGNAL_CODES.SIGINT : EXIT.ok.code;
+  how === 'failed' ? EXIT.failed.code : how === 'stopped' ? EXIT.stopped.code : EXIT.ok.code;

@@ -144,7 +144,9 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     system,
     maxCycles: ear.config.agent.maxCycles,
     tools: handles === undefined ? [] : toolsOf(room, handles, made),
-    ...(handles === undefined ? {} : { onTurnEnd: ({ signal, ask }) => handles.endOfTurn({ signal, ask: askInquiries(ask) }) }),
+    ...(handles === undefined
+      ? {}
+      : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
   // Before the agent answers for what was cut off: only what is there now was really told.
   const answers = await answeredCalls(ear, log, address.slice(log.length + 1));

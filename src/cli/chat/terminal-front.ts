@@ -381,7 +381,9 @@ class Chat {
 
   #doing(): string {
     if (this.#stopping) return 'stopping';
+    const { mode } = this.#session.agent;
     const { running } = this.#narrator;
+    if (mode === 'continuing') return 'ending the turn';
     if (running.length > 0) return running.length === 1 ? 'running a tool' : `running ${running.length} tools`;
     return { nothing: 'waiting for the model', thoughts: 'thinking', words: 'writing' }[this.#writes];
   }

@@ -1,16 +1,17 @@
 /** `earpiece gateway` itself: servers, front and rider put together. */
 import { formatProblem, policySource, readConfig, readMcpServers, type Config, type ServerConfig } from '../config/index.ts';
+import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { identify, Inbox } from '../inbox/index.ts';
 import { inboxRider } from '../gateway/inbox-rider.ts';
 import { retryingRider } from '../gateway/retrying-rider.ts';
-import { startGateway, type Front, type ProfileKind, type Upstream } from '../gateway/index.ts';
+import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
 import { openStore } from '../stores/index.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install.ts';
-import { serverName } from './server-name.ts';
+import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
 import { upstreamOf } from './upstream.ts';
 
@@ -34,16 +35,14 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const at = {
     cwd: process.cwd(),
     env: process.env,
-    flags: {
-      ...(options.db === undefined ? {} : { db: options.db }),
-      ...(options.host === undefined ? {} : { 'gateway.http.host': options.host }),
-    },
+    flags: options.db === undefined ? {} : { db: options.db },
   };
   const { config, problems } = readConfig(at);
   for (const problem of [...problems, ...config.gateway.problems]) complain(formatProblem(problem));
 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);
+  const address = addressOf(options, config);
   const policies = policySource({ ...at, onProblem: (found) => found.forEach((problem) => complain(formatProblem(problem))) });
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: Inbox | undefined;
@@ -56,8 +55,9 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
         identify(
           {
             project: config.project,
-            env: process.env,
-            given: connection.session ?? options.as ?? config.address,
+            // What it says of us is in the configuration already.
+            env: { ...process.env, EARPIECE_ADDRESS: undefined },
+            given: connection.session ?? address,
             client: connection.client?.name,
             lookAtAncestors: front.kind === 'stdio',
           },
@@ -68,7 +68,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
       complain,
     });
   });
-  const running = await startGateway({
+  const running = await started({
     front,
     upstreams,
     rider,
@@ -89,13 +89,47 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   await rider.end();
   await inbox?.close();
   if (reason !== 'upstream_failed') return EXIT.ok.code;
-  complain(detail);
+  complain(`the server never answered (${detail}); try whether it works by itself`);
   return EXIT.failed.code;
+}
+
+/** What it refuses at its start is a mistake in what we were given. */
+async function started(options: Parameters<typeof startGateway>[0]): Promise<Gateway> {
+  try {
+    return await startGateway(options);
+  } catch (error) {
+    if (error instanceof EarpieceError || !(error instanceof Error)) throw error;
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    const { front } = options;
+    if (syscall === undefined || front.kind !== 'http') throw new EarpieceError('bad_argument', error.message, { cause: error });
+    throw new EarpieceError(
+      'bad_argument',
+      `cannot listen on port ${front.port} of ${JSON.stringify(front.host)} (${code}); choose another --port or --host`,
+      { cause: error },
+    );
+  }
+}
+
+/** Whose conversation this is. A whole project in the configuration is where to send to, and nobody's own address. */
+function addressOf(options: GatewayOptions, config: Config): string | undefined {
+  if (options.as === undefined) return config.address?.endsWith('/*') ? undefined : config.address;
+  const address = parseAddress(options.as.includes('/') ? options.as : `${config.project}/${options.as}`);
+  if (address.kind !== 'project') return options.as;
+  throw new EarpieceError(
+    'bad_address',
+    `--as ${JSON.stringify(options.as)} is a whole project; whoever carries is one agent: write project/agent`,
+  );
 }
 
 function upstreamsFrom(words: readonly string[], options: GatewayOptions, config: Config): readonly Upstream[] {
   const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
   if (given > 1) throw new EarpieceError('bad_argument', 'give one of: a command behind --, --url, --servers');
+  if (options.name !== undefined) checkName(options.name);
+  if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
+    throw new EarpieceError(
+      'bad_argument',
+      `--url ${JSON.stringify(options.url.slice(0, 80))} is no URL of an MCP server; write e.g. https://example.com/mcp`,
+    );
   const [program, ...args] = words;
   if (program !== undefined) return [{ kind: 'stdio', name: options.name ?? serverName(words), command: program, args }];
   if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
@@ -103,6 +137,11 @@ function upstreamsFrom(words: readonly string[], options: GatewayOptions, config
   const servers = options.servers === undefined ? config.gateway.servers : serversOf(options.servers);
   const upstreams = Object.values(servers).map((server) => upstreamOf(server));
   if (upstreams.length > 0) return upstreams;
+  if (options.servers !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `${options.servers} has no servers; put one into its "mcpServers", or write a command behind --`,
+    );
   const untrusted = config.untrusted.map(({ file }) => file);
   throw new EarpieceError(
     'bad_argument',
@@ -119,16 +158,29 @@ function serversOf(file: string): Readonly<Record<string, ServerConfig>> {
 }
 
 function frontFrom(options: GatewayOptions, config: Config): Front {
-  if (!options.http) return { kind: 'stdio' };
+  const { host, port, tokenEnv: tokenFrom } = options;
+  if (!options.http) {
+    const idle = Object.entries({ host, port, 'token-env': tokenFrom }).find(([, value]) => value !== undefined);
+    if (idle === undefined) return { kind: 'stdio' };
+    throw new EarpieceError('bad_argument', `--${idle[0]} ${idle[1]} is for --http; say --http too, or leave it out`);
+  }
+  if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
+    throw new EarpieceError(
+      'bad_argument',
+      `--host ${JSON.stringify(host.slice(0, 80))} is no host name or IP address; write e.g. 127.0.0.1`,
+    );
   const { http } = config.gateway;
-  const tokenEnv = options.tokenEnv ?? http.tokenEnv;
+  const tokenEnv = tokenFrom ?? http.tokenEnv;
   const token = tokenEnv === undefined ? undefined : process.env[tokenEnv];
   if (tokenEnv !== undefined && !token)
-    throw new EarpieceError('bad_argument', `the environment variable ${tokenEnv} is to hold the bearer token, but it is empty`);
+    throw new EarpieceError(
+      'bad_argument',
+      `the environment variable ${tokenEnv} is to hold the bearer token, but it is ${token === undefined ? 'not set' : 'empty'}`,
+    );
   return {
     kind: 'http',
-    host: options.host ?? http.host,
-    port: options.port === undefined ? http.port : countOption('--port', options.port, { min: 0, max: 65_535 }),
+    host: host ?? http.host,
+    port: port === undefined ? http.port : countOption('--port', port, { min: 0, max: 65_535 }),
     ...(token === undefined ? {} : { token }),
-  } as unknown as Front;
+  };
 }

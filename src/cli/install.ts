@@ -1,7 +1,6 @@
 /** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
 import { fileURLToPath } from 'node:url';
-import { EarpieceError } from '../core/errors.ts';
-import { serverName } from './server-name.ts';
+import { checkName, serverName } from './server-name.ts';
 
 export const INSTALL_HOSTS = ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'json'] as const;
 export type InstallHost = (typeof INSTALL_HOSTS)[number];
@@ -29,8 +28,7 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const { words, url } = question;
   const name =
     question.name ?? (words.length > 0 || url !== undefined ? serverName(url === undefined ? words : [url]) : 'earpiece');
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    throw new EarpieceError('bad_argument', `--name ${JSON.stringify(name)} may have letters, digits, "_" and "-", at most 64`);
+  checkName(name);
   // The client's own `node` may be older than 24: Node and our entry stand there by their absolute paths.
   const command = process.execPath;
   const args = [entry(), 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];

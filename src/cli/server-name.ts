@@ -1,4 +1,14 @@
 import { basename } from 'node:path';
+import { EarpieceError } from '../core/errors.ts';
+
+/** It becomes part of the names of tools, where hosts take no others. */
+export function checkName(name: string): void {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    throw new EarpieceError(
+      'bad_argument',
+      `--name ${JSON.stringify(name.slice(0, 80))} may have letters, digits, "_" and "-", at most 64`,
+    );
+}
 
 /**
  * What a server is called where nobody says: `npx -y @modelcontextprotocol/server-filesystem /tmp` and

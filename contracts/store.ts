@@ -447,6 +447,22 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         },
       ];
 
+      it('queued for the same one twice makes one item', async () => {
+        const { items } = await append(queued('a', { audience: [conversation('x'), conversation('x')] }));
+        expect(items).toHaveLength(1);
+        expect(await store.countOpen(LOG)).toBe(1);
+        await append(result(['a'], 'x'));
+        expect(await store.countOpen(LOG)).toBe(0);
+      });
+
+      it('a carrier that lost its items to another finds none', async () => {
+        await append(queued('a'), offered('c', ['a']), released('c'));
+        expect(await store.items(LOG, { kind: 'carrier', carrier: carrierId('c') })).toHaveLength(1);
+        await append(offered('d', ['a']));
+        expect(await store.items(LOG, { kind: 'carrier', carrier: carrierId('c') })).toEqual([]);
+        expect(await store.items(LOG, { kind: 'carrier', carrier: carrierId('d') })).toHaveLength(1);
+      });
+
       it('released leaves nothing of the lease', async () => {
         await append(queued('a'), offered('c', ['a'], { conversation: 'x', summarizes: ids('a') }), released('c'));
         const left = Object.keys(await item('a'));
@@ -761,6 +777,10 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         await store.prune(time);
         expect(await store.head()).toBe(3);
         expect(await store.items(LOG, { kind: 'latest', limit: 9 })).toEqual([]);
+        await append(confirmed('nobody'));
+        time += 1000;
+        await store.prune(time);
+        expect(await store.head()).toBe(4);
       });
 
       it('keeps the intent of a fan-out until it is done, and forgets both together', async () => {

@@ -22,11 +22,9 @@ export const REQUIREMENTS = {
   'log:retention': { behaviour: 'Retention prunes closed records; the rest of the log replays to the same open set.' },
   'log:allowlist': {
     behaviour: 'Only the chat and tool records reach a request to a provider.',
-    deferred: 'needs our own agent, which makes such requests',
   },
   'log:redacted-carrier': {
     behaviour: 'A carrier that the provider refuses is replaced by one line.',
-    deferred: 'needs our own agent',
   },
 
   // Stores.
@@ -66,18 +64,27 @@ export const REQUIREMENTS = {
   'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
   'lease:withdrawn': { behaviour: 'What was withdrawn or expired after an offer is not offered again: maybe seen.' },
   'delivery:receipts': { behaviour: 'why(id) tells how far a notification got and the reason of each decision.' },
-  'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries.", deferred: 'needs our own agent' },
-  'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.', deferred: 'needs our own agent' },
-  'delivery:idle': { behaviour: 'An idle agent gets one combined request.', deferred: 'needs our own agent' },
-  'force:between-turns': { behaviour: 'A critical between turns makes a system request.', deferred: 'needs our own agent' },
+  'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries." },
+  'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.' },
+  'delivery:idle': { behaviour: 'An idle agent gets one combined request.' },
+  'force:between-turns': { behaviour: 'A critical between turns makes a system request.' },
   'force:mid-stream': {
     behaviour: 'A critical aborts the stream; what is finished is kept, and retries do not fire.',
-    deferred: 'needs our own agent',
   },
-  'force:during-tools': { behaviour: 'A critical during tools rides on their responses.', deferred: 'needs our own agent' },
+  'force:during-tools': { behaviour: 'A critical during tools rides on their responses.' },
   'force:no-loops': {
     behaviour: 'An id wakes once; what an agent caused itself never wakes it.',
-    deferred: 'needs our own agent',
+  },
+
+  // Our own agent, over the wire of each API.
+  'agent:wire': { behaviour: 'Every request is one that the real API takes; the validator that says so rejects wrong ones.' },
+  'agent:aborts': { behaviour: 'Of an answer that is cut off all is kept that the API takes back, and nothing else.' },
+  'agent:prefix': {
+    behaviour: 'A prefix once sent never changes by a byte, through reasoning, notifications, aborts and restarts.',
+  },
+  'agent:kill-9': {
+    behaviour:
+      'Killed anywhere and resumed: each notification once in the transcript, each call paired, each request an extension.',
   },
 
   // The plan.

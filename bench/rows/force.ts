@@ -66,7 +66,7 @@ async function measure(inbox: Inbox, times: number, queue: (to: string) => Promi
     if (i % 20 === 0) {
       await agent?.close();
       const address = `shop/coder#talk-${i}`;
-      agent = await createAgent({ model: modelOf('anthropic', model.url), earpiece: inbox, address, maxRetries: 0 });
+      agent = await createAgent({ model: await modelOf('anthropic', model.url), earpiece: inbox, address, maxRetries: 0 });
     }
     await agent?.send('clean up');
   }

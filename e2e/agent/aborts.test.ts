@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { halvesOf, type Answer, type Part } from '../model/answer.ts';
 import type { Request, Step } from '../model/server.ts';
 import { APIS, type Api } from './apis.ts';
+import { proves } from '../verifies.ts';
 import { Talk } from './talk.ts';
 
 const ARGS = { word: 'a long word' };
@@ -84,6 +85,7 @@ const CUTS: readonly Cut[] = [
 ];
 
 describe.each(APIS)('%s', (api) => {
+  proves('agent:aborts');
   let talk: Talk;
   afterEach(() => talk[Symbol.asyncDispose]());
 

@@ -1,27 +1,34 @@
 /** The APIs that an agent is tested on, each through the provider package that its users have. */
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogleGenerativeAI } from '@ai-sdk/google';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export const APIS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'openai-compatible'] as const;
 export type Api = (typeof APIS)[number];
 
-/** Model names that the packages know, since what they send depends on the family: reasoning, thinking, signatures. */
-export function modelOf(api: Api, url: string): LanguageModelV4 {
+/**
+ * Model names that the packages know, since what they send depends on the family: reasoning, thinking, signatures. Loads
+ * only the package that it needs: some tests start many processes.
+ */
+export async function modelOf(api: Api, url: string): Promise<LanguageModelV4> {
   const apiKey = 'dummy';
   switch (api) {
     case 'openai-chat':
-      return createOpenAI({ apiKey, baseURL: `${url}/v1` }).chat('gpt-4.1');
-    case 'openai-responses':
-      return createOpenAI({ apiKey, baseURL: `${url}/v1` }).responses('gpt-5');
-    case 'anthropic':
+    case 'openai-responses': {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      const provider = createOpenAI({ apiKey, baseURL: `${url}/v1` });
+      return api === 'openai-chat' ? provider.chat('gpt-4.1') : provider.responses('gpt-5');
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
       return createAnthropic({ apiKey, baseURL: `${url}/v1` }).messages('claude-sonnet-4-5');
-    case 'gemini':
+    }
+    case 'gemini': {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
       return createGoogleGenerativeAI({ apiKey, baseURL: `${url}/v1beta` }).languageModel('gemini-3-pro-preview');
-    case 'openai-compatible':
+    }
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return createOpenAICompatible({ name: 'ollama', apiKey, baseURL: `${url}/v1` }).chatModel('qwen3');
+    }
   }
 }
 

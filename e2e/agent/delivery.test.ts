@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { placementOf, syntheticTool, familyOf } from '../../src/agent/placement.ts';
 import type { Part } from '../model/answer.ts';
 import type { Step } from '../model/server.ts';
+import { find } from '../model/find.ts';
+import { proves } from '../verifies.ts';
 import { APIS, modelOf } from './apis.ts';
 import { doing, echo, Talk, type TalkOptions } from './talk.ts';
 
@@ -13,6 +15,8 @@ const call = (id: string, name = 'echo'): Part => ({ kind: 'call', id, name, arg
 const says = (...parts: readonly Part[]): Step => ({ says: parts });
 
 describe.each(APIS)('%s', (api) => {
+  proves('delivery:batch', 'delivery:in-turn-reply', 'delivery:idle', 'log:allowlist', 'log:redacted-carrier');
+  proves('force:between-turns', 'force:mid-stream', 'force:during-tools', 'agent:wire');
   let talk: Talk;
   afterEach(() => talk[Symbol.asyncDispose]());
   const start = async (steps: readonly Step[], options: TalkOptions = {}): Promise<void> => {
@@ -155,8 +159,51 @@ describe.each(APIS)('%s', (api) => {
     await talk.golden('forced-during-tools');
   });
 
+  it('an idle agent that may be woken: one request with all that is due', async () => {
+    await start([says(text('hello')), says(text('I see'))], {
+      policy: { wake: { info: 'never', warning: 'never', error: 'auto', critical: 'auto' } },
+    });
+    await talk.agent.send('hi');
+    await talk.queue('SMALL a branch moved');
+    await talk.queue('MIDDLE the disk fills', { level: 'warning' });
+    await talk.queue('WAKES the build failed', { level: 'error' });
+    await talk.turns(2);
+    expect(talk.requests).toHaveLength(2);
+    talk.check(['SMALL', 'MIDDLE', 'WAKES']);
+    await talk.golden('idle');
+  });
+
+  it('what is no chat and no tool record stays in the log', async () => {
+    await start([says(thought, text('hello')), says(text('well'))]);
+    await talk.agent.send('hi');
+    await talk.agent.conversation.record([
+      { type: 'inquiry_request', id: 'q1', question: 'UNSEEN' },
+      { type: 'config_delta', delta: { UNSEEN: true } },
+      { type: 'of_a_later_version', content: 'UNSEEN' },
+    ]);
+    await talk.restart();
+    await talk.agent.send('and now?');
+    expect(find(talk.requests, 'UNSEEN').inLast).toBe(0);
+    talk.check([]);
+  });
+
+  it('a carrier that the API refuses is one line ever after', async () => {
+    const refuses = {
+      status: 400,
+      body: { error: { message: 'bad content', type: 'invalid_request_error', code: 400, status: 'INVALID' } },
+    };
+    await start([{ refuses }, says(text('hello')), says(text('well'))]);
+    await talk.queue('POISON');
+    expect(await talk.agent.send('hi')).toMatchObject({ how: 'complete', text: 'hello' });
+    await talk.restart();
+    expect(await talk.agent.send('and now?')).toMatchObject({ how: 'complete', text: 'well' });
+    expect(find(talk.requests, 'POISON').counts).toEqual([1, 0, 0]);
+    talk.check(['the provider refused them']);
+    await talk.golden('redacted');
+  });
+
   it('as a call that the model never made, when asked to', async () => {
-    const placement = syntheticTool(placementOf(familyOf(modelOf(api, 'http://127.0.0.1').provider)));
+    const placement = syntheticTool(placementOf(familyOf((await modelOf(api, 'http://127.0.0.1')).provider)));
     await start([says(text('I look'), call('call_1')), says(call('call_2')), says(text('done'))], {
       placement,
       providerOptions: {},

@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../src/stores/index.ts';
 import type { Part } from '../model/answer.ts';
 import type { Request, Step } from '../model/server.ts';
 import { find } from '../model/find.ts';
+import { proves } from '../verifies.ts';
 import { APIS } from './apis.ts';
 import { elsewhere, type Elsewhere } from './elsewhere.ts';
 import { ADDRESS, doing, echo, Talk } from './talk.ts';
@@ -56,6 +57,7 @@ it.each(APIS)('%s: a critical of another process closes the socket mid-stream, t
 });
 
 describe('no loops', () => {
+  proves('force:no-loops');
   it('ten criticals a second of another process: the turn ends, each is delivered once', async () => {
     const goes = 12;
     // A model that takes 20 ms a word, and calls a tool until it has called it so often.

@@ -4,6 +4,7 @@ import type { Draft } from '../../src/core/records.ts';
 import type { Part } from '../model/answer.ts';
 import type { Request } from '../model/server.ts';
 import { APIS } from './apis.ts';
+import { proves } from '../verifies.ts';
 import { changes } from './prefix.ts';
 import { doing, echo, Talk } from './talk.ts';
 
@@ -12,6 +13,7 @@ const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo'): Part => ({ kind: 'call', id, name, args: { word: `of ${id}` } });
 
 describe.each(APIS)('%s', (api) => {
+  proves('agent:prefix');
   let talk: Talk;
   let forced = 0;
   afterEach(() => talk[Symbol.asyncDispose]());

@@ -52,9 +52,9 @@ export class Talk implements AsyncDisposable {
       policies: { policy: () => ({ ...DEFAULT_POLICY, coalesceMs: {}, ...policy }) },
       timeZone: 'UTC',
     });
-    const open = (): Promise<Agent> =>
+    const open = async (): Promise<Agent> =>
       createAgent({
-        model: modelOf(api, model.url),
+        model: await modelOf(api, model.url),
         earpiece: inbox,
         address: ADDRESS,
         system: 'You are brief.',
@@ -117,8 +117,10 @@ export class Talk implements AsyncDisposable {
 
   /** What holds for every conversation: each request would be taken, extends the one before, and has each marker once. */
   check(markers: readonly string[], { except = [] as readonly string[] } = {}): void {
-    for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);
-    expect(changes(this.requests)).toEqual([]);
+    // One that was refused was not read: what follows it may be another one.
+    const read = this.requests.filter(({ status }) => status !== 400);
+    for (const request of read) expect(validate(request, except), `request ${request.n}`).toEqual([]);
+    expect(changes(read)).toEqual([]);
     for (const marker of markers) expect(find(this.requests, marker), marker).toMatchObject({ inLast: 1 });
   }
 

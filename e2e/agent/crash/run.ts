@@ -1,0 +1,128 @@
+/** Lives of an agent, each ended by kill -9, until its talk is over; notifications come from another process meanwhile. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultPoint } from '../../../src/core/faults.ts';
+import type { LogKey } from '../../../src/core/address.ts';
+import { openSqliteStore } from '../../../src/stores/index.ts';
+import { startModel, type Request } from '../../model/server.ts';
+import type { Api } from '../apis.ts';
+import { elsewhere } from '../elsewhere.ts';
+import { problemsOf } from './checker.ts';
+import { ADDRESS, CALLS, resultsIn, storyStep } from './story.ts';
+
+/** How a life ends. `afterMs` after the n-th request of this life has come to the model. */
+export type Kill =
+  | { readonly kind: 'point'; readonly point: FaultPoint; readonly times: number }
+  | { readonly kind: 'request'; readonly times: number; readonly afterMs: number };
+
+export type Ran = {
+  readonly problems: readonly string[];
+  /** Lives that did end by their kill: a talk may be over before. */
+  readonly killed: number;
+  readonly requests: number;
+  readonly queued: number;
+};
+
+const MAX_QUEUED = 60;
+
+export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> {
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-crash-'));
+  const db = join(folder, 'e.db');
+  // Of the life that runs.
+  let asked = 0;
+  let onRequest = (): void => {};
+  await using model = await startModel((request: Request) => {
+    asked++;
+    onRequest();
+    return storyStep(request);
+  });
+  await using other = await elsewhere(db);
+  const queued: string[] = [];
+  const stop = new AbortController();
+  const producing = (async () => {
+    const levels = ['info', 'info', 'warning', 'error', 'info', 'warning', 'critical'] as const;
+    for (let n = 0; n < MAX_QUEUED && !stop.signal.aborted; n++) {
+      const id = `note-${n}`;
+      await other.queue(ADDRESS, { id, kind: 'ci.told', level: levels[n % levels.length] ?? 'info', message: `${id}.` });
+      queued.push(id);
+      // Spread over the talk, not all at its beginning.
+      for (const so = model.requests.length; so === model.requests.length && n % 4 === 3 && !stop.signal.aborted;) await sleep(2);
+    }
+  })();
+
+  /** One life; true when it ended by itself. */
+  const live = async (kill: Kill | undefined, last?: string): Promise<boolean> => {
+    asked = 0;
+    const fault = kill?.kind === 'point' ? { EARPIECE_FAULT: `${kill.point}:${kill.times}` } : {};
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'worker.ts'), db, model.url, api, ...(last === undefined ? [] : [last])],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(tmpdir(), 'earpiece-crash-cache'), ...fault },
+      },
+    );
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+    onRequest = () => {
+      if (kill?.kind === 'request' && asked === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
+    };
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    onRequest = () => {};
+    if (signal === 'SIGKILL') return false;
+    if (code === 0 && output.includes('done')) return true;
+    throw new Error(`the agent ended with ${code ?? signal}: ${output}`);
+  };
+
+  try {
+    let killed = 0;
+    for (const kill of kills) if (!(await live(kill))) killed++;
+    await live(undefined);
+    stop.abort();
+    await producing;
+    // Whatever has come since takes this one along.
+    await live(undefined, 'And the rest?');
+    const store = await openSqliteStore({ path: db });
+    const records = (await store.read({ log: 'shop/coder' as LogKey, limit: 100_000 })).map(({ body }) => body);
+    const unsound = await store.verify();
+    await store.close();
+    const results = resultsIn(model.requests.at(-1) as Request);
+    return {
+      problems: [
+        ...problemsOf({ records, requests: model.requests, queued }),
+        ...unsound.map((what) => `the database: ${JSON.stringify(what)}`),
+        ...(results === CALLS ? [] : [`${results} of ${CALLS} calls have their result`]),
+      ],
+      killed,
+      requests: model.requests.length,
+      queued: queued.length,
+    };
+  } finally {
+    stop.abort();
+    await producing.catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** A kill somewhere in the loop: while the model answers, tools run, results are written. */
+export const randomKill = (chance: () => number): Kill => ({
+  kind: 'request',
+  times: 1 + Math.floor(chance() * 2),
+  afterMs: chance() * 25,
+});
+
+/** Numbers from 0 to 1 that a seed repeats. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

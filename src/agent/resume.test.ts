@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import type { Draft } from '../core/records.ts';
+import { Inbox } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import { createAgent, type Agent } from './agent.ts';
+import { scriptedModel, type ScriptedModel } from './scripted-model.ts';
+
+let inbox: Inbox;
+beforeEach(() => {
+  inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+});
+afterEach(() => inbox.close());
+
+/** An agent in another process's place, whose log ends with these. */
+async function after(...records: readonly Draft[]): Promise<{ agent: Agent; model: ScriptedModel }> {
+  const model = scriptedModel([{ text: 'going on' }]);
+  await inbox
+    .conversation('shop/coder#main')
+    .record([{ type: 'turn_start' }, { type: 'chat_request', content: 'go' }, ...records]);
+  return { agent: await createAgent({ model, earpiece: inbox, address: 'shop/coder' }), model };
+}
+
+it('goes on with a request that has no answer', async () => {
+  const { agent, model } = await after();
+  expect(await agent.resume()).toMatchObject({ how: 'complete', text: 'going on' });
+  expect(model.requests[0]?.prompt.map(({ role }) => role)).toEqual(['user']);
+  await agent.close();
+});
+
+it('goes on behind an answer of which only a part was kept: the model is told, and reads what waits', async () => {
+  const { agent, model } = await after({ type: 'chat_response', message: 'I was about', truncated: true });
+  await inbox.queue('shop/coder', { kind: 'user.stop', message: 'not that' });
+  expect(await agent.resume()).toMatchObject({ how: 'complete' });
+  expect(model.requests[0]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'system']);
+  expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/The program ended while you answered.*not that/s);
+  await agent.close();
+});
+
+it.each<[string, Draft]>([
+  ['that was answered', { type: 'chat_response', message: 'done' }],
+  ['that a person stopped', { type: 'agent_stopped' }],
+])('does not go on with a turn %s', async (_, last) => {
+  const { agent, model } = await after(last);
+  expect(await agent.resume()).toBeUndefined();
+  expect(model.requests).toEqual([]);
+  await agent.close();
+});

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { noRider, startGateway } from '../../src/gateway/index.ts';
+import { proves } from '../verifies.ts';
 import { ODDITIES } from './oddities.ts';
 import { alive, ODD_SERVER, PLAIN_GATEWAY, RawClient, ScriptFiles, untilDead } from './raw-client.ts';
 import { HttpProcess } from './servers.ts';
@@ -63,6 +64,7 @@ const frameIn = ({ text }: Answer): string =>
         .slice(6);
 
 describe('who is let in', () => {
+  proves('gateway:http');
   let gateway: HttpProcess;
   beforeAll(async () => {
     gateway = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--token', 'secret', '--', process.execPath, ODD_SERVER]);

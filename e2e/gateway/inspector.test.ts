@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { proves } from '../verifies.ts';
 import { behindGateway, FILESYSTEM } from './raw-client.ts';
 
 const INSPECTOR = join(import.meta.dirname, '../../node_modules/.bin/mcp-inspector');
@@ -21,6 +22,7 @@ async function inspect(method: readonly string[], server: readonly string[]): Pr
 }
 
 test("the inspector's CLI lists and calls through the gateway what it does directly", { timeout: 60_000 }, async () => {
+  proves('gateway:inspector');
   const server = [...FILESYSTEM, import.meta.dirname];
   for (const method of [['tools/list'], ['tools/call', '--tool-name', 'list_allowed_directories']]) {
     const direct = await inspect(method, server);

@@ -9,6 +9,7 @@ import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextpr
 import { describe, expect, test } from 'vitest';
 
 import { noRider, startGateway } from '../../src/gateway/index.ts';
+import { proves } from '../verifies.ts';
 import { ODD_SERVER, PLAIN_GATEWAY, RawClient, ScriptFiles } from './raw-client.ts';
 import { HttpProcess } from './servers.ts';
 
@@ -53,6 +54,7 @@ async function statelessClient(transport: Transport): Promise<ClientV2> {
 }
 
 describe('a client of the older generation before three servers of three kinds', () => {
+  proves('gateway:fronts-many');
   test('tools, resources, prompts and completion of all of them', async () => {
     await using files = await ScriptFiles.make();
     files.write({ tools: OWN });
@@ -177,10 +179,11 @@ describe('what rides, and the gate, with several servers', () => {
     files.write({ ride: { text: 'N' } });
     const call = (id: number, name: string): string =>
       `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"n":0}}}`;
-    client.send(call(1, 'a__odd'), call(2, 'b__odd'));
+    client.send(call(1, 'a__odd'));
     expect(await client.answer(1)).toBe(
       '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"1.0"},{"type":"text","text":"N"}],"n":1.0}}',
     );
+    client.send(call(2, 'b__odd'));
     await client.answer(2);
     client.send('{"jsonrpc":"2.0","id":3,"method":"ping"}');
     await client.answer(3);
@@ -225,7 +228,21 @@ describe('what rides, and the gate, with several servers', () => {
   });
 });
 
+test('an HTTP server that is not there at first joins later, and the client is told', async () => {
+  await using files = await ScriptFiles.make();
+  const before = await HttpProcess.start([FIXTURE, 'http']);
+  await before[Symbol.asyncDispose]();
+  await using client = new RawClient(several(files, [{ kind: 'http', name: 'late', url: before.url }, node('b', ODD_SERVER)]));
+  await client.initialize();
+  await client.said('MCP server "late" cannot be used');
+  await using _ = await HttpProcess.start([FIXTURE, 'http', new URL(before.url).port]);
+  await client.line((line) => line.includes('notifications/tools/list_changed'));
+  client.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"late__test_simple_text"}}');
+  expect(await client.answer(1)).toContain('This is a simple text response');
+});
+
 describe('names', () => {
+  proves('gateway:fronts-many');
   test('two servers of one name are refused', async () => {
     const upstream = { kind: 'stdio', name: 'a', command: 'x' } as const;
     await expect(startGateway({ front: { kind: 'stdio' }, upstreams: [upstream, upstream], rider: noRider })).rejects.toThrow(

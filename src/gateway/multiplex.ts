@@ -70,6 +70,9 @@ export type MultiplexOptions = {
 /** A server that is not ready by then is left out at first; its tools come later, with list_changed. */
 const START_MS = 15_000;
 
+/** How long after a failed handshake a server that may come later is tried again. */
+const RETRY_MS = 5_000;
+
 export const SEPARATOR = '__';
 
 /** What lists hold and by which member their entries are known. */
@@ -110,6 +113,7 @@ export class Multiplex implements Endpoint {
   readonly #owners = new Map<string, Peer>();
   readonly #templates = new Map<string, Peer>();
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #retries = new Set<NodeJS.Timeout>();
   #connection: Connection | undefined;
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
@@ -181,6 +185,7 @@ export class Multiplex implements Endpoint {
   }
 
   async close(options?: StopOptions): Promise<void> {
+    for (const timer of this.#retries) clearTimeout(timer);
     await Promise.all(this.#peers.map((peer) => peer.close(options)));
     if (this.#closed) return;
     this.#closed = true;
@@ -255,13 +260,25 @@ export class Multiplex implements Endpoint {
   }
 
   async #startPeer(peer: Peer, who: Introduction): Promise<void> {
-    if (!(await peer.start(who)) || !this.#late || this.#closed) return;
+    if (!(await peer.start(who))) {
+      if (peer.worthAnotherTry) this.#tryLater(peer, who);
+      return;
+    }
+    if (!this.#late || this.#closed) return;
     for (const subscription of this.#subscriptions.values()) this.#subscribeAt(peer, subscription);
     for (const list of ['tools', 'prompts', 'resources']) {
       if (!peer.can(list)) continue;
       const note = frameOf(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n`)) as Note;
       this.#noteFrom(peer, note);
     }
+  }
+
+  #tryLater(peer: Peer, who: Introduction): void {
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      void this.#startPeer(peer, who);
+    }, RETRY_MS);
+    this.#retries.add(timer);
   }
 
   #welcome(version: string | undefined): object {

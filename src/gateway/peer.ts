@@ -82,9 +82,16 @@ export class Peer {
   }
 
   /** The handshake. True when the server can be used. */
-  start(who: Introduction): Promise<boolean> {
+  async start(who: Introduction): Promise<boolean> {
     this.#starting ??= this.#shakeHands(who);
-    return this.#starting;
+    const ready = await this.#starting;
+    if (!ready) this.#starting = undefined;
+    return ready;
+  }
+
+  /** A server that was not there may be there later; a process that ended before it said a word will not start again. */
+  get worthAnotherTry(): boolean {
+    return this.#options.upstream.kind === 'http' && !this.ready;
   }
 
   /** A request of our own. Undefined when the server is gone. */

@@ -157,9 +157,9 @@ export class Relay {
     }
   }
 
-  /** True when the new process took over. */
-  async serverUp(): Promise<boolean> {
-    if (this.#closed || this.#state === 'gone') return false;
+  /** True when the new process took over, false when it refused, undefined when it is gone again before it could do either. */
+  async serverUp(): Promise<boolean | undefined> {
+    if (this.#closed || this.#state === 'gone') return undefined;
     this.#state = 'replaying';
     return this.#replay();
   }
@@ -368,11 +368,12 @@ export class Relay {
     }
   }
 
-  async #replay(): Promise<boolean> {
+  async #replay(): Promise<boolean | undefined> {
     const { initialize, initialized, logging, subscribed } = this.#setUp;
     if (initialize !== undefined) {
       const answer = await this.#askAgain(initialize, START_MS);
-      if (this.#state !== 'replaying' || answer?.kind !== 'success') return false;
+      if (this.#state !== 'replaying' || answer === undefined) return undefined;
+      if (answer.kind !== 'success') return false;
       if (initialized !== undefined) this.#options.toServer(initialized);
       for (const request of [...(logging ? [logging] : []), ...subscribed.values()]) void this.#askAgain(request);
     }

@@ -113,8 +113,9 @@ export class Session implements Endpoint {
 
   async #up(): Promise<void> {
     const { rider, report, upstream } = this.#options;
-    if (await this.#relay.serverUp()) tell(rider, report, upstream.name, 'reconnected', 'it runs again');
-    else report(`MCP server "${upstream.name}" runs again, but did not accept the handshake of before`);
+    const tookOver = await this.#relay.serverUp();
+    if (tookOver) tell(rider, report, upstream.name, 'reconnected', 'it runs again');
+    else if (tookOver === false) report(`MCP server "${upstream.name}" runs again, but did not accept the handshake of before`);
   }
 
   #serverFrameTooLong({ bytes, head, tail }: TooLong): void {

@@ -70,6 +70,8 @@ export async function run(options: Options): Promise<Report> {
     };
     const points = options.points ?? FAULT_POINTS;
     for (const point of points) report.points[point] = 0;
+    // One that ends by itself leaves its compiled modules to all that are killed: they start 5 x faster.
+    await new Worker([join(folder, 'first.db'), 'drain', 'first'], env).end();
     for (const point of points.filter((name) => AT_POINT[name][0] === 'opener'))
       for (let i = 0; i < options.pointsEach; i++) {
         report.problems.push(...(await opening(join(folder, `${point}-${i}.db`), point, env)));

@@ -61,7 +61,7 @@ it.skipIf(process.platform !== 'linux')(
   'many who wait share one watch, which ends with the store (counted by /proc, on Linux)',
   async () => {
     // Not alone: the last one to close takes the -wal file with it, and so every watch on it.
-  const mine = await openSqliteStore({ path: store.path });
+    const mine = await openSqliteStore({ path: store.path });
     const before = watches();
     const all = Array.from({ length: 50 }, () => mine.changed(0));
     await mine.head();

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createAgent, type Agent } from '../../src/agent/agent.ts';
 import { DEFAULT_POLICY } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
@@ -14,7 +15,7 @@ const policies = { policy: () => DEFAULT_POLICY };
 
 export const row: Row = {
   name: 'force',
-  what: 'from the call of queue with a critical to the closed socket of the model’s stream, as the model’s server sees it',
+  what: 'from the call of queue with a critical to the aborted request (same process), to the socket that the model’s server sees closed (another)',
   bar: [
     { figure: 'same process p99', is: '<=', value: 5 },
     { figure: 'another process p99', is: '<=', value: 50 },
@@ -35,16 +36,25 @@ export const row: Row = {
   },
 };
 
+/** Its server sees the closed socket only when this process has nothing else to do, so the request itself is watched. */
 async function inOneProcess(times: number): Promise<number[]> {
   const took: number[] = [];
   let to = '';
+  let began = 0n;
   await using inbox = new Inbox({ store: memoryStore(), policies });
+  const watching: typeof fetch = (input, init) => {
+    init?.signal?.addEventListener('abort', () => took.push(Number(process.hrtime.bigint() - began) / 1e6));
+    return fetch(input, init);
+  };
   await using model = await cuttingModel(
     inbox,
-    () => to,
-    (ms) => void took.push(ms),
+    () => {
+      began = process.hrtime.bigint();
+      return to;
+    },
+    () => {},
   );
-  await talk(inbox, model.url, times, async (address) => void (to = address));
+  await talk(inbox, await modelOf('anthropic', model.url, watching), times, async (address) => void (to = address));
   return counted(took, times);
 }
 
@@ -59,7 +69,7 @@ async function acrossProcesses(times: number, db: string): Promise<number[]> {
     if (message.ms !== undefined) took.push(message.ms);
     else ready();
   });
-  await talk(inbox, url, times, async (address) => {
+  await talk(inbox, await modelOf('anthropic', url), times, async (address) => {
     const answered = new Promise<void>((resolve) => (ready = resolve));
     other.send(address);
     await answered;
@@ -70,7 +80,12 @@ async function acrossProcesses(times: number, db: string): Promise<number[]> {
 }
 
 /** Each turn's first answer is cut off in the middle, its second ends it. */
-async function talk(inbox: Inbox, url: string, times: number, atNext: (address: string) => Promise<void>): Promise<void> {
+async function talk(
+  inbox: Inbox,
+  model: LanguageModelV4,
+  times: number,
+  atNext: (address: string) => Promise<void>,
+): Promise<void> {
   let agent: Agent | undefined;
   for (let i = 0; i < times; i++) {
     // Another conversation now and then: requests grow with it, and are not what is measured.
@@ -78,7 +93,7 @@ async function talk(inbox: Inbox, url: string, times: number, atNext: (address: 
       await agent?.close();
       const address = `shop/coder#talk-${i}`;
       await atNext(address);
-      agent = await createAgent({ model: await modelOf('anthropic', url), earpiece: inbox, address, maxRetries: 0 });
+      agent = await createAgent({ model, earpiece: inbox, address, maxRetries: 0 });
     }
     await agent?.send('clean up');
   }

@@ -8,26 +8,26 @@ export type Api = (typeof APIS)[number];
  * Model names that the packages know, since what they send depends on the family: reasoning, thinking, signatures. Loads
  * only the package that it needs: some tests start many processes.
  */
-export async function modelOf(api: Api, url: string): Promise<LanguageModelV4> {
+export async function modelOf(api: Api, url: string, fetch = globalThis.fetch): Promise<LanguageModelV4> {
   const apiKey = 'dummy';
   switch (api) {
     case 'openai-chat':
     case 'openai-responses': {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      const provider = createOpenAI({ apiKey, baseURL: `${url}/v1` });
+      const provider = createOpenAI({ apiKey, fetch, baseURL: `${url}/v1` });
       return api === 'openai-chat' ? provider.chat('gpt-4.1') : provider.responses('gpt-5');
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic({ apiKey, baseURL: `${url}/v1` }).messages('claude-sonnet-4-5');
+      return createAnthropic({ apiKey, fetch, baseURL: `${url}/v1` }).messages('claude-sonnet-4-5');
     }
     case 'gemini': {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
-      return createGoogleGenerativeAI({ apiKey, baseURL: `${url}/v1beta` }).languageModel('gemini-3-pro-preview');
+      return createGoogleGenerativeAI({ apiKey, fetch, baseURL: `${url}/v1beta` }).languageModel('gemini-3-pro-preview');
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-      return createOpenAICompatible({ name: 'ollama', apiKey, baseURL: `${url}/v1` }).chatModel('qwen3');
+      return createOpenAICompatible({ name: 'ollama', apiKey, fetch, baseURL: `${url}/v1` }).chatModel('qwen3');
     }
   }
 }

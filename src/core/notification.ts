@@ -150,7 +150,12 @@ export function makeNotification(
   if (input.data !== undefined) {
     const size = JSON.stringify(input.data)?.length;
     if (size === undefined) refuse('data', typeof input.data, 'must be JSON');
-    else if (size > LIMITS.dataBytes) refuse('data', `${size} bytes`, `at most ${LIMITS.dataBytes} are allowed`);
+    else if (size > LIMITS.dataBytes)
+      throw new EarpieceError(
+        'bad_notification',
+        `data has ${size} characters of JSON, at most ${LIMITS.dataBytes} are allowed; put it into a file and send its path`,
+        { data: { field: 'data' } },
+      );
   }
   if (input.ttlMs !== undefined && input.expiresAt !== undefined) refuse('ttlMs', input.ttlMs, 'give either ttlMs or expiresAt');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))

@@ -266,7 +266,10 @@ async function byToken(inbox: Inbox, token: string): Promise<Conversation> {
   const conversation = inbox.conversation(token, { pulls: true });
   const there = await inbox.store.presence({ log: conversation.log, conversation: conversationId(address.conversation) });
   if (there.length === 0)
-    throw new EarpieceError('not_found', `session_token ${JSON.stringify(token)}: no such conversation has been seen`);
+    throw new EarpieceError(
+      'not_found',
+      `session_token ${JSON.stringify(token)}: no such conversation has been seen; leave it out to read this one's`,
+    );
   return conversation;
 }
 

@@ -1,0 +1,66 @@
+/** `docs/bad-input.md`, made of the table that the tests do. */
+import { BAD_FRAMES, BAD_INPUT, type FrameRow, type Row } from './bad-input.ts';
+
+export function badInputPage(): string {
+  const rows = Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length;
+  return `# Bad input
+
+Made of \`e2e/cli/bad-input.ts\`, ${rows} rows; each is done for real by \`e2e/cli/bad-input.test.ts\` against a database in which one
+notification waits. After each of them that one still waits, and whatever was refused has changed nothing. No row prints a stack
+trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` who runs it. Exit codes: [cli.md](cli.md#exit-codes).
+
+${Object.entries(BAD_INPUT)
+  .map(([title, all]) => `## ${title}\n\n| what | given | answer | exit |\n|---|---|---|---|\n${all.map(line).join('\n')}`)
+  .join('\n\n')}
+
+## What a client sends to the gateway
+
+One line each on the gateway's stdin, before a real MCP server. After each row the next call of a tool is answered as if nothing
+had been: client, gateway and server go on. What is no message of ours to judge reaches the server as it is; \`server\` stands
+for what it says to that, unchanged.
+
+| what | line | answer |
+|---|---|---|
+${BAD_FRAMES.map(frameLine).join('\n')}
+`;
+}
+
+function line(row: Row): string {
+  const env = Object.entries(row.env ?? {}).map(([name, value]) => `${name}=${quoted(value)}`);
+  const given = [
+    row.given,
+    ...Object.entries(row.files ?? {}).map(([name, text]) => `${name}: ${typeof text === 'string' ? code(text) : bytes(text)}`),
+    row.stdin && `on stdin ${row.stdin.shown}`,
+    row.client ? `the client sends ${code(row.client)}` : undefined,
+    code([...env, 'earpiece', ...row.args.map(quoted)].join(' ')),
+  ].filter((part) => part !== undefined);
+  const answer = [row.stdout === undefined ? '' : `stdout ${code(row.stdout)}`, row.stderr === '' ? '' : code(row.stderr)];
+  return `| ${row.what} | ${given.join('; ')} | ${answer.filter((part) => part !== '').join('; ')} | ${row.code} |`;
+}
+
+function frameLine({ what, frame, answers, stderr }: FrameRow): string {
+  const shown = frame.shown ?? (typeof frame.bytes === 'string' ? code(frame.bytes) : bytes(frame.bytes));
+  const told = answers.map((answer) => (answer === '{server}' ? 'server' : code(answer)));
+  if (stderr !== undefined) told.push(`stderr ${code(stderr)}`);
+  return `| ${what} | ${shown} | ${told.join('; ') || 'none'} |`;
+}
+
+const bytes = (all: Uint8Array): string => code([...all].map((byte) => byte.toString(16).padStart(2, '0')).join(' '));
+
+const quoted = (word: string): string => {
+  const short = word.length > 60 ? `${word.slice(0, 20)}… (${word.length} characters)` : word;
+  if (/^[\w@%+=:,./#{}-]+$/.test(short)) return short;
+  return `'${short.replaceAll("'", "'\\''")}'`;
+};
+
+/** Inside of a table: lines are joined, and what cannot be seen is spelled out. */
+function code(text: string): string {
+  const seen = text
+    .trimEnd()
+    .replaceAll(process.execPath, 'node')
+    .replaceAll('|', '\\|')
+    .replaceAll('\n', ' ⏎ ')
+    .replaceAll(/\p{Cc}|\p{Cf}/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  const tick = seen.includes('`') ? '``' : '`';
+  return `${tick}${tick === '``' ? ' ' : ''}${seen}${tick === '``' ? ' ' : ''}${tick}`;
+}

@@ -1,0 +1,273 @@
+/** Each row of `bad-input.ts`, done for real; `--update` brings `docs/bad-input.md` up to date. */
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openEarpiece } from '../../src/index.ts';
+import { openStore } from '../../src/stores/index.ts';
+import { APPLICATION_ID } from '../../src/stores/sqlite/migrations.ts';
+import { CLI } from '../delivery/stage.ts';
+import { EVERYTHING, RawClient } from '../gateway/raw-client.ts';
+import { proves, verifies } from '../verifies.ts';
+import { badInputPage } from './bad-input-page.ts';
+import { BAD_FRAMES, BAD_INPUT, type FrameRow, type Given, type Row } from './bad-input.ts';
+import { Running, Shell } from './shell.ts';
+
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+const isRoot = process.getuid?.() === 0;
+/** Rights mean nothing to root, so these rows are run by somebody else. */
+const NOBODY = 65_534;
+const NO_ENTRY = 54_321;
+
+type Prepared = {
+  /** In the place of `{…}` in the row. */
+  readonly words?: Readonly<Record<string, string>>;
+  /** Before the command. */
+  readonly wrap?: readonly string[];
+  readonly uid?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file that must be the same afterwards. */
+  readonly untouched?: string;
+  readonly after?: () => Promise<void> | void;
+};
+
+const as = (uid: number): readonly string[] =>
+  isRoot ? ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'] : [];
+
+const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prepared>> = {
+  'a folder without rights': (shell) => {
+    mkdirSync(join(shell.folder, 'closed'));
+    return withoutRights(shell, 'closed', 0o555);
+  },
+  'a state folder without rights': (shell) => {
+    rmSync(join(shell.folder, 'state/earpiece'), { recursive: true, force: true });
+    mkdirSync(join(shell.folder, 'state/earpiece'), { recursive: true });
+    return withoutRights(shell, 'state/earpiece', 0o555);
+  },
+  'an unreadable earpiece.toml': (shell) => withoutRights(shell, 'earpiece.toml', 0o000),
+  'a user without home': () => ({ wrap: ['env', '-u', 'HOME', ...as(NO_ENTRY)], uid: NO_ENTRY }),
+  'a truncated database': (shell) => {
+    copyFileSync(shell.db, join(shell.folder, 'cut.db'));
+    truncateSync(join(shell.folder, 'cut.db'), 6_000);
+    return { untouched: 'cut.db' };
+  },
+  'a damaged database': (shell) => {
+    const bytes = readFileSync(shell.db);
+    bytes.fill(0xaa, 5_000, 25_000);
+    writeFileSync(join(shell.folder, 'damaged.db'), bytes);
+    return { untouched: 'damaged.db' };
+  },
+  'the database of another program': (shell) => {
+    database(join(shell.folder, 'other.db'), 'CREATE TABLE contacts (name)');
+    return { untouched: 'other.db' };
+  },
+  'a database of a newer Earpiece': (shell) => {
+    const sql = `CREATE TABLE records (x); PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 9001`;
+    database(join(shell.folder, 'newer.db'), sql);
+    return { untouched: 'newer.db' };
+  },
+  'links in a circle': (shell) => {
+    symlinkSync('square', join(shell.folder, 'circle'));
+    symlinkSync('circle', join(shell.folder, 'square'));
+    return {};
+  },
+  'a full disk': async (shell) => {
+    const full = join(shell.folder, 'full.db');
+    await keep(full, shell);
+    return {
+      // A limit for files answers a write as a full disk does, and needs no rights.
+      wrap: ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f 512; exec "$@"`, 'sh'],
+      after: () => stillThere(full),
+    };
+  },
+  'a locked database': (shell) => {
+    const holder = new DatabaseSync(shell.db);
+    holder.exec('BEGIN IMMEDIATE');
+    return {
+      after: () => {
+        holder.exec('ROLLBACK');
+        holder.close();
+      },
+    };
+  },
+  'a backup that exists': (shell) => {
+    writeFileSync(join(shell.folder, 'copy.db'), 'precious');
+    return { untouched: 'copy.db' };
+  },
+  'a port where nobody listens': async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return { words: { port: String(port) } };
+  },
+  'a port in use': async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { words: { port: String((server.address() as AddressInfo).port) }, after: () => void server.close() };
+  },
+};
+
+/** The folder becomes that of a user to whom rights mean something, and loses them at one place. */
+function withoutRights(shell: Shell, name: string, mode: number): Prepared {
+  const closed = join(shell.folder, name);
+  chmodSync(closed, mode);
+  if (isRoot) {
+    chownSync(shell.folder, NOBODY, NOBODY);
+    for (const each of readdirSync(shell.folder, { recursive: true, encoding: 'utf8' }))
+      chownSync(join(shell.folder, each), NOBODY, NOBODY);
+  }
+  return { wrap: as(NOBODY), ...(isRoot ? { uid: NOBODY } : {}), after: () => chmodSync(closed, 0o755) };
+}
+
+function database(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(sql);
+  db.close();
+}
+
+async function keep(db: string, shell: Shell): Promise<void> {
+  await using ear = await openEarpiece({ db, cwd: shell.folder, env: shell.env() });
+  await ear.queue('shop/keeper', { id: 'keep', message: 'what was queued before' });
+}
+
+/** Ids that wait, of everybody; also where the configuration cannot be read. */
+async function waiting(db: string): Promise<readonly string[]> {
+  const store = await openStore(db);
+  const logs = await store.overview();
+  const items = await Promise.all(logs.map(({ log }) => store.items(log, { kind: 'open' })));
+  await store.close();
+  return items.flat().map((item) => item.id);
+}
+
+async function stillThere(db: string): Promise<void> {
+  expect(await waiting(db)).toEqual(['keep']);
+}
+
+async function doRow(row: Row): Promise<void> {
+  await using shell = new Shell();
+  await keep(shell.db, shell);
+  for (const [name, text] of Object.entries(row.files ?? {})) {
+    mkdirSync(dirname(join(shell.folder, name)), { recursive: true });
+    // A table would take the project's name in.
+    const project = name === 'earpiece.toml' && typeof text === 'string' && text.startsWith('[') ? 'project = "shop"\n' : '';
+    writeFileSync(join(shell.folder, name), typeof text === 'string' ? `${project}${text}` : text);
+  }
+  const given = row.given === undefined ? {} : await PREPARE[row.given](shell);
+  const before = given.untouched === undefined ? undefined : readFileSync(join(shell.folder, given.untouched));
+  const words = (text: string): string => {
+    const known = {
+      folder: shell.folder,
+      db: shell.db,
+      user: given.uid === NOBODY ? 'nobody' : userInfo().username,
+      ...given.words,
+    };
+    return Object.entries(known).reduce((all, [name, value]) => all.replaceAll(`{${name}}`, value), text);
+  };
+
+  const [command = '', ...args] = [...(given.wrap ?? []), process.execPath, CLI, ...row.args.map(words)];
+  const child = spawn(command, args, { cwd: shell.folder, env: shell.env({ ...row.env, ...given.env }), stdio: 'pipe' });
+  child.stdin.on('error', () => {});
+  // A gateway's client is there until the gateway goes.
+  if (row.args[0] !== 'gateway') child.stdin.end(row.stdin?.bytes ?? '');
+  const running = new Running(child);
+  if (row.client !== undefined) {
+    child.stdin.write(row.client);
+    await running.shows(words(row.stdout ?? ''));
+    child.stdin.end();
+  }
+  const { code, stdout, stderr } = await running.ended;
+  await given.after?.();
+
+  expect({ code, stdout, stderr }).toEqual({ code: row.code, stdout: words(row.stdout ?? ''), stderr: words(row.stderr) });
+  expect(stdout + stderr).not.toMatch(/\n\s+at .*:\d+/u);
+  if (before !== undefined) expect(readFileSync(join(shell.folder, given.untouched as string)).equals(before)).toBe(true);
+  const left = await waiting(shell.db);
+  if (row.code === 0) expect(left).toContain('keep');
+  else expect(left).toEqual(['keep']);
+}
+
+describe.each(Object.entries(BAD_INPUT))('%s', (_title, rows) => {
+  proves('cli:bad-input', 'cli:exit-codes', 'store:refuses');
+  const linuxAsRoot = process.platform === 'linux' || !isRoot;
+  for (const row of rows) {
+    // Without root nobody can become a user who has no entry; as root elsewhere nobody else.
+    const skip =
+      row.given === 'a user without home' ? !isRoot || !linuxAsRoot : /rights|unreadable/.test(row.given ?? '') && !linuxAsRoot;
+    it.skipIf(skip).concurrent(row.what, () => doRow(row), 120_000);
+  }
+});
+
+describe('what a client sends to the gateway', () => {
+  proves('cli:bad-input', 'gateway:fuzz');
+
+  it('each line is answered as the table says, and client, gateway and server go on', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.queue('shop/coder#main', {
+      id: 'keep',
+      message: 'what was queued before',
+      deliver: { at: Date.now() + 3_600_000 },
+    });
+    const args = [CLI, 'gateway', '--as', 'coder', '--', process.execPath, ...EVERYTHING];
+    await using client = new RawClient(args, shell.env());
+    await client.initialize();
+    await client.said('Starting default (STDIO) server');
+    let told = client.stderr.join('').length;
+    for (const [n, row] of BAD_FRAMES.entries()) {
+      const answers = await answersTo(client, row, `next-${n}`);
+      expect({
+        what: row.what,
+        answers: answers.map((answer, i) => (row.answers[i] === '{server}' ? serverSaid(answer) : answer)),
+      }).toEqual({
+        what: row.what,
+        answers: row.answers,
+      });
+      const said = client.stderr.join('').slice(told);
+      told += said.length;
+      expect({ what: row.what, said }).toEqual({ what: row.what, said: row.stderr ?? '' });
+    }
+    expect((await ear.open('shop/coder')).map((item) => [item.id, item.offers])).toEqual([['keep', 0]]);
+  }, 120_000);
+});
+
+/** What came back before the answer of the next call, which must be right. */
+async function answersTo(client: RawClient, { frame, answers }: FrameRow, next: string): Promise<string[]> {
+  const from = client.lines.length;
+  const input = client.process.stdin;
+  if (input === null) throw new Error('it has no stdin');
+  input.write(frame.bytes);
+  input.write(
+    `\n${JSON.stringify({ jsonrpc: '2.0', id: next, method: 'tools/call', params: { name: 'echo', arguments: { message: next } } })}\n`,
+  );
+  const after = await client.line((line) => line.includes(`"id":"${next}"`));
+  expect((JSON.parse(after) as { result: unknown }).result).toEqual({ content: [{ type: 'text', text: `Echo: ${next}` }] });
+  const got = (): string[] => client.lines.slice(from).filter((line) => line !== after && line.includes('"id"'));
+  // Our own answers may come behind that of the next call.
+  if (got().length < answers.length) await client.line(() => got().length >= answers.length);
+  return got();
+}
+
+/** An answer of the server's own, not of ours: `{server}`. */
+function serverSaid(answer: string): string {
+  const { result, error } = JSON.parse(answer) as { result?: unknown; error?: { data?: { server?: string } } };
+  return (result ?? error) !== undefined && error?.data?.server === undefined ? '{server}' : answer;
+}
+
+verifies('cli:bad-input', 'the page is made of the table, which has at least 50 rows', async () => {
+  expect(Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length).toBeGreaterThanOrEqual(50);
+  await expect(badInputPage()).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/bad-input.md'));
+});

@@ -1,0 +1,836 @@
+/**
+ * What bad input answers, as data: `bad-input.test.ts` does each row for real and `docs/bad-input.md` is made of them. In
+ * texts `{folder}` is the project's folder, `{db}` the database that has one notification waiting in it, `{user}` who runs it.
+ */
+export type Row = {
+  /** What is wrong, for a reader who does not know the command. */
+  readonly what: string;
+  readonly args: readonly string[];
+  /** What stands on stdin; `shown` where the bytes themselves would say nothing. */
+  readonly stdin?: { readonly bytes: string | Uint8Array; readonly shown: string };
+  /** Of a gateway that goes on: what its client sends. When `stdout` has come the client goes. */
+  readonly client?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Files of the project's folder, over an `earpiece.toml` that says `project = "shop"`. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** What a test prepares beside that; the key of a function of the test. */
+  readonly given?: Given;
+  readonly stdout?: string;
+  readonly stderr: string;
+  readonly code: number;
+};
+
+export type Given =
+  | 'a folder without rights'
+  | 'a truncated database'
+  | 'a damaged database'
+  | 'the database of another program'
+  | 'a database of a newer Earpiece'
+  | 'links in a circle'
+  | 'a full disk'
+  | 'a locked database'
+  | 'a user without home'
+  | 'a backup that exists'
+  | 'a port in use'
+  | 'a port where nobody listens'
+  | 'an unreadable earpiece.toml'
+  | 'a state folder without rights';
+
+const long = (n: number, char = 'a'): string => char.repeat(n);
+const usage = (stderr: string): { stderr: string; code: number } => ({ stderr: `earpiece: ${stderr}\n`, code: 2 });
+const store = (stderr: string): { stderr: string; code: number } => ({ stderr: `earpiece: ${stderr}\n`, code: 6 });
+const toml = (text: string): { files: Record<string, string> } => ({ files: { 'earpiece.toml': text } });
+const wrongToml = (place: string, message: string): Pick<Row, 'args' | 'stdout' | 'stderr' | 'code'> => ({
+  args: ['config', 'check'],
+  stdout: `{folder}/earpiece.toml:${place}: ${message}\n`,
+  stderr: '',
+  code: 8,
+});
+const send = (...more: string[]): { args: string[] } => ({ args: ['send', '--to', 'coder', ...more] });
+const FORMS = 'write project/agent, project/agent#conversation or project/*';
+
+export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
+  'The command line': [
+    {
+      what: 'a command that is not there',
+      args: ['sned', 'hello'],
+      ...usage('unknown command "sned"; did you mean send? (see earpiece help)'),
+    },
+    { what: 'a command like none', args: ['frobnicate'], ...usage('unknown command "frobnicate" (see earpiece help)') },
+    {
+      what: 'an unknown command of a group',
+      args: ['db', 'prnue'],
+      ...usage('unknown command "prnue"; did you mean prune? (see earpiece help db)'),
+    },
+    {
+      what: 'a topic that help does not know',
+      args: ['help', 'sned'],
+      ...usage('there is no command "sned"; did you mean send? (see earpiece help)'),
+    },
+    {
+      what: 'an unknown option',
+      args: ['send', '--levl', 'error', 'x'],
+      ...usage('unknown option "--levl"; did you mean --level? (see earpiece help send)'),
+    },
+    {
+      what: 'a message that looks like an option',
+      args: ['send', '-x'],
+      ...usage('unknown option "-x"; a message that begins with "-" stands behind -- (see earpiece help send)'),
+    },
+    {
+      what: "a server's option before --",
+      args: ['gateway', 'npx', '-y', 'server'],
+      ...usage(
+        'unknown option "-y"; what belongs to the server\'s command stands behind --: earpiece gateway -- <command> (see earpiece help gateway)',
+      ),
+    },
+    {
+      what: 'an option without its value',
+      args: ['log', '--limit'],
+      ...usage('option "--limit <n>" argument missing (see earpiece help log)'),
+    },
+    { what: 'an argument too few', args: ['why'], ...usage('missing required argument "id" (see earpiece help why)') },
+    {
+      what: 'an argument too many',
+      args: ['why', 'a', 'b', 'c'],
+      ...usage('too many arguments for "why". Expected 2 arguments but got 3: a, b, c (see earpiece help why)'),
+    },
+    {
+      what: 'a number that is none',
+      args: ['log', '--limit', 'many'],
+      ...usage('--limit "many" is not a whole number from 1 to 1000000'),
+    },
+    {
+      what: 'both of two things',
+      args: ['withdraw', 'n1', '--key', 'k'],
+      ...usage('withdraw takes either an id or --key <key>'),
+    },
+    { what: 'an address and everything', args: ['log', 'coder', '--all'], ...usage('give either an address ("coder") or --all') },
+    {
+      what: 'a timeout for nothing',
+      ...send('--timeout', '5s', 'x'),
+      ...usage('--timeout 5s has nothing to wait for; add --wait delivered'),
+    },
+    {
+      what: 'a bad timeout: nothing is queued',
+      ...send('--wait', 'delivered', '--timeout', 'soon', 'x'),
+      ...usage('--timeout "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
+    },
+    {
+      what: 'a bad duration of prune',
+      args: ['db', 'prune', '--older', '7 days'],
+      ...usage('--older "7 days" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
+    },
+    {
+      what: 'a pattern of mute',
+      args: ['mute', 'ci failed', 'coder'],
+      ...usage('pattern "ci failed" is not "*", a source, "source.*" or "source.name"'),
+    },
+    {
+      what: 'an id that is not there',
+      args: ['why', 'nope'],
+      stderr: 'earpiece: no notification "nope"; earpiece log --all lists what there is\n',
+      code: 7,
+    },
+    {
+      what: 'to requeue what still waits',
+      args: ['requeue', 'keep'],
+      ...usage('keep is open, it will ride anyway; only a closed one can be queued again'),
+    },
+    {
+      what: 'a setting that is not there',
+      args: ['config', 'explain', 'budget.max_item'],
+      ...usage('budget.max_item is no setting; did you mean budget.max_items?'),
+    },
+    {
+      what: 'a file that is not there',
+      args: ['config', 'check', 'nope.toml'],
+      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
+      code: 7,
+    },
+    {
+      what: 'a file to trust that is not there',
+      args: ['trust', 'nope.toml'],
+      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',
+      code: 7,
+    },
+  ],
+
+  Addresses: [
+    {
+      what: 'a slash too many',
+      args: ['send', '--to', 'shop/co/der', 'x'],
+      ...usage(`address "shop/co/der": the agent contains "/", which is not allowed; ${FORMS}`),
+    },
+    {
+      what: 'a star inside of a name',
+      args: ['send', '--to', 'shop/co*', 'x'],
+      ...usage(`address "shop/co*": the agent contains "*", which is not allowed; ${FORMS}`),
+    },
+    {
+      what: 'a control character',
+      args: ['send', '--to', 'shop/co\u0007der', 'x'],
+      ...usage(`address "shop/co\\u0007der": the agent contains "\\u0007", which is not allowed; ${FORMS}`),
+    },
+    {
+      what: 'a bidi override, which the message spells out',
+      args: ['send', '--to', 'shop/co\u202eder', 'x'],
+      ...usage(`address "shop/co\\u{202e}der": the agent contains "\\u{202e}", which is not allowed; ${FORMS}`),
+    },
+    {
+      what: 'a name of 200 characters',
+      args: ['send', '--to', `shop/${long(200)}`, 'x'],
+      ...usage(`address "shop/${long(75)}…": the agent is 200 characters long, at most 128 are allowed; ${FORMS}`),
+    },
+    { what: 'no agent', args: ['send', '--to', 'shop/', 'x'], ...usage(`address "shop/": the agent is empty; ${FORMS}`) },
+    {
+      what: 'no conversation',
+      args: ['send', '--to', 'shop/coder#', 'x'],
+      ...usage(`address "shop/coder#": the conversation is empty; ${FORMS}`),
+    },
+    {
+      what: 'a space at the end',
+      args: ['send', '--to', 'shop/coder ', 'x'],
+      ...usage(`address "shop/coder ": the agent begins or ends with a space; ${FORMS}`),
+    },
+    {
+      what: 'nobody there',
+      args: ['send', 'is anybody there'],
+      stderr:
+        'earpiece: no conversation is active in project "shop"; start an agent with an earpiece gateway, or name one agent: shop/<agent> keeps it until that agent comes\n',
+      code: 5,
+    },
+    {
+      what: 'a project where one agent is meant',
+      args: ['inbox', '--read', 'shop/*'],
+      ...usage('address "shop/*" is a whole project; read one agent\'s: shop/<agent>'),
+    },
+  ],
+
+  Notifications: [
+    { what: 'a blank message', ...send('  '), ...usage('message "  ": needs a text that is not blank') },
+    {
+      what: 'nothing on stdin',
+      ...send(),
+      stdin: { bytes: '', shown: 'nothing' },
+      ...usage('message "": needs a text that is not blank'),
+    },
+    {
+      what: 'a message of 2 MB',
+      ...send(),
+      stdin: { bytes: long(2_097_152, 'x'), shown: '2 MB of text' },
+      ...usage('message has 2097152 characters, at most 1048576 are allowed; put the text into a file and send its path'),
+    },
+    {
+      what: 'more on stdin than any message',
+      ...send(),
+      stdin: { bytes: long(4_194_305, 'x'), shown: 'more than 4 MB' },
+      ...usage(
+        'the message on stdin has more than 4194304 bytes, at most 1048576 characters are allowed; put it into a file and send its path',
+      ),
+    },
+    {
+      what: 'bytes that are no UTF-8: it is sent all the same',
+      ...send('--id', 'latin1'),
+      stdin: { bytes: Uint8Array.of(0x66, 0xfc, 0x72), shown: '`66 fc 72`' },
+      stdout: 'latin1  queued for shop/coder\n',
+      stderr: 'earpiece: stdin is not all UTF-8; what could not be read stands as "\ufffd"\n',
+      code: 0,
+    },
+    {
+      what: 'a level',
+      ...send('--level', 'erorr', 'x'),
+      ...usage('--level "erorr" is none of info, warning, error, critical; did you mean error?'),
+    },
+    { what: 'an action', ...send('--action', 'stop', 'x'), ...usage('--action "stop" is none of cancel, pause, resume') },
+    {
+      what: 'a receipt',
+      ...send('--wait', 'seen', 'x'),
+      ...usage('--wait "seen" is none of queued, offered, delivered, observed, read'),
+    },
+    {
+      what: 'a kind without a name',
+      ...send('--kind', 'ci', 'x'),
+      ...usage('kind "ci" is not "source.name" (letters, digits, "_" and "-", at most 64 each), e.g. "tool.failed"'),
+    },
+    {
+      what: 'an id with a space',
+      ...send('--id', 'my id', 'x'),
+      ...usage('id "my id": must not contain spaces, commas or control characters'),
+    },
+    {
+      what: 'an id of 300 characters',
+      ...send('--id', long(300), 'x'),
+      ...usage('id has 300 characters, at most 256 are allowed; choose a shorter one'),
+    },
+    {
+      what: 'data that is not JSON',
+      ...send('--data', '{branch: main}', 'x'),
+      ...usage(
+        '--data "{branch: main}" is not JSON; write e.g. \'{"branch": "main"}\', a text in double quotes inside of single ones',
+      ),
+    },
+    {
+      what: 'a time to live',
+      ...send('--ttl', 'soon', 'x'),
+      ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
+    },
+    {
+      what: 'one that is over at once',
+      ...send('--ttl', '0', 'x'),
+      ...usage('--ttl "0" would be over before it is read; write e.g. 10m, or never'),
+    },
+    {
+      what: 'a moment',
+      ...send('--deliver', 'nxt', 'x'),
+      ...usage(
+        '--deliver "nxt" is none of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>; did you mean next?',
+      ),
+    },
+    {
+      what: 'a moment in no time',
+      ...send('--deliver', 'in:later', 'x'),
+      ...usage('--deliver "in:later" is not in:<duration>; write 250ms, 30s, 10m, 2h or 3d'),
+    },
+    {
+      what: 'to replace without a key',
+      ...send('--supersede', 'x'),
+      ...usage('--supersede needs --key <key>: the newest of one key replaces the older ones'),
+    },
+    { what: 'a person without a name', ...send('--as', ' ', 'x'), ...usage('--as "" names nobody; write who says this') },
+    {
+      what: 'a blank instruction',
+      ...send('--instruction', ' ', 'x'),
+      ...usage('instruction " ": needs a text that is not blank'),
+    },
+  ],
+
+  Configuration: [
+    { what: 'an unknown key', ...toml('veiw = "json"'), ...wrongToml('1:1', 'veiw is unknown; did you mean "view"?') },
+    {
+      what: 'the same for every other command',
+      ...toml('veiw = "json"'),
+      ...send('x'),
+      ...usage('{folder}/earpiece.toml:1:1: veiw is unknown; did you mean "view"?'),
+    },
+    {
+      what: 'a key twice',
+      ...toml('view = "json"\nview = "xml"'),
+      ...wrongToml(
+        '2:1',
+        'is no TOML: trying to redefine an already defined table or value, in "view = \\"xml\\""; join both places into one',
+      ),
+    },
+    {
+      what: 'a word that is none of them',
+      ...toml('view = "jsn"'),
+      ...wrongToml(
+        '1:8',
+        'view is "jsn"; did you mean "json"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+      ),
+    },
+    {
+      what: 'a text for a number',
+      ...toml('max_open = "many"'),
+      ...wrongToml('1:12', 'max_open is "many"; write a whole number from 1 to 1000000'),
+    },
+    {
+      what: 'a duration without its unit',
+      ...toml('retention = 30'),
+      ...wrongToml('1:13', 'retention is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"'),
+    },
+    {
+      what: 'half a line',
+      ...toml('view = '),
+      ...wrongToml('1:8', 'is no TOML: invalid value, in "view ="; a text stands in double quotes'),
+    },
+    {
+      what: 'bytes that are no UTF-8',
+      files: { 'earpiece.toml': Uint8Array.of(0xff, 0xfe, 0x3d, 0x31) },
+      ...wrongToml('1:1', 'is no TOML: illegal character in key, in "\ufffd\ufffd=1"; see https://toml.io'),
+    },
+    {
+      what: 'a project that cannot be one',
+      ...toml('project = "a/b"'),
+      ...wrongToml('1:11', 'project is "a/b"; write a name without "/", "#" and "*", at most 128 characters'),
+    },
+    {
+      what: 'a time zone',
+      ...toml('time_zone = "Mars"'),
+      ...wrongToml('1:13', 'time_zone is "Mars"; write a time zone such as "Europe/Berlin" or "UTC"'),
+    },
+    {
+      what: 'a regular expression',
+      ...toml('redact = ["("]'),
+      ...wrongToml('1:11', 'redact has "(" as element 1: it is no regular expression (Unterminated group)'),
+    },
+    {
+      what: 'a server with two ways to reach it',
+      ...toml('[gateway.servers.x]\ncommand = "a"\nurl = "http://x"'),
+      ...wrongToml('2:18', 'gateway.servers.x has both command and url; a server is one or the other'),
+    },
+    {
+      what: 'several at once',
+      ...toml('veiw = 1\nmax_open = 0'),
+      ...send('x'),
+      ...usage(
+        'the configuration has 2 problems:\n  {folder}/earpiece.toml:1:1: veiw is unknown; did you mean "view"?\n  {folder}/earpiece.toml:2:12: max_open is 0; write a whole number from 1 to 1000000',
+      ),
+    },
+    {
+      what: 'a file that may not be read',
+      given: 'an unreadable earpiece.toml',
+      args: ['log'],
+      ...usage('{folder}/earpiece.toml: cannot be read (EACCES); make it a readable file or remove it'),
+    },
+    {
+      what: 'servers of a file that nobody trusted',
+      ...toml('[gateway.servers.files]\ncommand = "npx"'),
+      args: ['gateway'],
+      ...usage('the servers in {folder}/earpiece.toml are not trusted to be started; look at them and say: earpiece trust'),
+    },
+    {
+      what: 'a list of trusted files that is damaged: nothing is trusted',
+      files: {
+        'earpiece.toml': '[gateway.servers.files]\ncommand = "npx"',
+        'state/earpiece/trusted.json': '{"version":1,"files":',
+      },
+      args: ['gateway'],
+      ...usage('the servers in {folder}/earpiece.toml are not trusted to be started; look at them and say: earpiece trust'),
+    },
+    {
+      what: 'a list of projects that is damaged: it is made anew',
+      files: { 'state/earpiece/projects.json': '{{{{' },
+      ...send('--id', 'n1', 'x'),
+      stdout: 'n1  queued for shop/coder\n',
+      stderr: '',
+      code: 0,
+    },
+    {
+      what: 'a state folder that cannot be written: it is told, and the message is sent',
+      given: 'a state folder without rights',
+      ...send('--id', 'n1', 'x'),
+      stdout: 'n1  queued for shop/coder\n',
+      stderr:
+        'earpiece: {folder}/state/earpiece/projects.json cannot be written (EACCES); make {folder}/state/earpiece writable or set XDG_STATE_HOME\n',
+      code: 0,
+    },
+  ],
+
+  'The environment': [
+    {
+      what: 'a view',
+      env: { EARPIECE_VIEW: 'xlm' },
+      args: ['log'],
+      ...usage(
+        'EARPIECE_VIEW is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
+      ),
+    },
+    {
+      what: 'an address',
+      env: { EARPIECE_ADDRESS: 'a/b/c' },
+      args: ['inbox'],
+      ...usage('EARPIECE_ADDRESS is "a/b/c"; write an agent\'s name, project/agent, project/agent#conversation or project/*'),
+    },
+    {
+      what: 'a duration',
+      env: { EARPIECE_RETENTION: '30' },
+      args: ['log'],
+      ...usage('EARPIECE_RETENTION is 30, without a unit; write a duration such as "30d", from "1h" to "3650d"'),
+    },
+    {
+      what: 'a fault point',
+      env: { EARPIECE_FAULT: 'queue.checked:often' },
+      args: ['log'],
+      ...usage('EARPIECE_FAULT=queue.checked:often: "often" is no count; write queue.checked:1'),
+    },
+    {
+      what: 'a home that is no path',
+      env: { HOME: 'home', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
+      args: ['log'],
+      ...usage('HOME is "home", which is no absolute path; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME'),
+    },
+    {
+      what: 'no home at all',
+      given: 'a user without home',
+      env: { XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
+      args: ['log'],
+      ...usage('HOME is not set and this user has no home directory; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME'),
+    },
+  ],
+
+  'The database': [
+    {
+      what: 'a folder',
+      args: ['--db', '{folder}', 'log'],
+      ...store('{folder} is a folder, not a database: name a file in it, e.g. --db {folder}/earpiece.db'),
+    },
+    {
+      what: 'a text',
+      files: { 'notes.txt': 'not a database' },
+      args: ['--db', 'notes.txt', 'log'],
+      ...store(
+        '{folder}/notes.txt is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away',
+      ),
+    },
+    {
+      what: 'one that was cut off',
+      given: 'a truncated database',
+      args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
+      ...store(
+        'the database {folder}/cut.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/cut.db .recover` may save what is readable',
+      ),
+    },
+    {
+      what: 'one with garbage in its middle',
+      given: 'a damaged database',
+      args: ['--db', 'damaged.db', 'db', 'check'],
+      ...store(
+        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable',
+      ),
+    },
+    {
+      what: "another program's",
+      given: 'the database of another program',
+      args: ['--db', 'other.db', 'log'],
+      ...store('{folder}/other.db is the SQLite database of another program: name another file with --db or EARPIECE_DB'),
+    },
+    {
+      what: 'one of a newer Earpiece',
+      given: 'a database of a newer Earpiece',
+      args: ['--db', 'newer.db', 'log'],
+      ...store(
+        '{folder}/newer.db was written by a newer Earpiece (schema 9, this one knows 1): update Earpiece here too, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'a device',
+      args: ['--db', '/dev/null', 'log'],
+      ...store('/dev/null is no regular file: name another file with --db or EARPIECE_DB'),
+    },
+    {
+      what: 'a file below a file',
+      files: { 'notes.txt': 'x' },
+      args: ['--db', 'notes.txt/x.db', 'log'],
+      ...store(
+        'cannot make the folder {folder}/notes.txt as user {user}: a part of the path is a file (EEXIST); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'links in a circle',
+      given: 'links in a circle',
+      args: ['--db', 'circle', 'log'],
+      ...store(
+        'cannot read {folder}/circle as user {user}: its links lead in a circle (ELOOP); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'a folder where this user may not write',
+      given: 'a folder without rights',
+      args: ['--db', 'closed/x.db', 'log'],
+      ...store(
+        'cannot read and write {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'a full disk',
+      given: 'a full disk',
+      args: ['--db', 'full.db', 'send', '--to', 'coder'],
+      stdin: { bytes: long(400_000, 'x'), shown: '400 kB of text' },
+      ...store(
+        'the database {folder}/full.db cannot be written (disk I/O error): the disk is full or a quota is reached; free some space, nothing that was acknowledged is lost',
+      ),
+    },
+    {
+      what: 'one that another process holds for longer than 5 s',
+      given: 'a locked database',
+      ...send('x'),
+      ...store('the database {db} stayed locked by another process for 5000 ms: try again, or look who holds it (`fuser {db}`)'),
+    },
+    {
+      what: 'no name',
+      args: ['--db', '', 'log'],
+      ...usage('flag --db is ""; write a path, or a URL such as "postgres://host/name"'),
+    },
+    {
+      what: 'an engine that is not built yet; its password is not repeated',
+      args: ['--db', 'postgres://anna:secret@host/name', 'log'],
+      ...usage('not built yet: "postgres://…@host/name" names a PostgreSQL store; use a file for now: a path or sqlite:<path>'),
+    },
+    {
+      what: 'an engine that there is not',
+      args: ['--db', 'sqlit:x.db', 'log'],
+      ...usage('"sqlit:x.db" is no store: did you mean sqlite:; give a path, sqlite:<path> or memory:'),
+    },
+    {
+      what: 'a backup over a file',
+      given: 'a backup that exists',
+      args: ['db', 'backup', 'copy.db'],
+      ...usage('{folder}/copy.db exists: a backup needs a new file, name another'),
+    },
+    {
+      what: 'a backup into a folder that is not there',
+      args: ['db', 'backup', 'none/copy.db'],
+      ...usage(
+        'cannot write the backup {folder}/none/copy.db (ENOENT): name a new file in a folder that exists and may be written',
+      ),
+    },
+  ],
+
+  'The gateway': [
+    {
+      what: 'no server',
+      args: ['gateway'],
+      ...usage(
+        'no server to stand before: write its command behind --, or [gateway.servers.<name>] in earpiece.toml, or --servers <mcpServers.json>',
+      ),
+    },
+    {
+      what: 'two kinds of servers',
+      args: ['gateway', '--url', 'http://x', '--', 'y'],
+      ...usage('give one of: a command behind --, --url, --servers'),
+    },
+    {
+      what: 'a command that is not there',
+      args: ['gateway', '--', 'no-such-server'],
+      stderr:
+        'earpiece: MCP server "no-such" failed: the command "no-such-server" was not found\nearpiece: the server never answered (the command "no-such-server" was not found); try whether it works by itself\n',
+      code: 1,
+    },
+    {
+      what: 'a command that ends at once',
+      args: ['gateway', '--name', 'broken', '--', process.execPath, '-e', 'process.exit(3)'],
+      stderr:
+        'earpiece: MCP server "broken" failed: exit code 3\nearpiece: the server never answered (exit code 3); try whether it works by itself\n',
+      code: 1,
+    },
+    {
+      what: 'a server that prints what is no message: it reaches the client as it is, as it would without the gateway',
+      args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
+      client: '',
+      stdout: 'ready!\n',
+      stderr: '',
+      code: 0,
+    },
+    {
+      what: 'a URL where nobody listens: the client gets an error and the gateway goes on',
+      given: 'a port where nobody listens',
+      args: ['gateway', '--url', 'http://127.0.0.1:{port}/mcp', '--name', 'search'],
+      client: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+      stdout:
+        '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The MCP server \\"search\\" at http://127.0.0.1:{port} cannot be reached: connect ECONNREFUSED 127.0.0.1:{port}.","data":{"server":"search"}}}\n',
+      stderr: 'earpiece: MCP server "search" disconnected: connect ECONNREFUSED 127.0.0.1:{port}\n',
+      code: 0,
+    },
+    {
+      what: 'a URL that is none',
+      args: ['gateway', '--url', 'example'],
+      ...usage('--url "example" is no URL of an MCP server; write e.g. https://example.com/mcp'),
+    },
+    {
+      what: 'a name that tools cannot carry',
+      args: ['gateway', '--name', 'my files', '--', 'x'],
+      ...usage('--name "my files" may have letters, digits, "_" and "-", at most 64'),
+    },
+    {
+      what: 'a whole project as its conversation',
+      args: ['gateway', '--as', 'shop/*', '--', 'x'],
+      ...usage('--as "shop/*" is a whole project; whoever carries is one agent: write project/agent'),
+    },
+    {
+      what: 'a view',
+      args: ['gateway', '--view', 'pretty', '--', 'x'],
+      ...usage('--view "pretty" is none of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja'),
+    },
+    {
+      what: 'a client that --print does not know',
+      args: ['gateway', '--print', 'cluade', '--', 'x'],
+      ...usage('--print "cluade" is none of claude, codex, gemini, qwen, opencode, cursor, vscode, json; did you mean claude?'),
+    },
+    {
+      what: 'servers from a file that is not there',
+      args: ['gateway', '--servers', 'none.json'],
+      ...usage('{folder}/none.json: cannot be read (ENOENT); name a JSON file with "mcpServers"'),
+    },
+    {
+      what: 'from one that is no JSON',
+      files: { 'mcp.json': '{' },
+      args: ['gateway', '--servers', 'mcp.json'],
+      ...usage('{folder}/mcp.json:1:2: is no JSON: expected a name in double quotes, or "}", found the end of the file'),
+    },
+    {
+      what: 'from one without servers',
+      files: { 'mcp.json': '{"mcpServers": {}}' },
+      args: ['gateway', '--servers', 'mcp.json'],
+      ...usage('mcp.json has no servers; put one into its "mcpServers", or write a command behind --'),
+    },
+    {
+      what: 'a list for a table',
+      files: { 'mcp.json': '{"mcpServers": []}' },
+      args: ['gateway', '--servers', 'mcp.json'],
+      ...usage('{folder}/mcp.json:1:16: mcpServers is a list; write an object with one member a server'),
+    },
+    {
+      what: 'a server of another form',
+      files: { 'mcp.json': '{"mcpServers": {"a": {"cmd": "x"}}}' },
+      args: ['gateway', '--servers', 'mcp.json'],
+      ...usage('{folder}/mcp.json:1:22: mcpServers.a says neither "command" nor "url"; it has cmd'),
+    },
+    {
+      what: 'a number for a command',
+      files: { 'mcp.json': '{"mcpServers": {"a": {"command": 5}}}' },
+      args: ['gateway', '--servers', 'mcp.json'],
+      ...usage('{folder}/mcp.json:1:34: mcpServers.a.command is 5; write a program such as "npx"'),
+    },
+    {
+      what: 'a port that there is not',
+      args: ['gateway', '--http', '--port', '99999', '--', 'x'],
+      ...usage('--port "99999" is not a whole number from 0 to 65535'),
+    },
+    {
+      what: 'a port that is taken',
+      given: 'a port in use',
+      args: ['gateway', '--http', '--port', '{port}', '--', 'x'],
+      ...usage('port {port} of 127.0.0.1 is in use: choose another, or 0 for any that is free'),
+    },
+    {
+      what: 'a port without HTTP',
+      args: ['gateway', '--port', '4748', '--', 'x'],
+      ...usage('--port 4748 is for --http; say --http too, or leave it out'),
+    },
+    {
+      what: 'to let everybody in',
+      args: ['gateway', '--http', '--host', '0.0.0.0', '--port', '0', '--', 'x'],
+      ...usage('listening on "0.0.0.0" would let others in: give a token, or listen on 127.0.0.1'),
+    },
+    {
+      what: 'a token that is not set',
+      args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
+      ...usage('the environment variable TOKEN is to hold the bearer token, but it is not set'),
+    },
+    {
+      what: 'a token that is empty',
+      env: { TOKEN: '' },
+      args: ['gateway', '--http', '--port', '0', '--token-env', 'TOKEN', '--', 'x'],
+      ...usage('the environment variable TOKEN is to hold the bearer token, but it is empty'),
+    },
+  ],
+};
+
+/** One line that a client sends to a gateway before a real server (`server-everything`). */
+export type FrameRow = {
+  readonly what: string;
+  readonly frame: { readonly bytes: string | Uint8Array; readonly shown?: string };
+  /** The lines that come back, in this order. `{server}`: what the server says, unchanged. */
+  readonly answers: readonly string[];
+  readonly stderr?: string;
+};
+
+const MIB = 1024 * 1024;
+const request = (id: unknown, method: string, params?: object): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params }) });
+const call = (id: unknown, params: object): string => request(id, 'tools/call', params);
+const ours = (id: number, text: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true}}`;
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const around = (start: string, middle: Uint8Array, end: string): Uint8Array =>
+  Uint8Array.of(...utf8(start), ...middle, ...utf8(end));
+
+export const BAD_FRAMES: readonly FrameRow[] = [
+  { what: 'text', frame: { bytes: 'hello' }, answers: [] },
+  { what: 'an empty line', frame: { bytes: '', shown: 'nothing' }, answers: [] },
+  {
+    what: 'bytes that are no text',
+    frame: { bytes: Uint8Array.of(0, 1, 2, 0xff, 0xfe), shown: '`00 01 02 ff fe`' },
+    answers: [],
+  },
+  {
+    what: 'half a request',
+    frame: { bytes: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"' },
+    answers: [],
+  },
+  { what: 'JSON that is no message', frame: { bytes: '42' }, answers: [] },
+  { what: 'an empty object', frame: { bytes: '{}' }, answers: [] },
+  { what: 'an empty batch', frame: { bytes: '[]' }, answers: [] },
+  {
+    what: 'an id that is an object',
+    frame: { bytes: call({ a: 1 }, { name: 'echo', arguments: { message: 'x' } }) },
+    answers: [],
+  },
+  { what: 'a call without a name', frame: { bytes: call(2, { arguments: {} }) }, answers: ['{server}'] },
+  {
+    what: 'a call of a tool that is not there',
+    frame: { bytes: call(3, { name: 'nope', arguments: {} }) },
+    answers: ['{server}'],
+  },
+  { what: 'a method that is not there', frame: { bytes: request(4, 'nope') }, answers: ['{server}'] },
+  { what: 'two messages in one line', frame: { bytes: `${request(5, 'ping')}${request(6, 'ping')}` }, answers: [] },
+  { what: 'one id twice', frame: { bytes: `${request(7, 'ping')}\n${request(7, 'ping')}` }, answers: ['{server}', '{server}'] },
+  { what: 'an answer to nothing', frame: { bytes: '{"jsonrpc":"2.0","id":8,"result":{}}' }, answers: [] },
+  {
+    what: 'a cancel of nothing',
+    frame: { bytes: '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":999}}' },
+    answers: [],
+  },
+  {
+    what: 'a batch of a call and a number',
+    frame: { bytes: `[${call(9, { name: 'echo', arguments: { message: 'x' } })},5]` },
+    answers: ['{server}'],
+  },
+  {
+    what: '100,000 arrays in each other',
+    frame: {
+      bytes: call(10, { name: 'echo', arguments: { message: 0 } }).replace(
+        '"message":0',
+        `"message":${long(100_000, '[')}${long(100_000, ']')}`,
+      ),
+      shown: '`…"message":[[[…`',
+    },
+    answers: ['{server}'],
+  },
+  {
+    what: 'a text that is no UTF-8',
+    frame: {
+      bytes: around(
+        '{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"echo","arguments":{"message":"',
+        Uint8Array.of(0xff, 0xfe),
+        '"}}}',
+      ),
+      shown: '`…"message":"` `ff fe` `"…`',
+    },
+    answers: ['{server}'],
+  },
+  {
+    what: 'a frame of 66 MiB',
+    frame: { bytes: call(12, { name: 'echo', arguments: { message: long(66 * MIB, 'x') } }), shown: '66 MiB of `tools/call`' },
+    answers: [
+      '{"jsonrpc":"2.0","id":12,"error":{"code":-32600,"message":"the client sent a frame of 66 MiB; more than 64 MiB is not passed on"}}',
+    ],
+    stderr: 'earpiece: the client sent a frame of 66 MiB; more than 64 MiB is not passed on\n',
+  },
+  {
+    what: 'get_notifications with an unknown argument',
+    frame: { bytes: call(13, { name: 'get_notifications', arguments: { mark: true } }) },
+    answers: [ours(13, 'get_notifications has no argument "mark"; it takes session_token and mark_as_read')],
+  },
+  {
+    what: 'with a text for a truth',
+    frame: { bytes: call(14, { name: 'get_notifications', arguments: { mark_as_read: 'yes' } }) },
+    answers: [ours(14, 'mark_as_read "yes" is not true or false')],
+  },
+  {
+    what: 'with a list for a table',
+    frame: { bytes: call(15, { name: 'get_notifications', arguments: ['x'] }) },
+    answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
+  },
+  {
+    what: 'with a token that is no address',
+    frame: { bytes: call(16, { name: 'get_notifications', arguments: { session_token: 'nonsense' } }) },
+    answers: [ours(16, `address "nonsense": has no "/" between project and agent; ${FORMS}`)],
+  },
+  {
+    what: 'with the token of a conversation that nobody has seen',
+    frame: { bytes: call(17, { name: 'get_notifications', arguments: { session_token: 'shop/other#x' } }) },
+    answers: [ours(17, 'session_token "shop/other#x": no such conversation has been seen; leave it out to read this one\'s')],
+  },
+];

@@ -390,11 +390,11 @@ describe('the loop', () => {
       {
         text: 'a b c d e f',
         between: async (n) =>
-          (n === 2
+          n === 2
             ? (await queue('note', { id: 'n1' }), agent.reply('no, the other one'))
             : n > 2
               ? new Promise((r) => setTimeout(r, 20))
-              : undefined) as Promise<void>,
+              : undefined,
       },
       { text: 'right' },
     ]);

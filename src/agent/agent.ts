@@ -6,7 +6,7 @@ import type { LanguageModelV4, LanguageModelV4FunctionTool, SharedV4ProviderOpti
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
-import { formatKind, isInterrupt, levelRank, type Notification, type NotificationId, type Origin } from '../core/notification.ts';
+import { isInterrupt, levelRank, type Notification, type NotificationId, type Origin } from '../core/notification.ts';
 import {
   fromRecord,
   isType,
@@ -54,7 +54,7 @@ export type AgentOptions = {
 export type TurnEnding = {
   readonly signal: AbortSignal;
   /** Asks the model aside: the question and its answer stay out of the conversation. Rejects when there is no answer. */
-  ask(question: string): Promise<string>;
+  readonly ask: (question: string) => Promise<string>;
 };
 
 export type TurnResult = {
@@ -151,13 +151,8 @@ export class Agent implements AsyncDisposable {
 
   /** All that happens from now on, until the agent is closed. */
   events(): AsyncIterable<AgentEvent> & { close(): void } {
-    const queue = new EventQueue<AgentEvent>();
+    const queue = new EventQueue<AgentEvent>(() => this.#listeners.delete(queue));
     this.#listeners.add(queue);
-    const { close } = queue;
-    queue.close = () => {
-      this.#listeners.delete(queue);
-      close.call(queue);
-    };
     return queue;
   }
 
@@ -559,5 +554,3 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     signal.addEventListener('abort', done);
   });
 }
-
-export const describeNotification = (n: Notification): string => `${n.level} ${formatKind(n.kind)}: ${n.message}`;

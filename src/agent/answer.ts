@@ -70,6 +70,7 @@ export async function askModel(
       }
       if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer did') };
       const part = read.value;
+      // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- parts that say nothing to us are many, and more come
       switch (part.type) {
         case 'text-start':
         case 'reasoning-start':
@@ -86,7 +87,7 @@ export async function askModel(
           const open = openPart(parts, part.type === 'text-delta' ? 'text' : 'reasoning', part.id);
           open.text += part.delta;
           Object.assign(open, meta(merged(open.metadata, part.providerMetadata)));
-          show({ type: open.kind as 'text' | 'reasoning', delta: part.delta });
+          show({ type: open.kind, delta: part.delta });
           break;
         }
         case 'text-end':

@@ -49,6 +49,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
   #events: T[] = [];
   #wake: (() => void) | undefined;
   #closed = false;
+  readonly #onClose: () => void;
+
+  constructor(onClose: () => void = () => {}) {
+    this.#onClose = onClose;
+  }
 
   push(event: T): void {
     if (this.#closed) return;
@@ -57,6 +62,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
   }
 
   close(): void {
+    this.#onClose();
     this.#closed = true;
     this.#wake?.();
   }

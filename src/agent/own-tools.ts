@@ -1,7 +1,6 @@
 /** The tools that an agent of ours has besides what it is given: reading, noting for itself, telling its user. */
 import type { Json } from '../core/json.ts';
-import { LEVELS, type Level } from '../core/notification.ts';
-import type { Inbox } from '../inbox/index.ts';
+import type { Level } from '../core/notification.ts';
 import type { Tool, ToolOutcome } from '../sources/tool.ts';
 import type { Agent } from './agent.ts';
 

@@ -7,12 +7,7 @@
  *   model families that take it. Never a second part of a result: on chat it becomes JSON inside the tool's text.
  * - Others: user text, which every chat API takes.
  */
-import type {
-  LanguageModelV4Message,
-  LanguageModelV4Prompt,
-  LanguageModelV4TextPart,
-  SharedV4ProviderOptions,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 
 export interface Placement {
   /** Messages behind the results of a whole batch; `n` counts the views of this kind in the conversation, from 0. */

@@ -1,6 +1,5 @@
 /** For property tests: notifications, policies and histories of any kind. Not shipped. */
 import fc from 'fast-check';
-import type { ConversationId } from './address.ts';
 import { ANYONE, type Item } from './items.ts';
 import { isInterrupt, LEVELS, type Notification, type NotificationId } from './notification.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
@@ -95,5 +94,3 @@ export const policies: fc.Arbitrary<Policy> = fc
     coalesceMs: { '*': windowMs },
     flat: muted === null ? {} : { [muted]: false },
   }));
-
-export const conversation = (name: string): ConversationId => name as ConversationId;

@@ -13,13 +13,13 @@ type Table = { readonly [key: string]: Json };
 export function recordOf(entry: JpEntry): Draft {
   const { timestamp, metadata: encoded, ...rest } = entry;
   const metadata = encoded === undefined ? undefined : (decoded(encoded) as Table);
-  const body = decodeFields(rest as Table & { type: string });
+  const body = decodeFields(rest);
   const provider = providerOf(metadata);
   const jp = { ...(timestamp === undefined ? {} : { timestamp }), ...(metadata === undefined ? {} : { metadata }) };
   const record = { ...body, metadata: { jp, ...(provider === undefined ? {} : { provider }) } } as unknown as Draft;
   // A string that was not in base64, against the rule, would come back otherwise than it was.
   if (JSON.stringify(entryOf(record)) === JSON.stringify(ordered(entry))) return record;
-  return { ...record, metadata: { jp: { ...jp, entry }, ...(provider === undefined ? {} : { provider }) } } as Draft;
+  return { ...record, metadata: { jp: { ...jp, entry }, ...(provider === undefined ? {} : { provider }) } };
 }
 
 /** The entry of one record, keys in JP's order: `timestamp`, `type`, the rest, `metadata`. */
@@ -40,13 +40,12 @@ export function entryOf(record: Draft): JpEntry {
   } as JpEntry);
 }
 
-const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry =>
-  ({
-    ...(timestamp === undefined ? {} : { timestamp }),
-    type,
-    ...rest,
-    ...(metadata === undefined ? {} : { metadata }),
-  }) as JpEntry;
+const ordered = ({ timestamp, type, metadata, ...rest }: JpEntry): JpEntry => ({
+  ...(timestamp === undefined ? {} : { timestamp }),
+  type,
+  ...rest,
+  ...(metadata === undefined ? {} : { metadata }),
+});
 
 /** Signatures without which a provider refuses its own reasoning. */
 function providerOf(metadata: Table | undefined): Table | undefined {

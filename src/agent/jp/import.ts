@@ -68,7 +68,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
       ...(base === undefined ? {} : { base_config: base }),
     } as Draft,
     ...converted,
-  ].map((draft) => ({ ...draft, conversation }) as Draft);
+  ].map((draft) => ({ ...draft, conversation }));
   const appended = await inbox.store.append(log, drafts);
   if (appended.kind !== 'appended')
     throw new EarpieceError('bad_argument', `notifications of ${name} are in ${log} already; import to another agent`);

@@ -52,8 +52,8 @@ export function closeByPosition(
     const { notifications: _notifications, ...plain } = record as Draft & { notifications?: unknown };
     out.push(
       carried.length === 0
-        ? (plain as Draft)
-        : ({ ...plain, notifications: carried.map((c) => recorded(c)), view: viewOf(carried, options.now) } as unknown as Draft),
+        ? plain
+        : { ...plain, notifications: carried.map((c) => recorded(c)), view: viewOf(carried, options.now) },
     );
     if (waiting.length > 0)
       out.push({

@@ -1,18 +1,32 @@
-// `npm start`: the story of examples/demo, in this terminal. Ends with 0 when all of it came true.
+// `npm start`: a story of examples/demo, in this terminal. Ends with 0 when all of it came true.
 import '../src/node-version.ts';
+import { createInterface } from 'node:readline/promises';
+import { didYouMean } from '../src/core/errors.ts';
+import { ollamaModels } from '../src/cli/chat/model-choice.ts';
 import { paint } from '../src/cli/terminal.ts';
+import { tellChatStory } from '../examples/demo/chat/story.ts';
 import { tellStory } from '../examples/demo/demo.ts';
 import { Page } from '../examples/demo/page.ts';
 import { Stage } from '../examples/demo/stage.ts';
 
+const STORIES = ['chat', 'gateway'] as const;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const PACE_MS = 450;
-const LONGEST_MS = 90_000;
+const LONGEST_MS = 120_000;
 const UNKNOWN_WIDTH = 100;
 
-const { stdout } = process;
+/** Where a key is set, this model of its provider is offered. */
+const REAL = {
+  ANTHROPIC_API_KEY: 'anthropic:claude-sonnet-5',
+  OPENAI_API_KEY: 'openai:gpt-5',
+  GEMINI_API_KEY: 'google:gemini-3-pro-preview',
+};
+
+const { stdin, stdout } = process;
+const terminal = stdin.isTTY && stdout.isTTY && process.env['TERM'] !== 'dumb';
 const width = stdout.columns ?? (Number(process.env['COLUMNS']) || UNKNOWN_WIDTH);
-const page = new Page(width, (text) => silent || stdout.write(text));
+const write = (text: string): unknown => silent || stdout.write(text);
+const page = new Page(width, write);
 let stage: Stage | undefined;
 let over = false;
 /** What the story still does while it is ended is of no interest. */
@@ -21,20 +35,49 @@ process.once('exit', () => stage?.clear());
 // A reader that goes away (`npm start | head`) is no error.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-const code = await Promise.race([told(), stopped(), late()]);
+const [name = 'chat', ...more] = process.argv.slice(2);
+const code = isStory(name) && more.length === 0 ? await Promise.race([told(name), stopped(), late(name)]) : unknown();
 over = true;
 await stage?.end();
-if (code === 0) goOn();
+if (code === 0) goOn(name);
 process.exit(code);
 
-async function told(): Promise<number> {
+function isStory(word: string): word is (typeof STORIES)[number] {
+  return (STORIES as readonly string[]).includes(word);
+}
+
+async function told(story: (typeof STORIES)[number]): Promise<number> {
   try {
+    const model = story === 'chat' ? await realModel() : undefined;
     stage = new Stage();
+    if (story === 'chat') return await tellChatStory({ stage, page, terminal, write, ...(model === undefined ? {} : { model }) });
     await tellStory({ stage, page, paceMs: stdout.isTTY ? PACE_MS : 0 });
     return 0;
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Never without a person who says yes: it costs, and it runs commands. */
+async function realModel(): Promise<string | undefined> {
+  const { env } = process;
+  if (!terminal || env['CI']) return undefined;
+  const [key, ofKey] = Object.entries(REAL).find(([variable]) => env[variable]) ?? [];
+  const ollama = ofKey === undefined ? (await ollamaModels(env))?.[0] : undefined;
+  const model = env['EARPIECE_AGENT_MODEL'] ?? ofKey ?? (ollama === undefined ? undefined : `ollama:${ollama}`);
+  if (model === undefined) return undefined;
+  const why = env['EARPIECE_AGENT_MODEL']
+    ? 'EARPIECE_AGENT_MODEL is set'
+    : ofKey === undefined
+      ? 'Ollama runs here'
+      : `${key} is set`;
+  const asking = createInterface({ input: stdin, output: stdout });
+  const answer = await asking.question(
+    `${why}. Shall the agent talk to ${model}, and not to the script of the demo? It may run any command. [y/N] `,
+  );
+  asking.close();
+  stdout.write('\n');
+  return /^y(es)?$/iu.test(answer.trim()) ? model : undefined;
 }
 
 /** Resolves when a person or the system wants it to end. */
@@ -51,11 +94,21 @@ function stopped(): Promise<number> {
   return promise;
 }
 
-async function late(): Promise<number> {
+async function late(story: string): Promise<number> {
+  // A person takes the time that they take.
+  if (story === 'chat' && terminal) return new Promise(() => {});
   const { promise, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, LONGEST_MS);
   await promise;
   return failed(`it did not end within ${LONGEST_MS / 1000} s`);
+}
+
+function unknown(): number {
+  const near = didYouMean(name, STORIES);
+  process.stderr.write(
+    `earpiece: there is no story ${JSON.stringify([name, ...more].join(' '))}${near === undefined ? '' : `; did you mean ${near}?`} npm start, or npm start -- gateway\n`,
+  );
+  return 2;
 }
 
 function failed(why: string): number {
@@ -64,11 +117,19 @@ function failed(why: string): number {
   return 1;
 }
 
-function goOn(): void {
+function goOn(story: string): void {
   page.text(
     '',
-    { text: 'npm run earpiece -- gateway --print claude -- <your MCP server>', sign: paint('bold', 'your agent  ') },
-    { text: 'README.md, docs/guarantees.md, examples/library', sign: paint('bold', 'read on     ') },
+    ...(story === 'chat'
+      ? [
+          {
+            text: 'npm run earpiece -- chat --model <provider:model>, in a folder of yours',
+            sign: paint('bold', 'talk        '),
+          },
+          { text: 'npm start -- gateway: the same with a real MCP server and any agent', sign: paint('bold', 'other story ') },
+        ]
+      : [{ text: 'npm run earpiece -- gateway --print claude -- <your MCP server>', sign: paint('bold', 'your agent  ') }]),
+    { text: 'README.md, docs/chat.md, docs/guarantees.md, examples/library', sign: paint('bold', 'read on     ') },
     {
       text: 'npm run earpiece -- send --to shop/coder "hello", then: inbox, log, watch, help',
       sign: paint('bold', 'play        '),

@@ -1,3 +1,4 @@
+import { spawn as spawnPty } from '@lydell/node-pty';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -5,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../e2e/verifies.ts';
-import { tellStory, Unfulfilled } from './demo.ts';
+import { tellChatStory } from './chat/story.ts';
+import { Unfulfilled } from './checks.ts';
+import { tellStory } from './demo.ts';
 import { Page, wrap } from './page.ts';
 import { Stage } from './stage.ts';
 
@@ -19,31 +22,82 @@ describe('npm start', () => {
   verifies(
     'package:start',
     async () => {
-      const { code, stdout, stderr } = await ended(start({ COLUMNS: '140' }));
+      const { code, stdout, stderr } = await ended(start([], { COLUMNS: '140' }));
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).not.toContain('\u001b');
-      const model = columnOf(stdout, 'model');
-      expect(count(model, '500 == 501')).toBe(1);
-      expect(count(model, '`src/prices.json` changed 3 times')).toBe(1);
-      expect(count(model, 'Maria asks to pause: “Stop, please.”')).toBe(1);
-      expect(count(model, 'the same text, byte for byte')).toBe(1);
-      expect(count(model, '"type":"interrupt"')).toBe(1);
-      expect(columnOf(stdout, 'world')).toContain('Neither call reached the server');
-
-      const log = stdout.slice(stdout.indexOf('$ earpiece log shop/coder'), stdout.indexOf('$ earpiece why'));
-      expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 3, delivered: 3, refused: 2, read: 1 });
-      const why = stdout.slice(stdout.indexOf('$ earpiece why'));
-      expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
-      const [, seconds] = /5 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/.exec(why) ?? [];
+      expect(stdout.replaceAll(/\s+/gu, ' ')).toContain('Its model is a mock: a script that ships with this demo');
+      expect(stdout).toContain('compatible:a-script-and-no-model');
+      expect(stdout).toMatch(/⚙ run {2}node check\.js \(in the background as tests\) · running\n/u);
+      expect(stdout).toMatch(
+        /⚙ run {2}[^\n]+\n┃ ▲ error tool\.failed Background run "tests" failed with exit code 1: 1 of 2 failed/u,
+      );
+      expect(count(stdout, '┃ ○ info files.changed (3 times) `src/prices.json` changed')).toBe(1);
+      expect(stdout).toMatch(/Now the entry for [^\n]* \n[^]*┃ ■ critical user\.message pause Maria: Stop, please\.\n/u);
+      expect(stdout).toMatch(/critical user\.message for shop\/coder#story: delivered/u);
+      const [, seconds] = /4 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/u.exec(stdout) ?? [];
       expect(Number(seconds)).toBeLessThan(20);
-      expect(stdout.trimEnd().split('\n').slice(-3)[0]).toContain('gateway --print claude -- ');
+      expect(count(stdout, '✔')).toBe(4);
       expectNothingLeft();
     },
     120_000,
   );
 
+  test('in a terminal it is the chat itself, and the person ends it', { timeout: 120_000 }, async () => {
+    const pty = spawnPty(process.execPath, [START], {
+      name: 'xterm-256color',
+      cols: 100,
+      rows: 40,
+      cwd: folder,
+      env: inherited(),
+    });
+    let seen = '';
+    const over = Promise.withResolvers<void>();
+    pty.onData((text) => (seen += text).includes('That was the story') && over.resolve());
+    const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
+    await Promise.race([over.promise, exit]);
+    pty.write('\u0004');
+    expect(await exit).toBe(0);
+    expect(count(seen, '✔')).toBe(4);
+    expectNothingLeft();
+  });
+
+  test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
+    await expectCleanStop([], 'in the background as tests');
+  });
+
+  test('says which stories there are', async () => {
+    expect(await ended(start(['gatway'], {}))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean gateway?'),
+    });
+  });
+});
+
+describe('npm start -- gateway', () => {
+  test('shows the first delivery in under 20 seconds', async () => {
+    const { code, stdout, stderr } = await ended(start(['gateway'], { COLUMNS: '140' }));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toContain('\u001b');
+    const model = columnOf(stdout, 'model');
+    expect(count(model, '500 == 501')).toBe(1);
+    expect(count(model, '`src/prices.json` changed 3 times')).toBe(1);
+    expect(count(model, 'Maria asks to pause: “Stop, please.”')).toBe(1);
+    expect(count(model, 'the same text, byte for byte')).toBe(1);
+    expect(count(model, '"type":"interrupt"')).toBe(1);
+    expect(columnOf(stdout, 'world')).toContain('Neither call reached the server');
+
+    const log = stdout.slice(stdout.indexOf('$ earpiece log shop/coder'), stdout.indexOf('$ earpiece why'));
+    expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 3, delivered: 3, refused: 2, read: 1 });
+    const why = stdout.slice(stdout.indexOf('$ earpiece why'));
+    expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
+    const [, seconds] = /5 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/.exec(why) ?? [];
+    expect(Number(seconds)).toBeLessThan(20);
+    expect(stdout.trimEnd().split('\n').slice(-3)[0]).toContain('gateway --print claude -- ');
+    expectNothingLeft();
+  }, 120_000);
+
   test('fits into 60 columns, one thing after the other', { timeout: 120_000 }, async () => {
-    const { code, stdout } = await ended(start({ COLUMNS: '60' }));
+    const { code, stdout } = await ended(start(['gateway'], { COLUMNS: '60' }));
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
     expect(stdout).toContain('s · what happens\n');
@@ -51,32 +105,32 @@ describe('npm start', () => {
   });
 
   test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
-    const child = start({});
-    const end = ended(child);
-    let seen = '';
-    const waiting = Promise.withResolvers<void>();
-    child.stdout?.on('data', (text: string) => (seen += text).includes('waiting to ride') && waiting.resolve());
-    await Promise.race([waiting.promise, end]);
-    child.kill('SIGINT');
-    const { code, stdout, stderr } = await end;
-    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
-    expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder goes away\.$/);
-    expectNothingLeft();
+    await expectCleanStop(['gateway'], 'waiting to ride');
   });
 
   test('says in one line what is wrong', async () => {
-    const { code, stderr } = await ended(start({ TMPDIR: join(folder, 'missing') }));
+    const { code, stderr } = await ended(start(['gateway'], { TMPDIR: join(folder, 'missing') }));
     expect(code).toBe(1);
     expect(stderr.trim()).toMatch(/^earpiece: the story did not come true: ENOENT: .*$/);
   });
 });
 
+test("the chat's story notices a notification that did not ride", { timeout: 60_000 }, async () => {
+  const stage = new Stage();
+  try {
+    filter(stage, 'files.changed');
+    const story = tellChatStory({ stage, page: new Page(100, () => {}), terminal: false, write: () => {} });
+    await expect(story).rejects.toThrow('files.changed should have ridden once');
+  } finally {
+    await stage.end();
+  }
+  expect(existsSync(stage.folder)).toBe(false);
+});
+
 test('the story notices a notification that did not ride', { timeout: 60_000 }, async () => {
   const stage = new Stage();
   try {
-    const config = join(stage.env['XDG_CONFIG_HOME'] ?? '', 'earpiece/earpiece.toml');
-    mkdirSync(dirname(config), { recursive: true });
-    writeFileSync(config, '[conversation.notifications.kinds]\n"tool.failed" = false\n');
+    filter(stage, 'tool.failed');
     const story = tellStory({ stage, page: new Page(100, () => {}), paceMs: 0 });
     await expect(story).rejects.toEqual(new Unfulfilled('the failed test run did not ride on the next result'));
   } finally {
@@ -96,16 +150,37 @@ test.each([
   expect(wrap(text, width)).toEqual(lines);
 });
 
+function filter(stage: Stage, kind: string): void {
+  const config = join(stage.env['XDG_CONFIG_HOME'] ?? '', 'earpiece/earpiece.toml');
+  mkdirSync(dirname(config), { recursive: true });
+  writeFileSync(config, `[conversation.notifications.kinds]\n"${kind}" = false\n`);
+}
+
+async function expectCleanStop(args: readonly string[], when: string): Promise<void> {
+  const child = start(args, {});
+  const end = ended(child);
+  let seen = '';
+  const waiting = Promise.withResolvers<void>();
+  child.stdout?.on('data', (text: string) => (seen += text).includes(when) && waiting.resolve());
+  await Promise.race([waiting.promise, end]);
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await end;
+  expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder goes away\.$/);
+  expectNothingLeft();
+}
+
 /** As `npm start` does, in a folder of its own for all that is temporary. */
-function start(env: Record<string, string>): ChildProcess {
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/COLOR$|_KEY$|_TOKEN$/.test(name)));
-  const child = spawn(process.execPath, [START], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...inherited, HOME: folder, TMPDIR: folder, ...env },
-  });
+function start(args: readonly string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, [START, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...inherited(), ...env } });
   child.stdout.setEncoding('utf8');
   child.stderr.setEncoding('utf8');
   return child;
+}
+
+function inherited(): NodeJS.ProcessEnv {
+  const plain = Object.entries(process.env).filter(([name]) => !/COLOR$|_KEY$|_TOKEN$|^EARPIECE_|^OLLAMA_/.test(name));
+  return { ...Object.fromEntries(plain), HOME: folder, TMPDIR: folder, OLLAMA_HOST: '127.0.0.1:9' };
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {

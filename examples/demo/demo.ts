@@ -1,7 +1,7 @@
 /**
- * The story of `npm start`: an agent works on a project through a real MCP filesystem server behind Earpiece's gateway.
+ * The story of `npm start -- gateway`: an agent works on a project through a real MCP filesystem server behind Earpiece's gateway.
  * While it works, other processes queue notifications, and they ride to it on the results of its tools. The agent follows
- * a script; everything else is what it is in real use. The story checks itself: `Unfulfilled` says what did not come true.
+ * a script; everything else is what it is in real use. The story checks itself.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,13 +12,11 @@ import { receiptOf } from '../../src/inbox/index.ts';
 import { openEarpiece, type Earpiece, type Item, type LogKey } from '../../src/index.ts';
 import { isType } from '../../src/core/records.ts';
 import { Agent, type Given } from './agent.ts';
+import { expect, within } from './checks.ts';
 import { command, done, ours, printed, rode, toModel, waiting } from './lines.ts';
 import type { Line, Page } from './page.ts';
 import { CART, CHANGELOG, FILES, PRICES, prices, ROUNDS, ROUNDS_DOWN, writeShop } from './shop.ts';
 import { AGENT, type Stage } from './stage.ts';
-
-/** A step of the story that did not come true. */
-export class Unfulfilled extends Error {}
 
 export type StoryOptions = {
   readonly stage: Stage;
@@ -263,10 +261,6 @@ class Story {
   }
 }
 
-export function expect(came: boolean, otherwise: string): asserts came {
-  if (!came) throw new Unfulfilled(otherwise);
-}
-
 /** What a person would want to be told of the output: the failing tests, without the stack. */
 function lastLines(output: string): string {
   const lines = output.slice(output.indexOf('failing tests:')).split('\n').slice(1);
@@ -280,17 +274,4 @@ function lastLines(output: string): string {
 function filesystemServer(): string {
   const require = createRequire(import.meta.url);
   return join(dirname(require.resolve('@modelcontextprotocol/server-filesystem/package.json')), 'dist/index.js');
-}
-
-async function within<T>(ms: number, otherwise: string, work: Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const late = sleep(ms, undefined, { signal: stop.signal }).then((): never => {
-    throw new Unfulfilled(`${otherwise} within ${ms / 1000} s`);
-  });
-  late.catch(() => {});
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    stop.abort();
-  }
 }

@@ -19,6 +19,8 @@ export type Choice = {
   readonly address: string;
   readonly log: LogKey;
   readonly conversation: string;
+  /** Named by whoever began it: the same command goes on with it. */
+  readonly named: boolean;
   /** It has records. */
   readonly goesOn: boolean;
   /** What it was begun with; empty for a new one. */
@@ -36,7 +38,14 @@ export async function chooseConversation(ear: Earpiece, { as, resume, kind }: Wi
   const goesOn =
     (await ear.store.read({ log, conversation: conversation as never, types: ['chat_request'], limit: 1 })).length > 0;
   if (typeof resume === 'string' && !goesOn) throw await unknown(ear, log, resume);
-  return { address: `${log}#${conversation}`, log, conversation, goesOn, begun: await begunWith(ear, log, conversation) };
+  return {
+    address: `${log}#${conversation}`,
+    log,
+    conversation,
+    named: named !== undefined,
+    goesOn,
+    begun: await begunWith(ear, log, conversation),
+  };
 }
 
 /** What a conversation is begun with stays with it: another system text would change the prompt from its first byte. */

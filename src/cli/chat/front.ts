@@ -8,6 +8,6 @@ export interface Front {
   told(message: string): void;
   /** Something in the background began or ended. */
   handles(): void;
-  /** Leads the conversation to its end, and resolves with the exit code. The session is closed by the caller. */
-  run(session: Session): Promise<number>;
+  /** Leads the conversation to its end, and resolves with the exit code. `first` is said at once, where it is not empty. The session is closed by the caller. */
+  run(session: Session, first: string): Promise<number>;
 }

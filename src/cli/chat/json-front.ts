@@ -44,7 +44,7 @@ export class JsonFront implements Front {
 
   handles(): void {}
 
-  async run(session: Session): Promise<number> {
+  async run(session: Session, first: string): Promise<number> {
     const { agent, choice } = session;
     say({ type: 'opened', conversation: agent.address, model: session.model, resumed: choice.goesOn });
     const driver = new Driver({
@@ -60,6 +60,7 @@ export class JsonFront implements Front {
     });
     using _reader = onReaderGone(() => ended.resolve(EXIT.ok.code));
     if (choice.goesOn && isUnfinished(agent.records)) driver.resume();
+    if (first !== '') driver.send(first);
 
     const input = createInterface({ input: process.stdin });
     void (async () => {

@@ -17,8 +17,8 @@ export type ChatOptions = GlobalOptions & {
   tools: boolean;
 };
 
-/** Resolves with the exit code, when everything that was started has ended. */
-export async function lead(options: ChatOptions): Promise<number> {
+/** `message`: the first one, where it is not empty. Resolves with the exit code, when everything that was started has ended. */
+export async function lead(message: string, options: ChatOptions): Promise<number> {
   const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();
   await using ear = await openEarpiece({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
@@ -39,5 +39,5 @@ export async function lead(options: ChatOptions): Promise<number> {
     note: (line) => front.note(line),
     onHandles: () => front.handles(),
   });
-  return await front.run(session);
+  return await front.run(session, message);
 }

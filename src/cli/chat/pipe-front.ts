@@ -30,7 +30,7 @@ export class PipeFront implements Front {
 
   handles(): void {}
 
-  async run(session: Session): Promise<number> {
+  async run(session: Session, first: string): Promise<number> {
     const details = new Details();
     const write = (text: string): void => void process.stdout.write(text);
     const narrator = new Narrator(new PlainSurface({ text: write, lines: write, coloured: false }), details, (ids) =>
@@ -61,6 +61,7 @@ export class PipeFront implements Front {
       narrator.note('The last turn was cut off; it goes on.');
       driver.resume();
     }
+    if (first !== '') driver.send(first);
     const input = createInterface({ input: process.stdin });
     void this.#read(input, driver, async (text) => {
       narrator.lines(await slash(text, { driver, details, width: Number.POSITIVE_INFINITY, quit }));

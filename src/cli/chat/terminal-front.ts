@@ -66,10 +66,10 @@ export class TerminalFront implements Front {
     this.#chat?.draw();
   }
 
-  async run(session: Session): Promise<number> {
+  async run(session: Session, first: string): Promise<number> {
     this.#chat = new Chat(session);
     try {
-      return await this.#chat.lead();
+      return await this.#chat.lead(first);
     } finally {
       this.#chat = undefined;
     }
@@ -109,8 +109,8 @@ class Chat {
     });
   }
 
-  /** Until a person or the system ends it. */
-  async lead(): Promise<number> {
+  /** Until a person or the system ends it. `first` is said at once, where it is not empty. */
+  async lead(first: string): Promise<number> {
     const { stdin, stdout } = process;
     const onKey = (text: string | undefined, key: Key): void => {
       this.#key(text, key);
@@ -132,6 +132,7 @@ class Chat {
     process.once('exit', restore);
 
     this.#begin();
+    if (first !== '') this.#driver.send(first);
     emitKeypressEvents(stdin);
     stdin.setRawMode(true);
     stdout.write(PASTE_ON);
@@ -149,7 +150,7 @@ class Chat {
     this.#screen.end();
     restore();
     process.off('exit', restore);
-    if (this.#session.agent.records.some(({ type }) => type === 'chat_request'))
+    if (!this.#session.choice.named && this.#session.agent.records.some(({ type }) => type === 'chat_request'))
       stdout.write(
         `\n${paint('dim', `earpiece chat --resume ${this.#session.choice.conversation} goes on with this conversation`)}\n`,
       );

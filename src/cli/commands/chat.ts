@@ -5,11 +5,11 @@ import type { Answer } from '../program.ts';
 
 export function chat(program: CommandLine, answer: Answer): void {
   program
-    .command('chat')
+    .command('chat [message...]')
     .summary('talk with an agent of our own')
     .description(
       'Talks with an agent in this terminal. Notifications ride on its messages and on the results of its tools, or interrupt it. ' +
-        'Without a terminal each line of stdin is a message; with --json one event a line comes out, and messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"} go in. ' +
+        'With a message it begins with that. Without a terminal each line of stdin is a message; with --json one event a line comes out, and messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"} go in. ' +
         'A signal that ends it gives 128 and its number: 130 for Ctrl+C, 143 for SIGTERM, 129 for SIGHUP.',
     )
     .option(
@@ -25,13 +25,13 @@ export function chat(program: CommandLine, answer: Answer): void {
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .example(
       `earpiece chat --model anthropic:claude-sonnet-5
-earpiece chat --resume
+earpiece chat --resume "and now the tests"
 earpiece send --to agent --level critical "stop, the disk is full"   # from another terminal
 echo "What is in this folder?" | earpiece chat --json`,
     )
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (words: string[], _options: unknown, command: Command) => {
       // Loaded only here: no other command needs an agent.
       const { lead } = await import('../chat/lead.ts');
-      answer(await lead(command.optsWithGlobals<ChatOptions>()));
+      answer(await lead(words.join(' ').trim(), command.optsWithGlobals<ChatOptions>()));
     });
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { armFaults } from '../../core/faults.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
+import { POSITIONS } from './records.ts';
 import { ITEMS } from './rows.ts';
 import { openSqliteStore } from './store.ts';
 import { proves } from '../../../e2e/verifies.ts';
@@ -95,9 +96,12 @@ it('reads the open set, the gate, a key, an id and a carrier by an index, whatev
     expect([name, ...details.slice(0, 3).sort()]).toEqual([name, expected, ...records]);
   }
   expect(plan("SELECT seq FROM records WHERE log = 1 AND notification = 'n'")).toMatch(/^SEARCH records USING COVERING INDEX/);
-  expect(plan('SELECT * FROM records WHERE log = 1 AND seq > 5 ORDER BY seq LIMIT 9')).toMatch(
-    /^SEARCH records USING INDEX records_of_log/,
-  );
+  for (const sql of Object.values(POSITIONS)) {
+    const details = plan(sql);
+    expect(details).toContain('SEARCH records USING INDEX records_of_log (log=? AND seq>? AND seq<?)');
+    expect(details.split('SEARCH items USING PRIMARY KEY (log=? AND phase=? AND seq>? AND seq<?)')).toHaveLength(4);
+    expect(details).not.toMatch(/SCAN|TEMP B-TREE/);
+  }
   expect(
     plan('SELECT * FROM records WHERE +log IN (SELECT id FROM logs WHERE project = 1) AND seq > 5 ORDER BY seq LIMIT 9'),
   ).toMatch(/^SEARCH records USING INTEGER PRIMARY KEY/);

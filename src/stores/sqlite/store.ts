@@ -24,6 +24,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
 import { pruneChunk, type Pruned } from './prune.ts';
+import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
 import { Turns } from './turns.ts';
 import { verify } from './verify.ts';
@@ -117,7 +118,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
-    return this.#look(() => this.#records(query), options);
+    return this.#look(() => readRecords(this.#db, this.#logs, query), options);
   }
 
   async head(options?: Wait): Promise<number> {
@@ -159,7 +160,7 @@ class SqliteFile implements SqliteStore {
 
   async overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
     const where = new Where();
-    where.and('EXISTS (SELECT 1 FROM records r WHERE r.log = l.id)');
+    where.and(HAS_RECORDS);
     if (project !== undefined) where.and('l.project = ?', project);
     return this.#look(
       () =>
@@ -371,30 +372,6 @@ class SqliteFile implements SqliteStore {
     }, options);
   }
 
-  #records(query: ReadQuery): Stored[] {
-    const { log, project, after = 0, upTo, limit = 1000, conversation, types, newestFirst, seqs } = query;
-    const where = new Where();
-    if (log !== undefined) {
-      const number = this.#logs.numberOf(log);
-      if (number === undefined) return [];
-      where.and('log = ?', number);
-    }
-    // The + keeps the order of seq: the newest records are read, not all of the project sorted.
-    if (project !== undefined) where.and('+log IN (SELECT id FROM logs WHERE project = ?)', project);
-    if (after > 0) where.and('seq > ?', after);
-    if (upTo !== undefined) where.and('seq <= ?', upTo);
-    if (conversation !== undefined) where.and('conversation = ?', conversation);
-    if (types !== undefined) where.and('type IN (SELECT value FROM json_each(?))', JSON.stringify(types));
-    if (seqs !== undefined) where.and('seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));
-    return this.#db
-      .all<{ seq: number; log: number; at: number; body: string }>(
-        `SELECT seq, log, at, body FROM records ${where.sql} ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
-        ...where.values,
-        Number.isFinite(limit) ? limit : -1,
-      )
-      .map((row) => ({ seq: row.seq, log: log ?? this.#logs.keyOf(row.log), at: row.at, body: JSON.parse(row.body) as Draft }));
-  }
-
   #overviewOf(number: number, log: LogKey): LogOverview {
     const open = { info: 0, warning: 0, error: 0, critical: 0 };
     let oldest: number | undefined;
@@ -441,5 +418,8 @@ class SqliteFile implements SqliteStore {
     return last;
   }
 }
+
+const HAS_RECORDS = `(EXISTS (SELECT 1 FROM records r WHERE r.log = l.id AND r.notification IS NULL)
+  OR EXISTS (SELECT 1 FROM items i WHERE i.log = l.id))`;
 
 const isAppended = (result: Appended): boolean => result.kind === 'appended';

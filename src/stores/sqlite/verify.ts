@@ -1,8 +1,8 @@
 import type { LogKey } from '../../core/address.ts';
 import { levelRank } from '../../core/notification.ts';
-import type { Draft, Stored } from '../../core/records.ts';
 import { unsound } from '../soundness.ts';
 import type { Database } from './database.ts';
+import { everyRecord } from './records.ts';
 import { type ItemRow, itemOf, ITEMS, phaseOf } from './rows.ts';
 
 type Columns = ItemRow & {
@@ -24,15 +24,9 @@ export function verify(db: Database): string[] {
       ITEMS.all.replace('SELECT', 'SELECT i.phase, i.gate, i.level, i.key, i.carrier, i.taken_by, i.closed_at,'),
       id,
     );
-    problems.push(...unsound(key, recordsOf(db, id, key), rows.map(itemOf)), ...rows.flatMap((row) => misplaced(key, row)));
+    problems.push(...unsound(key, everyRecord(db, id, key), rows.map(itemOf)), ...rows.flatMap((row) => misplaced(key, row)));
   }
   return problems;
-}
-
-function* recordsOf(db: Database, id: number, log: LogKey): Iterable<Stored> {
-  type Row = { seq: number; at: number; body: string };
-  for (const { seq, at, body } of db.each<Row>('SELECT seq, at, body FROM records WHERE log = ? ORDER BY seq', id))
-    yield { seq, log, at, body: JSON.parse(body) as Draft };
 }
 
 function misplaced(log: LogKey, row: Columns): string[] {

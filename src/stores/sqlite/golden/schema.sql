@@ -58,4 +58,4 @@ CREATE INDEX items_gate ON items (log, seq) WHERE gate = 1;
 CREATE INDEX items_key ON items (log, key, seq) WHERE phase = 0 AND key IS NOT NULL;
 CREATE INDEX items_source ON items (source) WHERE source IS NOT NULL;
 CREATE UNIQUE INDEX records_notification ON records (log, notification) WHERE notification IS NOT NULL;
-CREATE INDEX records_of_log ON records (log, seq);
+CREATE INDEX records_of_log ON records (log, seq) WHERE notification IS NULL;

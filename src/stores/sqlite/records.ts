@@ -1,0 +1,74 @@
+import type { LogKey } from '../../core/address.ts';
+import type { ReadQuery } from '../../core/ports.ts';
+import type { Draft, Stored } from '../../core/records.ts';
+import type { Database } from './database.ts';
+import type { Logs } from './logs.ts';
+import { DONE, OPEN, UNREAD } from './rows.ts';
+import { Where } from './where.ts';
+
+/** Positions of one log looked at in one go, where a filter may let only some of them pass. */
+const CHUNK = 1000;
+
+type Row = { readonly seq: number; readonly log: number; readonly at: number; readonly body: string };
+
+export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[] {
+  const limit = query.limit ?? CHUNK;
+  if (query.log === undefined || query.seqs !== undefined) return select(db, logs, query, limit);
+  const number = logs.numberOf(query.log);
+  if (number === undefined) return [];
+  const found: Stored[] = [];
+  const filtered = query.types !== undefined || query.conversation !== undefined;
+  let { after = 0, upTo = Number.MAX_SAFE_INTEGER } = query;
+  while (found.length < limit) {
+    const seqs = positions(db, { ...query, number, after, upTo }, filtered ? CHUNK : Math.min(CHUNK, limit - found.length));
+    const last = seqs.at(-1);
+    if (last === undefined) break;
+    found.push(...select(db, logs, { ...query, seqs }, limit - found.length));
+    if (query.newestFirst) upTo = last - 1;
+    else after = last;
+  }
+  return found;
+}
+
+/** The next positions of one log: what queued is found by its items, the rest by its index, each in order, merged. */
+function positions(
+  db: Database,
+  { number, after, upTo, newestFirst }: ReadQuery & { number: number; after: number; upTo: number },
+  limit: number,
+): number[] {
+  return db
+    .all<{ seq: number }>(newestFirst ? POSITIONS.newestFirst : POSITIONS.oldestFirst, number, after, upTo, limit)
+    .map(({ seq }) => seq);
+}
+
+const positionsIn = (order: 'ASC' | 'DESC'): string => `
+  SELECT seq FROM records WHERE log = ?1 AND notification IS NULL AND seq > ?2 AND seq <= ?3
+  ${[OPEN, UNREAD, DONE].map((phase) => `UNION SELECT seq FROM items WHERE log = ?1 AND phase = ${phase} AND seq > ?2 AND seq <= ?3`).join(' ')}
+  ORDER BY seq ${order} LIMIT ?4`;
+export const POSITIONS = { oldestFirst: positionsIn('ASC'), newestFirst: positionsIn('DESC') } as const;
+
+function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stored[] {
+  const { log, project, after = 0, upTo, conversation, types, newestFirst, seqs } = query;
+  const where = new Where();
+  // The + keeps the order of seq: the newest records are read, not all of the log or project sorted.
+  if (log !== undefined) where.and('+log = (SELECT id FROM logs WHERE key = ?)', log);
+  if (project !== undefined) where.and('+log IN (SELECT id FROM logs WHERE project = ?)', project);
+  if (after > 0) where.and('seq > ?', after);
+  if (upTo !== undefined) where.and('seq <= ?', upTo);
+  if (conversation !== undefined) where.and('conversation = ?', conversation);
+  if (types !== undefined) where.and('type IN (SELECT value FROM json_each(?))', JSON.stringify(types));
+  if (seqs !== undefined) where.and('seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));
+  return db
+    .all<Row>(
+      `SELECT seq, log, at, body FROM records ${where.sql} ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
+      ...where.values,
+      Number.isFinite(limit) ? limit : -1,
+    )
+    .map((row) => ({ seq: row.seq, log: log ?? logs.keyOf(row.log), at: row.at, body: JSON.parse(row.body) as Draft }));
+}
+
+/** Every record of one log, one after the other: by the table itself, not by an index. */
+export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
+  for (const { seq, at, body } of db.each<Row>('SELECT seq, at, body FROM records WHERE +log = ? ORDER BY seq', number))
+    yield { seq, log, at, body: JSON.parse(body) as Draft };
+}

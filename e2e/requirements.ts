@@ -206,6 +206,18 @@ export const REQUIREMENTS = {
   'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
 
+  // Our own agent, as people and scripts lead it.
+  'chat:pending': { behaviour: 'What waits is shown as waiting until it rides, and then where it rode.' },
+  'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue; twice stops, once more quits.' },
+  'chat:safe': { behaviour: 'Nothing that a model, a tool or a notification says steers the terminal.' },
+  'chat:resume': {
+    behaviour: 'After kill -9 a conversation goes on with its turn, and the model is sent what it was sent before.',
+  },
+  'chat:scripts': { behaviour: 'Without a terminal lines are messages; with --json events come out and messages go in.' },
+  'chat:ends': { behaviour: 'A signal ends the agent and all that it has started.' },
+  'chat:sub-agents': { behaviour: 'What is queued for an agent never reaches the agents that it starts, nor theirs it.' },
+  'run:exit-codes': { behaviour: 'earpiece run ends with how its turn ended: 0, 1, 3, 130.' },
+
   // The package.
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },

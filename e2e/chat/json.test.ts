@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsed, type Running } from '../cli/shell.ts';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, Hold, readIn, text } from './stage.ts';
 
 type Event = { type: string; [key: string]: unknown };
@@ -9,6 +10,8 @@ const write = (chat: Running, input: object | string): void =>
   void chat.process.stdin.write(`${typeof input === 'string' ? input : JSON.stringify(input)}\n`);
 
 describe('earpiece chat --json', { timeout: 90_000 }, () => {
+  proves('chat:scripts');
+
   it('gives one event a line, and takes texts and objects', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one' })] },

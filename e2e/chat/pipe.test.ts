@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';
 
 describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
+  proves('chat:scripts', 'chat:ends');
+
   it('takes lines as messages, and says everything in plain text', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look. '), call('c1', 'run', { command: 'echo one; echo two' })] },

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prefixChanges } from '../model/prefix.ts';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';
 
 describe('earpiece chat --resume', { timeout: 120_000 }, () => {
+  proves('chat:resume');
+
   it('after kill -9 goes on with the turn: nothing is lost, nothing comes twice, the prompt only grows', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([

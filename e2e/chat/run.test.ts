@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parsed } from '../cli/shell.ts';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 
 describe('earpiece run', { timeout: 90_000 }, () => {
+  proves('run:exit-codes');
+
   it('says its words on stdout and what it does on stderr', async () => {
     await using stage = await ChatStage.open([
       { says: [text('I look.'), call('c1', 'run', { command: 'echo one; echo two' })] },

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Request } from '../model/server.ts';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 
 /** The request is one of the agent that was given this task. */
 const isSub = (request: Request): boolean => readIn(request).includes('Another agent has given you this task');
 
 describe('an agent that starts an agent', { timeout: 120_000 }, () => {
+  proves('chat:sub-agents');
+
   it('gets its last message as the result; what is queued for the one never reaches the other', async () => {
     const [hold, parentHold] = [new Hold(), new Hold()];
     let sub = 0;

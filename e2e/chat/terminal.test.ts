@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
 
 const ENTER = '\r';
@@ -6,6 +7,8 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
+  proves('chat:pending', 'chat:interrupt', 'chat:safe');
+
   it('shows what waits until it rides, and then where', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([

@@ -15,7 +15,6 @@ const RESULT_CHARS = 200;
 export const said = (text: string, width: number): string[] =>
   wrapAll(text, width, `${paint(['cyan', 'bold'], '›')} `, '  ').map((line) => paint('bold', line));
 
-export type Shortened = { readonly lines: string[]; /** Something is left out. */ readonly short: boolean };
 export type CallView = { readonly name: string; readonly args: Json };
 export type ResultView = { readonly content: string; readonly isError: boolean };
 

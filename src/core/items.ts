@@ -16,7 +16,7 @@
 import type { ConversationId } from './address.ts';
 import type { Json } from './json.ts';
 import { isInterrupt, type Notification, type NotificationId } from './notification.ts';
-import type { CarrierId, Draft, KnownDraft, Outcome, Owner } from './records.ts';
+import type { CarrierId, Draft, KnownDraft, Outcome, Owner, ReleasedRecord } from './records.ts';
 import { notificationOf } from './records.ts';
 
 /** The audience of a notification that any conversation of the agent may take, once. */
@@ -58,6 +58,9 @@ export type Item = {
 };
 
 export const MAX_DIFFERS = 50;
+
+/** Releases of a carrier that went without the view: nobody can have seen it. */
+const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
 /** What a record needs to see before it can be settled: items by id, by carrier, or none (it makes new ones). */
 export type Touches = {
@@ -184,8 +187,9 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
         found
           .filter((item) => item.carrier === record.carrier && item.state === 'offered')
           .map((item) => {
-            const { owner: _owner, until: _until, inSummary: _inSummary, takenBy: _takenBy, ...rest } = seen(item, place);
-            return { ...rest, state: 'open' as const };
+            const { owner: _owner, until: _until, inSummary, takenBy: _takenBy, ...rest } = seen(item, place);
+            const open = { ...rest, state: 'open' as const };
+            return NEVER_SENT.has(record.reason) && inSummary === undefined ? withoutOffer(open) : open;
           }),
       );
     case 'chat_request':
@@ -272,6 +276,13 @@ export const itemKey = (item: Pick<Item, 'id' | 'audience'>): string => `${item.
 export function isFor(item: Item, conversation: ConversationId, purpose: string | undefined): boolean {
   if (item.audience !== ANYONE && item.audience !== conversation) return false;
   return item.notification.purpose === undefined || purpose === undefined || item.notification.purpose === purpose;
+}
+
+/** What was rendered for it and not sent is rendered anew. */
+function withoutOffer(item: Item): Item {
+  if (item.offers > 1) return { ...item, offers: item.offers - 1 };
+  const { text: _text, group: _group, ...rest } = item;
+  return { ...rest, offers: 0 };
 }
 
 function fresh(notification: Notification, audience: ConversationId, place: { seq: number; at: number }): Item {

@@ -133,6 +133,19 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual(first?.view.items[0]);
     });
 
+    it.each(['late', 'too_big'] as const)('released as %s nothing was sent: the next offer is the first', async (reason) => {
+      proves('lease:released');
+      await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });
+      await (await talk().offer({ at: 'tool_result' }))?.release(reason);
+      expect((await inbox.why('n1'))?.items[0]?.receipt).toBe('queued');
+      const next = await talk().offer({ at: 'tool_result' });
+      expect(next?.view.repeated).toBeUndefined();
+      await next?.release('cancelled');
+      await (await talk().offer({ at: 'tool_result' }))?.release(reason);
+      expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
+      expect(await store.verify()).toEqual([]);
+    });
+
     it('of a dead owner is free at once, of a living one after its time', async () => {
       proves('lease:dead-owner');
       const other = openInbox(OTHER);

@@ -14,13 +14,23 @@ import type {
 
 /** A rider that has not answered by then counts as having nothing to say. */
 export const RIDER_WITHIN_MS = 250;
+/** As long as it is known not to answer, the calls wait this long only: an outage costs the agent 250 ms, not 250 ms a call. */
+const OUTAGE_WITHIN_MS = 25;
 
-/** A rider that cannot stop traffic: what it throws and what comes too late is reported once for each outage, and the call passes. */
+/** What failed first may not be asked for again: after this long without failures anything that answers ends the outage. */
+const CALM_MS = 60_000;
+
+/**
+ * A rider that cannot stop traffic: what it throws and what comes too late is reported once for each outage, and the call
+ * passes. An outage ends when that answers which failed first, in time or not: reading may go on where writing is locked.
+ */
 export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
-  #out = false;
+  /** What failed first in this outage. */
+  #out: string | undefined;
+  #failedAt = 0;
 
   constructor(rider: Rider, report: (line: string) => void, withinMs: number = RIDER_WITHIN_MS) {
     this.#rider = rider;
@@ -44,7 +54,7 @@ export class GuardedRider {
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     try {
       const answer = await this.#rider.callTool(connection, call);
-      this.#well();
+      this.#well('callTool');
       return answer;
     } catch (error) {
       this.#trouble('callTool', reasonOf(error));
@@ -86,25 +96,26 @@ export class GuardedRider {
       return otherwise;
     }
     if (!(asked instanceof Promise)) {
-      this.#well();
+      this.#well(what);
       return asked;
     }
     return this.#inTime(what, asked, otherwise);
   }
 
   async #inTime<T extends Verdict | Ride>(what: string, answer: Promise<T>, otherwise: T): Promise<T> {
+    const withinMs = this.#out === undefined ? this.#withinMs : Math.min(OUTAGE_WITHIN_MS, this.#withinMs);
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, this.#withinMs, undefined);
+      timer = setTimeout(resolve, withinMs, undefined);
     });
     try {
       const value = await Promise.race([answer, timeout]);
       if (value !== undefined) {
-        this.#well();
+        this.#well(what);
         return value;
       }
-      this.#trouble(what, `no answer within ${this.#withinMs} ms`);
-      void releaseWhenItComes(answer);
+      this.#trouble(what, `no answer within ${withinMs} ms`);
+      void this.#comesLate(what, answer);
       return otherwise;
     } catch (error) {
       this.#trouble(what, reasonOf(error));
@@ -114,25 +125,27 @@ export class GuardedRider {
     }
   }
 
+  async #comesLate(what: string, answer: Promise<Verdict | Ride>): Promise<void> {
+    try {
+      const value = await answer;
+      this.#well(what);
+      if ('delivery' in value) value.delivery?.release('late');
+    } catch {
+      // It was reported as late; there is no delivery to give back.
+    }
+  }
+
   #trouble(what: string, why: string): void {
-    if (this.#out) return;
-    this.#out = true;
+    this.#failedAt = performance.now();
+    if (this.#out !== undefined) return;
+    this.#out = what;
     this.#report(`notifications cannot be reached (${what}: ${why}); calls pass without them until they can`);
   }
 
-  #well(): void {
-    if (!this.#out) return;
-    this.#out = false;
+  #well(what: string): void {
+    if (this.#out === undefined || (this.#out !== what && performance.now() - this.#failedAt < CALM_MS)) return;
+    this.#out = undefined;
     this.#report('notifications can be reached again');
-  }
-}
-
-async function releaseWhenItComes(answer: Promise<Verdict | Ride>): Promise<void> {
-  try {
-    const value = await answer;
-    if ('delivery' in value) value.delivery?.release('late');
-  } catch {
-    // It was reported as late; there is no delivery to give back.
   }
 }
 

@@ -327,9 +327,30 @@ describe('a rider in trouble stops nothing', () => {
     slow = false;
     fromClient(call('2'));
     fromServer(result('2'));
+    expect(client).toHaveLength(2);
     expect(reports).toEqual([
       'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
       'notifications can be reached again',
+    ]);
+  });
+
+  test('an outage costs 250 ms once and is told once, also while the gate can still be read', async () => {
+    proves('gateway:store-trouble');
+    const { client, reports, fromClient, fromServer } = given({
+      before: () => Promise.resolve({ kind: 'pass' }),
+      after: () => new Promise(() => {}),
+    });
+    const passes = async (id: string, withinMs: number): Promise<void> => {
+      fromClient(call(id));
+      await turn();
+      fromServer(result(id));
+      await vi.advanceTimersByTimeAsync(withinMs);
+      expect(client.at(-1)).toBe(`${result(id)}\n`);
+    };
+    await passes('1', 250);
+    for (const id of ['2', '3', '4']) await passes(id, 25);
+    expect(reports).toEqual([
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
     ]);
   });
 });

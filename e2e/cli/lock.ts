@@ -1,0 +1,10 @@
+/** Another process that holds a database: `lock.ts <file>` says "held" and lets go when its stdin ends. */
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+
+const db = new DatabaseSync(process.argv[2] ?? '');
+db.exec('BEGIN EXCLUSIVE');
+process.stdout.write('held\n');
+process.stdin.resume().once('end', () => {
+  db.exec('ROLLBACK');
+  db.close();
+});

@@ -1,0 +1,127 @@
+/** The gateway never blocks the agent: whatever happens to the database, a call passes, and delivery comes back with it. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { textOf, type GatewayClient } from '../delivery/stage.ts';
+import { proves } from '../verifies.ts';
+import { Running, Shell } from './shell.ts';
+
+const CODER = { args: ['--as', 'coder'] };
+/** What a call may take more than without an outage: 250 ms once, and what a busy machine adds. */
+const EXTRA_MS = 250 + 400;
+
+async function timed(gateway: GatewayClient, text: string): Promise<{ text: string; ms: number }> {
+  const start = performance.now();
+  const answer = textOf(await gateway.call('echo', { text }));
+  return { text: answer, ms: performance.now() - start };
+}
+
+/** Calls until a notification rides, and how many passed bare before it did. */
+async function untilItRides(gateway: GatewayClient, message: string): Promise<number> {
+  for (let bare = 0; bare < 200; bare++) {
+    const { text } = await timed(gateway, `call ${bare}`);
+    if (text.includes(message)) return bare;
+    expect(text).toBe(`call ${bare}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${message} never rode\n${gateway.stderr}`);
+}
+
+const holding = async (db: string): Promise<Running> => {
+  const lock = new Running(spawn(process.execPath, [join(import.meta.dirname, 'lock.ts'), db], { stdio: 'pipe' }));
+  await lock.shows('held');
+  return lock;
+};
+
+describe('a gateway whose database', () => {
+  proves('gateway:store-trouble');
+
+  it('is locked by another process for 1.5 s: calls pass, one line, then it rides once', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const gateway = await shell.gateway(CODER);
+    await timed(gateway, 'warm');
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'queued before the lock' });
+    const lock = await holding(shell.db);
+    const until = performance.now() + 1_500;
+    let calls = 0;
+    let slow = 0;
+    for (; performance.now() < until; calls++) {
+      const { text, ms } = await timed(gateway, `locked ${calls}`);
+      expect(text).toBe(`locked ${calls}`);
+      expect(ms).toBeLessThan(EXTRA_MS);
+      if (ms > 200) slow++;
+    }
+    lock.process.stdin.end();
+    await lock.ended;
+    await untilItRides(gateway, 'queued before the lock');
+    expect(textOf(await gateway.call('echo', { text: 'and then' }))).toBe('and then');
+    // The first call of the outage waits for its 250 ms, the others do not.
+    expect(slow).toBeLessThan(calls / 2);
+    expect(gateway.stderr.split('\n')).toEqual([
+      'earpiece: notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+      'earpiece: notifications can be reached again',
+      '',
+    ]);
+    expect((await ear.store.read({ types: ['carrier_confirmed'] })).length).toBe(1);
+  });
+
+  it('is locked while the gate is up: it fails open, and refuses again when it can be read', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const gateway = await shell.gateway(CODER);
+    await timed(gateway, 'warm');
+    await ear.queue('shop/coder#main', { id: 'stop', level: 'critical', message: 'stop now' });
+    const lock = await holding(shell.db);
+    const { text, ms } = await timed(gateway, 'locked');
+    expect({ text, blocked: ms > EXTRA_MS + 50 }).toEqual({ text: 'locked', blocked: false });
+    lock.process.stdin.end();
+    await lock.ended;
+    await untilItRides(gateway, 'stop now');
+    const reached = shell.calls().length;
+    expect(textOf(await gateway.call('echo', { text: 'refused' }))).toContain('stop now');
+    expect(shell.calls()).toHaveLength(reached);
+  });
+
+  it('is garbage at the start: one line; when it is removed, notifications ride', async () => {
+    await using shell = new Shell();
+    writeFileSync(shell.db, 'garbage'.repeat(2_000));
+    const gateway = await shell.gateway(CODER);
+    for (let n = 0; n < 3; n++) {
+      const { text, ms } = await timed(gateway, `garbage ${n}`);
+      expect({ text, blocked: ms > EXTRA_MS }).toEqual({ text: `garbage ${n}`, blocked: false });
+    }
+    rmSync(shell.db);
+    const ear = await shell.open();
+    await ear.queue('shop/coder#main', { message: 'from a new database' });
+    await untilItRides(gateway, 'from a new database');
+    expect(gateway.stderr).toBe(
+      `earpiece: notifications cannot be reached (before: ${shell.db} is no SQLite database (file is not a database): name another file with --db or EARPIECE_DB, or move this one away); calls pass without them until they can\nearpiece: notifications can be reached again\n`,
+    );
+  });
+
+  it('cannot be made, since a file stands where its folder should: the same', async () => {
+    await using shell = new Shell();
+    writeFileSync(join(shell.folder, 'data'), '');
+    const db = join(shell.folder, 'data', 'earpiece.db');
+    const gateway = await shell.gateway({ ...CODER, env: { EARPIECE_DB: db } });
+    expect((await timed(gateway, 'x')).text).toBe('x');
+    rmSync(join(shell.folder, 'data'));
+    mkdirSync(join(shell.folder, 'data'));
+    await shell.says(['--db', db, 'send', '--to', 'shop/coder', 'there is a folder now']);
+    await untilItRides(gateway, 'there is a folder now');
+    expect(gateway.stderr.split('\n')).toHaveLength(3);
+  });
+
+  it('is taken away and another put in its place: what is queued there rides', async () => {
+    await using shell = new Shell();
+    const gateway = await shell.gateway(CODER);
+    await timed(gateway, 'warm');
+    for (const part of ['', '-wal', '-shm']) renameSync(`${shell.db}${part}`, join(shell.folder, `away${part}`));
+    const ear = await shell.open();
+    await ear.queue('shop/coder#main', { message: 'from another file' });
+    await untilItRides(gateway, 'from another file');
+    expect((await ear.store.read({ types: ['carrier_offered'] })).length).toBe(1);
+  });
+});

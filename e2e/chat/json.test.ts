@@ -14,7 +14,7 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
 
   it('gives one event a line, and takes texts and objects', async () => {
     await using stage = await ChatStage.open([
-      { says: [text('I look. '), call('c1', 'run', { command: 'echo one' })] },
+      { says: [text('I look. '), call('c1', 'run', { command: 'echo one' }), call('c2', 'tell_user', { message: 'half way' })] },
       { says: [text('One line.')] },
       { says: [text('Bye.')] },
     ]);
@@ -34,7 +34,8 @@ describe('earpiece chat --json', { timeout: 90_000 }, () => {
       'thanks\na lot',
     ]);
     expect(events.filter(({ type }) => type === 'turn_ended').map(({ how }) => how)).toEqual(['complete', 'complete']);
-    expect(events.find(({ type }) => type === 'tool_ended')).toMatchObject({
+    expect(events).toContainEqual({ type: 'told', message: 'half way' });
+    expect(events.find(({ type, name }) => type === 'tool_ended' && name === 'run')).toMatchObject({
       name: 'run',
       content: expect.stringMatching(/^one\n/u),
       isError: false,

@@ -67,6 +67,8 @@ const LONGEST_MS = 40_000;
 export class Terminal {
   readonly pid: number;
   readonly ended: Promise<number>;
+  /** What was written, control sequences included. */
+  raw = '';
   readonly #pty: IPty;
   readonly #screen: Screen;
   #over = false;
@@ -77,7 +79,11 @@ export class Terminal {
     this.#screen = screen;
     this.pid = pty.pid;
     // Without an encoding it gives bytes, whatever its types say.
-    pty.onData((data) => void screen.write(data as unknown as Uint8Array).then(() => this.#wake()));
+    pty.onData((data) => {
+      const bytes = data as unknown as Buffer;
+      this.raw += bytes.toString('latin1');
+      void screen.write(bytes).then(() => this.#wake());
+    });
     this.ended = new Promise((resolve) => {
       pty.onExit(({ exitCode, signal }) => {
         this.#over = true;

@@ -178,4 +178,23 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows(/\n› a pasted\n {2}message$/u);
     expect(readIn(stage.model.requests[0])).toContain('a pasted\nmessage');
   });
+
+  it('says that it is paused, until it is resumed; a signal ends it and leaves the terminal as it was', async () => {
+    proves('chat:ends');
+    await using stage = await ChatStage.open([{ says: [text('On I go.')] }]);
+    const chat = await stage.terminal(['chat']);
+    await chat.shows('›');
+    await stage.send('--action', 'pause', '--as', 'Maria', 'wait');
+    await chat.shows(
+      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria: nothing wakes it until earpiece send --to shop\/coder --action resume/u,
+    );
+    await stage.send('--action', 'resume', 'go on');
+    await chat.shows('On I go.');
+    expect(chat.text).not.toContain('paused by');
+    process.kill(chat.pid, 'SIGTERM');
+    expect(await chat.ended).toBe(143);
+    // The cursor is shown, pasted text is not marked any more.
+    expect(chat.raw.lastIndexOf('\u001b[?25h')).toBeGreaterThan(chat.raw.lastIndexOf('\u001b[?25l'));
+    expect(chat.raw.lastIndexOf('\u001b[?2004l')).toBeGreaterThan(chat.raw.lastIndexOf('\u001b[?2004h'));
+  });
 });

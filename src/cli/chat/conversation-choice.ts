@@ -2,7 +2,7 @@
 import { formatAddress, logOf, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
-import { isType, type Draft } from '../../core/records.ts';
+import type { Draft } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { addressFrom } from '../context.ts';
 
@@ -120,15 +120,3 @@ async function unknown(ear: Earpiece, log: LogKey, resume: string): Promise<Earp
     `${log} has no conversation ${JSON.stringify(resume.slice(0, 80))}${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
   );
 }
-
-/** Whether a turn of it was cut off, so that it can be resumed. */
-export const isUnfinished = (records: readonly Draft[]): boolean => {
-  const last = records.findLast(
-    (record) =>
-      isType(record, 'chat_request') ||
-      isType(record, 'chat_response') ||
-      isType(record, 'tool_call_request') ||
-      isType(record, 'tool_call_response'),
-  );
-  return last !== undefined && !isType(last, 'chat_response');
-};

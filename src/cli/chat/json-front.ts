@@ -7,7 +7,6 @@ import { didYouMean } from '../../core/errors.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { EXIT } from '../exit.ts';
 import { printJson } from '../terminal.ts';
-import { isUnfinished } from './conversation-choice.ts';
 import { Driver } from './driver.ts';
 import type { Front } from './front.ts';
 import { codeOf } from './pipe-front.ts';
@@ -59,7 +58,7 @@ export class JsonFront implements Front {
       else ended.resolve(SIGNAL_CODES[signal]);
     });
     using _reader = onReaderGone(() => ended.resolve(EXIT.ok.code));
-    if (choice.goesOn && isUnfinished(agent.records)) driver.resume();
+    if (choice.goesOn) driver.resume();
     if (first !== '') driver.send(first);
 
     const input = createInterface({ input: process.stdin });

@@ -122,6 +122,7 @@ export class Narrator {
         return;
       case 'turn_started':
         if (event.by === 'notification') this.note('Nobody has written; this turn is about what happened:');
+        else if (event.content === '') this.note('The last turn was cut off; it goes on.');
         return;
       case 'turn_ended':
         this.#surface.endText();

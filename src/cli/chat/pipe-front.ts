@@ -6,7 +6,6 @@ import { createInterface, type Interface } from 'node:readline';
 import type { AgentEvent } from '../../agent/index.ts';
 import { EXIT } from '../exit.ts';
 import { complain, plain } from '../terminal.ts';
-import { isUnfinished } from './conversation-choice.ts';
 import { Details } from './details.ts';
 import { Driver } from './driver.ts';
 import type { Front } from './front.ts';
@@ -57,10 +56,7 @@ export class PipeFront implements Front {
     narrator.apart();
     const history = session.choice.goesOn ? historyLines(records, Number.POSITIVE_INFINITY) : [];
     if (history.length > 0) narrator.lines(history);
-    if (session.choice.goesOn && isUnfinished(records)) {
-      narrator.note('The last turn was cut off; it goes on.');
-      driver.resume();
-    }
+    if (session.choice.goesOn) driver.resume();
     if (first !== '') driver.send(first);
     const input = createInterface({ input: process.stdin });
     void this.#read(input, driver, async (text) => {

@@ -18,7 +18,6 @@ import { formatKind, levelRank, type NotificationId } from '../../core/notificat
 import { EXIT } from '../exit.ts';
 import { cut } from '../table.ts';
 import { complain, paint, plain } from '../terminal.ts';
-import { isUnfinished } from './conversation-choice.ts';
 import { Details } from './details.ts';
 import { Driver } from './driver.ts';
 import { Editor, type Key } from './editor.ts';
@@ -89,6 +88,8 @@ class Chat {
   #pending: readonly Item[] = [];
   /** A person has stopped this turn; it is about to end. */
   #stopping = false;
+  /** Who pauses the agent; empty when it is nobody in particular, undefined when nothing does. */
+  #pausedBy: string | undefined;
   /** When the turn began, by the monotonic clock. */
   #since = 0;
   #writes: 'nothing' | 'thoughts' | 'words' = 'nothing';
@@ -186,8 +187,6 @@ class Chat {
     if (!choice.goesOn) return;
     const history = historyLines(agent.records, width);
     if (history.length > 0) this.#narrator.lines(history);
-    if (!isUnfinished(agent.records)) return;
-    this.#narrator.note('The last turn was cut off; it goes on.');
     this.#driver.resume();
   }
 
@@ -210,14 +209,18 @@ class Chat {
   }
 
   async #tick(): Promise<void> {
-    if (this.#pending.length > 0) await this.#refresh();
-    if (this.#driver.busy || this.#pending.length > 0 || this.#session.handles.length > 0) this.draw();
+    if (this.#pending.length > 0 || this.#pausedBy !== undefined) await this.#refresh();
+    if (this.#driver.busy || this.#pending.length > 0 || this.#session.handles.length > 0 || this.#pausedBy !== undefined)
+      this.draw();
   }
 
   /** What waits: the most urgent first. */
   async #refresh(): Promise<void> {
     const open = await this.#driver.open().catch(() => this.#pending);
     this.#pending = open.toSorted((a, b) => levelRank(b.notification.level) - levelRank(a.notification.level) || a.seq - b.seq);
+    const gate = await this.#session.agent.conversation.gate().catch(() => []);
+    const pause = gate.find(({ notification }) => notification.action === 'pause' && !this.#driver.busy);
+    this.#pausedBy = pause && (pause.notification.origin?.person ?? '');
     if (this.#mode.kind !== 'question') return;
     const { ids } = this.#mode;
     if (!open.some(({ id }) => ids.includes(id))) this.#mode = PROMPT;
@@ -375,9 +378,14 @@ class Chat {
     const behind = background.length === 0 ? [] : [`in the background: ${background.join(', ')}`];
     const parts = this.#driver.busy
       ? [this.#doing(), seconds(performance.now() - this.#since), ...behind, 'Ctrl+C interrupts']
-      : behind;
+      : [...(this.#pausedBy === undefined ? [] : [this.#pause]), ...behind];
     if (parts.length === 0) return this.#pending.length > 0 ? [] : [''];
     return ['', cut(`${paint(this.#driver.busy ? 'green' : 'dim', '●')} ${paint('dim', parts.join(' · '))}`, width)];
+  }
+
+  get #pause(): string {
+    const by = this.#pausedBy ? ` by ${plain(this.#pausedBy, 40)}` : '';
+    return `paused${by}: nothing wakes it until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
   }
 
   #doing(): string {

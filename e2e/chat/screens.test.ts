@@ -7,6 +7,8 @@ import { call, ChatStage, Hold, text } from './stage.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/chat.md');
 const MENU = '\u0003';
+const COLUMNS = 80;
+const WAITS = 'waits 0.4 s';
 
 const CART = `/** What a cart costs, in cents. */
 export function total(items, share = 1) {
@@ -45,7 +47,7 @@ it('the page shows what a terminal shows', { timeout: 120_000 }, async () => {
   writeFileSync(join(stage.folder, 'cart.js'), CART);
   writeFileSync(join(stage.folder, 'test.js'), TEST);
 
-  const chat = await stage.terminal(['chat'], { columns: 80, rows: 40 });
+  const chat = await stage.terminal(['chat'], { columns: COLUMNS, rows: 40 });
   await chat.shows('›');
   chat.type('The checkout is a cent off. Run the tests and look at the cart.\r');
   await failed.reached;
@@ -83,9 +85,24 @@ it('names the commands that there are', () => {
   for (const [, name = ''] of page.matchAll(/`\/(\w+)[^`]*`/gu)) expect(Object.keys(COMMANDS)).toContain(name);
 });
 
+it('names the events that there are', () => {
+  const named = new Set([...readFileSync(PAGE, 'utf8').matchAll(/`(\w+)`/gu)].map(([, name]) => name));
+  const sources = ['src/agent/events.ts', 'src/cli/chat/json-front.ts'].map((file) =>
+    readFileSync(join(import.meta.dirname, '../..', file), 'utf8'),
+  );
+  const types = sources.flatMap((source) =>
+    [...source.matchAll(/readonly type: '(\w+)';? ?(?:readonly|$)/gmu)].map(([, type]) => type),
+  );
+  expect(types.length).toBeGreaterThan(15);
+  expect(
+    types.filter((type) => !['send', 'reply', 'stop', 'quit', 'wake', 'wrong'].includes(type ?? '') && !named.has(type)),
+  ).toEqual([]);
+});
+
 /** Times and names are never the same twice. */
 const shown = (screen: string): string =>
   screen
     .replaceAll(/chat-\d{8}-\d{6}/gu, 'chat-20260314-101500')
-    .replaceAll(/\b\d\.\d s\b/gu, '0.4 s')
+    .replaceAll(/^(.*?) +waits \S+ s$/gmu, (_, left: string) => `${left.padEnd(COLUMNS - 1 - WAITS.length)}${WAITS}`)
+    .replaceAll(/\b\d+(?:\.\d)? s\b/gu, '0.4 s')
     .trimEnd();

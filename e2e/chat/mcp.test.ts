@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call, ChatStage, Hold, readIn, text } from './stage.ts';
@@ -33,7 +33,7 @@ describe('MCP servers of the configuration', { timeout: 120_000 }, () => {
     chat.process.stdin.end('say hello\n');
     await hold.reached;
     await chat.shows('· hello');
-    process.kill(Number(readFileSync(join(stage.folder, 'server.pid'), 'utf8')), 'SIGKILL');
+    process.kill(await stage.pid('server.pid'), 'SIGKILL');
     await chat.shows('mcp.disconnected');
     hold.letGo();
     const { code, stdout } = await chat.ended;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
@@ -73,7 +72,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     const chat = stage.begin(['chat']);
     chat.process.stdin.write('start it\n');
     await chat.shows('It runs.');
-    const pid = Number(readFileSync(join(stage.folder, 'pid'), 'utf8'));
+    const pid = await stage.pid('pid');
     expect(isAlive(pid)).toBe(true);
     chat.process.kill('SIGTERM');
     expect(await chat.ended).toMatchObject({ code: 143, signal: null, stderr: '' });

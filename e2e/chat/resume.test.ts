@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prefixChanges } from '../model/prefix.ts';
 import { proves } from '../verifies.ts';
@@ -26,7 +24,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     await chat.shows('›');
     chat.type('build it\r');
     await hold.reached;
-    const pid = Number(readFileSync(join(stage.folder, 'pid'), 'utf8'));
+    const pid = await stage.pid('pid');
     expect(isAlive(pid)).toBe(true);
     await chat.kill();
     // No chance to end it: the next one does.

@@ -1,5 +1,7 @@
 /** `earpiece chat` and `earpiece run` as a person or a program starts them, with a scripted model at the other end of HTTP. */
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { openScreen, type Screen } from '../../src/sources/handles/screen.ts';
 import { Shell } from '../cli/shell.ts';
@@ -33,6 +35,16 @@ export class ChatStage extends Shell {
       OPENAI_API_KEY: 'dummy',
       ...more,
     });
+  }
+
+  /** The process that has written its number into this file, as soon as it has. */
+  async pid(file: string): Promise<number> {
+    const path = join(this.folder, file);
+    for (;;) {
+      const said = existsSync(path) ? readFileSync(path, 'utf8') : '';
+      if (said.endsWith('\n')) return Number(said);
+      await sleep(10);
+    }
   }
 
   /** Another process queues one for the agent. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';

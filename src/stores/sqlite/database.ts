@@ -30,6 +30,8 @@ export class Database {
   generation = 0;
   /** Transactions of this connection that were kept; `data_version` counts those of all others. */
   #commits = 0;
+  /** The count of commits at which the others' was asked for in this go of the event loop; -1: not yet. */
+  #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, StatementSync>();
@@ -94,8 +96,14 @@ export class Database {
     }
   }
 
-  /** Whether anything was committed by anyone since this was asked last. Costs about a microsecond. */
+  /**
+   * Whether anything was committed by anyone since this was asked last. The file is asked once for whatever comes in one go
+   * of the event loop (calls that arrived together): it costs some microseconds, more than all else before a tool call.
+   */
   changed(): boolean {
+    if (this.#askedAt === this.#commits) return false;
+    this.#askedAt = this.#commits;
+    queueMicrotask(() => (this.#askedAt = -1));
     const version = this.get<{ data_version: number }>('PRAGMA data_version')?.data_version;
     const seen = `${version} ${this.#commits} ${this.generation}`;
     if (seen === this.#seen) return false;

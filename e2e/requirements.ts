@@ -117,7 +117,7 @@ export const REQUIREMENTS = {
   'queue:redact': {
     behaviour: 'What a redact pattern matches in a message, instruction, data or withheld result is not stored.',
   },
-  'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.', deferred: 'needs handles' },
+  'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.' },
   'queue:many': { behaviour: '100 events a second, each in under 100 ms.', deferred: 'needs the bus' },
 
   // Views.

@@ -5,5 +5,6 @@ export { MODES, nextModes, type Mode } from './modes.ts';
 export { openModel, PROVIDERS } from './models.ts';
 export { ownTools, type OwnToolOptions } from './own-tools.ts';
 export { callOptionsOf, familyOf, placementOf, syntheticTool, type Family, type Placement } from './placement.ts';
+export { agentTool, type AgentToolOptions } from './sub-agents.ts';
 export { promptOf, unanswered, type PromptOptions } from './prompt.ts';
 export type { Tool, ToolCall, ToolOutcome } from '../sources/tool.ts';

@@ -65,7 +65,8 @@ export const offered = (
   ids: ids(...of),
   owner: ME,
   until: 30_000,
-  view: view(...of),
+  // Flagged always: only a view that says that it repeats may offer what was offered before.
+  view: { ...view(...of), repeated: true },
   ...(more as Partial<OfferedRecord>),
 });
 

@@ -340,7 +340,9 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         {
           name: 'offered again keeps the first text and counts',
           given: [queued('a'), offered('c', ['a']), released('c')],
-          when: offered('d', ['a'], { view: { format: 'default', text: 'T', items: [{ ids: ids('a'), text: 'other' }] } }),
+          when: offered('d', ['a'], {
+            view: { format: 'default', text: 'T', repeated: true, items: [{ ids: ids('a'), text: 'other' }] },
+          }),
           becomes: { a: { state: 'offered', carrier: 'd', offers: 2, text: 'text of a' } },
         },
         {

@@ -157,6 +157,16 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
     case 'carrier_offered': {
       const taken = take(found, [...record.ids, ...(record.summarizes ?? [])], record.conversation, lenient);
       if (taken.kind === 'conflict') return taken;
+      // Offered and let go by another between the look and this append: the view would not say that it repeats.
+      const unaware =
+        record.view.repeated || record.reads || record.at_point === 'forced' || lenient
+          ? []
+          : taken.items.filter((item) => item.offers > 0 && record.ids.includes(item.id));
+      if (unaware.length > 0)
+        return conflict(
+          unaware.map((item) => item.id),
+          'offered',
+        );
       const texts = new Map(record.view.items.flatMap(({ ids, text }) => ids.map((id) => [id, { text, group: ids }] as const)));
       const summarized = new Set(record.summarizes);
       return settled(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
-import type { Owner } from '../core/records.ts';
+import type { Draft, Owner } from '../core/records.ts';
 import { memoryStore, openSqliteStore } from '../stores/index.ts';
 import { Inbox, type Conversation } from './index.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -640,6 +640,23 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     expect(chat.quiet()).toBe(true);
     now += 60_000;
     expect(chat.quiet()).toBe(false);
+  });
+
+  it('an offer that does not know of an earlier one, let go by another between its look and its append, is refused', async () => {
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
+    await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
+    const unaware = {
+      type: 'carrier_offered',
+      carrier: 'c9',
+      conversation: 'main',
+      at_point: 'tool_result',
+      ids: ['n1'],
+      owner: ME,
+      until: now + 1,
+      view: { format: 'default', items: [], text: '' },
+    };
+    expect((await store.append(LOG, [unaware as unknown as Draft])).kind).toBe('conflict');
+    expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
   });
 
   it('two carriers of one conversation never both get it', async () => {

@@ -17,15 +17,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   stores: { mayImport: ['core'] },
   inbox: { mayImport: ['core'] },
   config: { mayImport: ['core'] },
-  bus: { mayImport: ['core', 'inbox'] },
+  // Its files are read and checked like the configuration.
+  bus: { mayImport: ['core', 'inbox', 'config'] },
   // What happens: events for the bus, and tools for an agent's loop, whose handles are in the agent's log.
   sources: { mayImport: ['core', 'inbox', 'bus'] },
   gateway: { mayImport: ['core', 'inbox'] },
   // It reaches its MCP servers as the gateway does.
   agent: { mayImport: ['core', 'inbox', 'sources', 'gateway'] },
-  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },
+  // Webhooks come in by it.
+  server: { mayImport: ['core', 'inbox', 'bus', 'sources', 'config'] },
+  client: { mayImport: ['core'] },
+  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'] },
   // What the package exports, one file a subpath.
-  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', '.'] },
+  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'] },
 };
 
 /** What only tests import, beside what it is about. Free like a test; nothing else may import it. */

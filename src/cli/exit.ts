@@ -17,6 +17,8 @@ export const EXIT = {
 const BY_ERROR: Readonly<Record<ErrorCode, number>> = {
   bad_address: EXIT.usage.code,
   bad_notification: EXIT.usage.code,
+  bad_event: EXIT.usage.code,
+  bad_subscriber: EXIT.usage.code,
   bad_config: EXIT.usage.code,
   bad_argument: EXIT.usage.code,
   bad_frame: EXIT.usage.code,

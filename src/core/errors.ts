@@ -23,6 +23,8 @@ export class EarpieceError extends Error {
 export type ErrorCode =
   | 'bad_address'
   | 'bad_notification'
+  | 'bad_event'
+  | 'bad_subscriber'
   | 'bad_config'
   | 'bad_argument'
   | 'not_found'

@@ -11,9 +11,9 @@ export function filteredBecause(
   mutes: readonly Mute[] = [],
   now = 0,
 ): string | undefined {
-  const { kind, level, origin } = notification;
+  const { kind, level, origin, subscriber } = notification;
   const dotted = formatKind(kind);
-  if (level === 'critical' && policy.core.some((pattern) => matchesKind(pattern, dotted))) return undefined;
+  if (level === 'critical' && (subscriber?.core || policy.core.some((pattern) => matchesKind(pattern, dotted)))) return undefined;
   if (!policy.enable) return 'conversation.notifications.enable = false';
 
   const mute = mutes.find((m) => (m.until === null || m.until > now) && matchesKind(m.pattern, dotted));

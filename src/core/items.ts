@@ -137,12 +137,12 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
       if (into.some((item) => item.state !== 'open'))
         return conflict([record.into], into.some((item) => item.state === 'offered') ? 'offered' : 'closed');
       if (into.some((item) => item.offers > 0)) return conflict([record.into], 'offered');
-      const differs = record.differs && [record.differs];
+      const differs = record.differs;
       const grown = into.map((item) => ({
         ...seen(item, place),
         count: item.count + record.count,
         lastAt: place.at,
-        differs: differs && item.differs.length < MAX_DIFFERS ? [...item.differs, ...differs] : item.differs,
+        differs: differs && isNews(differs, item.differs) ? [...item.differs, differs] : item.differs,
       }));
       const folded: Item = {
         ...fresh({ ...first.notification, id: record.id }, first.audience, place),
@@ -343,6 +343,13 @@ function take(
     } else problems.push({ id, why: mine.some((item) => item.state === 'offered') ? 'offered' : 'closed' });
   }
   return problems.length > 0 ? { kind: 'conflict', ids: problems } : { kind: 'taken', items };
+}
+
+/** Each different detail is kept once, up to `MAX_DIFFERS`. */
+function isNews(differs: Item['differs'][number], known: Item['differs']): boolean {
+  if (known.length >= MAX_DIFFERS) return false;
+  const text = JSON.stringify(differs);
+  return known.every((other) => JSON.stringify(other) !== text);
 }
 
 const settled = (items: readonly Item[]): Settled => ({ kind: 'settled', items });

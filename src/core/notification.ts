@@ -28,10 +28,31 @@ export type Origin = {
 };
 
 /**
+ * What the bus says of a notification that a subscriber made: by it those of one subscriber are grouped at delivery and
+ * rendered by one template. It stays as it was queued, however the subscriber changes later.
+ */
+export type Subscribed = {
+  readonly id: string;
+  /** Of the first event. */
+  readonly event: { readonly type: string; readonly source: string; readonly severity: string; readonly time: number };
+  /** Hash of the template's text, under which the renderer finds it; without one the line is rendered like any other. */
+  readonly template?: string;
+  /** At most so many notifications in one line. */
+  readonly group: number;
+  /** Counts what a storm had too many of: it joins the line of the others, however many they are. */
+  readonly rest?: true;
+  /** Nobody may filter its criticals. */
+  readonly core?: true;
+  /** An idle agent is woken so long after it was queued, so that what belongs together wakes once. */
+  readonly wakeAfterMs?: number;
+};
+
+/**
  * A short message for an agent. Times are epoch milliseconds.
  * - `key`: notifications of one key are about one thing. With `supersede` the newest wins, else they are counted together.
  * - `about`: what the agent may come to know by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`); when it does, this closes as known.
  * - `purpose`: only conversations of this purpose take it (undefined: any).
+ * - `subscriber`: set by the bus alone, see `Subscribed`.
  * - `expiresAt`: null means never; undefined takes the default of its level.
  */
 export type Notification = {
@@ -50,7 +71,7 @@ export type Notification = {
   readonly action?: Action;
   readonly instruction?: string;
   readonly purpose?: string;
-  readonly template?: { readonly name: string; readonly hash: string };
+  readonly subscriber?: Subscribed;
   readonly requeues?: NotificationId;
   readonly origin?: Origin;
 };
@@ -74,6 +95,9 @@ export type NotificationInput = {
   readonly instruction?: string;
   readonly purpose?: string;
   readonly origin?: Partial<Origin>;
+  /** How many happened, where the producer counted them itself; default 1. `firstAt`: since when. */
+  readonly count?: number;
+  readonly firstAt?: number;
 };
 
 export const LIMITS = {
@@ -163,6 +187,10 @@ export function makeNotification(
   if (input.expiresAt !== undefined && input.expiresAt !== null && !Number.isFinite(input.expiresAt))
     refuse('expiresAt', input.expiresAt, 'is epoch milliseconds or null');
 
+  if (input.count !== undefined && !(Number.isInteger(input.count) && input.count >= 1))
+    refuse('count', input.count, 'is a whole number from 1');
+  if (input.firstAt !== undefined && !Number.isFinite(input.firstAt)) refuse('firstAt', input.firstAt, 'is epoch milliseconds');
+
   const ttl = input.ttlMs ?? made.ttlMs[level];
   const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : made.now + ttl) : input.expiresAt;
   const key = optional('key', input.key, LIMITS.keyChars);
@@ -183,6 +211,8 @@ export function makeNotification(
     ...(key === undefined ? {} : { key }),
     ...(input.supersede ? { supersede: true as const } : {}),
     ...(about === undefined ? {} : { about }),
+    ...(input.count === undefined || input.count === 1 ? {} : { count: input.count }),
+    ...(input.firstAt === undefined ? {} : { firstAt: input.firstAt }),
     expiresAt,
     ...(deliver === undefined || deliver === 'next' ? {} : { deliver }),
     ...(input.action === undefined ? {} : { action: input.action }),

@@ -1,4 +1,5 @@
-import type { Kind, Level, NotificationId } from './notification.ts';
+import type { Json } from './json.ts';
+import type { Kind, Level, NotificationId, Subscribed } from './notification.ts';
 import type { Outcome } from './records.ts';
 
 /** The steps in the order in which they decide. */
@@ -32,6 +33,12 @@ export type Line = {
   readonly lastAt: number;
   /** Rows of `data` of each, for views that show tables. */
   readonly data: readonly unknown[];
+  /** The one subscriber behind all of it: its template says it. */
+  readonly subscriber?: Subscribed;
+  /** What each notification in it holds, for its template: the same order as `ids`. */
+  readonly group?: readonly Grouped[];
+  /** What its template made of it: said instead of messages and count. */
+  readonly rendered?: string;
   /** Several warnings of one moment, joined. */
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
@@ -40,6 +47,16 @@ export type Line = {
   readonly person?: string;
   /** Its text as it was first sent: copied, never rendered again. */
   readonly sent?: string;
+};
+
+/** One notification of a line: what happened `count` times, the different details of it, oldest first. Times are epoch ms. */
+export type Grouped = {
+  readonly subscribed: Subscribed;
+  readonly level: Level;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly details: readonly { readonly message: string; readonly data?: Json }[];
 };
 
 /** What did not fit and is closed as summarized: how many of what. */

@@ -186,6 +186,15 @@ export type Withheld = {
   readonly body: string;
 };
 
+/**
+ * Turns the group of a line into its text, by a subscriber's template. Must not throw and must not block: what takes too
+ * long, fails or is not known is `failed`, with a reason for people.
+ */
+export interface TemplateRenderer {
+  render(template: string, context: Json): Promise<Rendered>;
+}
+export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };
+
 /** Where ids and time come from, so that tests can hold both still. */
 export interface Clock {
   /** Epoch ms. May run backwards; stores do not let it show. */

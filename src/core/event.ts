@@ -1,0 +1,165 @@
+/**
+ * Something that happened outside of an agent, in the shape of CloudEvents. It is not durable: what a subscriber queues
+ * because of it is. Whoever sees things happen (a source) emits events; the bus turns them into notifications.
+ */
+import { formatAddress, parseAddress } from './address.ts';
+import { EarpieceError } from './errors.ts';
+import type { Json } from './json.ts';
+import { LEVELS, LIMITS, type Level, type NotificationInput, type Origin } from './notification.ts';
+
+export const SEVERITIES = ['debug', ...LEVELS] as const;
+export type Severity = (typeof SEVERITIES)[number];
+export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
+
+/**
+ * - `id`: unique within its source; seen again it changes nothing.
+ * - `type`: dotted, `tool.call.failure`. `source`: who saw it, `agent`, `files`, `github`.
+ * - `subject`: the address whom it concerns. `time`: epoch ms.
+ * - `message`: what happened in a few words, for readers without a template. Default: made of the type and the data.
+ * - `key`: instead of the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
+ */
+export type Event = {
+  readonly id: string;
+  readonly type: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly time: number;
+  readonly severity: Severity;
+  readonly data: Readonly<Record<string, Json>>;
+  readonly message?: string;
+  readonly key?: string;
+  readonly about?: string;
+  readonly supersede?: boolean;
+  readonly deliver?: NotificationInput['deliver'];
+  readonly ttlMs?: number;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+};
+
+/** What a source gives: id, time, severity (`info`) and data may be left out. */
+export type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
+
+/** What came of an event at one subscriber. */
+export type Heard =
+  | { readonly subscriber: string; readonly kind: 'queued' | 'folded' | 'duplicate'; readonly id: string }
+  /** Open notifications that it took back. */
+  | { readonly subscriber: string; readonly kind: 'withdrew'; readonly ids: readonly string[] }
+  | { readonly subscriber: string; readonly kind: 'skipped'; readonly because: string };
+
+export type Emitted = { readonly event: Event; readonly heard: readonly Heard[] };
+
+/**
+ * Where sources put events. Resolves when all that came of it is durable. Rejects with `bad_event` for what is no event,
+ * and with what the store throws; a source counts un-awaited emits and reports failures, it never lets them break its host.
+ */
+export interface Emitter {
+  emit(event: EventInput): Promise<Emitted>;
+}
+
+export const EVENT_LIMITS = { typeChars: 128, textChars: 256, dataBytes: 65_536 } as const;
+
+const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
+
+/** Checks and completes an event. Throws `bad_event` naming the field, the value and what is allowed. */
+export function makeEvent(input: EventInput, made: { readonly id: string; readonly now: number }): Event {
+  const refuse = (field: string, value: unknown, allowed: string): never => {
+    const seen = JSON.stringify(value) ?? String(value);
+    throw new EarpieceError('bad_event', `event ${field} ${seen.length > 80 ? `${seen.slice(0, 80)}…` : seen}: ${allowed}`, {
+      data: { field },
+    });
+  };
+  const text = (field: 'id' | 'source', value: unknown): string =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= EVENT_LIMITS.textChars
+      ? value.toWellFormed()
+      : refuse(field, value, `needs a text of 1 to ${EVENT_LIMITS.textChars} characters`);
+  const { type, severity = 'info', data = {} } = input;
+  if (typeof type !== 'string' || type.length > EVENT_LIMITS.typeChars || !TYPE.test(type))
+    refuse('type', type, 'is dotted words of letters, digits, "_" and "-", e.g. "build.failed"');
+  if (!SEVERITIES.includes(severity)) refuse('severity', severity, `is one of ${SEVERITIES.join(', ')}`);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data', data, 'is a JSON object');
+  const size = JSON.stringify(data).length;
+  if (size > EVENT_LIMITS.dataBytes)
+    throw new EarpieceError(
+      'bad_event',
+      `event data has ${size} characters of JSON, at most ${EVENT_LIMITS.dataBytes} are allowed; put it into a file and send its path`,
+      { data: { field: 'data' } },
+    );
+  const time = input.time ?? made.now;
+  if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) refuse('time', time, 'is epoch milliseconds');
+  const { message, key, about, supersede, deliver, ttlMs, purpose, origin } = input;
+  if (message !== undefined && (typeof message !== 'string' || message.length > LIMITS.messageChars))
+    refuse('message', typeof message, `is a text of at most ${LIMITS.messageChars} characters`);
+  return {
+    id: text('id', input.id ?? made.id),
+    type,
+    source: text('source', input.source),
+    subject: formatAddress(parseAddress(input.subject)),
+    time,
+    severity,
+    data,
+    ...(message === undefined || message.trim() === '' ? {} : { message: message.toWellFormed() }),
+    ...(key === undefined ? {} : { key }),
+    ...(about === undefined ? {} : { about }),
+    ...(supersede === undefined ? {} : { supersede }),
+    ...(deliver === undefined ? {} : { deliver }),
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
+
+/** What is said of an event without a template. */
+export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
+  if (event.message !== undefined) return event.message;
+  const told = Object.entries(event.data)
+    .flatMap(([name, value]) => (typeof value === 'object' ? [] : [`${name}: ${short(String(value))}`]))
+    .slice(0, 5);
+  const rest = Object.keys(event.data).length - told.length;
+  return `${event.type}${told.length > 0 ? ` (${told.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
+}
+
+/** The id under which an event is queued: the same for the same event, whoever emits it again. */
+export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
+  const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+  const id = `${part(event.source)}/${part(event.id)}${subscriber === undefined ? '' : `~${subscriber}`}`;
+  return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
+}
+
+/** The notification of an event that no subscriber shapes: where there is no bus, one event is one notification. */
+export function notificationFrom(event: Event): NotificationInput {
+  const { key, about, supersede, deliver, ttlMs, purpose, origin } = event;
+  return {
+    id: notificationIdOf(event),
+    kind: kindOf(event.type),
+    level: levelOf(event.severity),
+    message: messageOf(event),
+    ...(Object.keys(event.data).length === 0 ? {} : { data: event.data }),
+    ...(key === undefined ? {} : { key }),
+    ...(about === undefined ? {} : { about }),
+    ...(supersede === undefined ? {} : { supersede }),
+    ...(deliver === undefined ? {} : { deliver }),
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+/** A type of one word is a name of the source "event". */
+export const kindOf = (type: string): string => {
+  const kind = type.includes('.') ? type : `event.${type}`;
+  return kind
+    .split('.')
+    .map((part) => part.slice(0, LIMITS.nameChars))
+    .join('.');
+};
+
+const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
+
+/** FNV-1a over 64 bits, hex: enough to tell long ids apart. */
+function checksum(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0');
+}

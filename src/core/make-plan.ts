@@ -6,8 +6,8 @@
  */
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
-import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId } from './notification.ts';
-import type { Decision, Line, Plan, Rest } from './plan.ts';
+import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId, type Subscribed } from './notification.ts';
+import type { Decision, Grouped, Line, Plan, Rest } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
@@ -110,7 +110,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
 const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
   facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
-/** Groups what is one thing for the reader: what was sent as one line, one key, one kind within its window, warnings of one source. */
+/** Groups what is one thing for the reader: what was sent as one line, what one subscriber made, one key, one kind within its window, warnings of one source. */
 function coalesce(due: readonly Item[], policy: Policy): Line[] {
   const groups: Item[][] = [];
   const join = (find: (group: Item[]) => boolean, item: Item): void => {
@@ -119,9 +119,10 @@ function coalesce(due: readonly Item[], policy: Policy): Line[] {
     else groups.push([item]);
   };
   for (const item of due) {
-    const { key, supersede, kind, level } = item.notification;
+    const { key, supersede, kind, level, subscriber } = item.notification;
     if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
     else if (standsAlone(item)) groups.push([item]);
+    else if (subscriber !== undefined) join((g) => isGroupOf(g, item), item);
     else if (key !== undefined && !supersede)
       join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
     else {
@@ -146,6 +147,19 @@ function coalesce(due: readonly Item[], policy: Policy): Line[] {
 /** A person's words and whatever asks for an action are never merged with others. */
 const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined;
+
+/** One subscriber's, by one template, at one level, as many as it wants in one line; what a storm had too many of always. */
+function isGroupOf(group: Item[], item: Item): boolean {
+  const first = group[0];
+  const of = item.notification.subscriber;
+  const known = first?.notification.subscriber;
+  if (first === undefined || of === undefined || known === undefined) return false;
+  if (first.text !== undefined || standsAlone(first)) return false;
+  if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
+  if (of.rest) return true;
+  if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
+  return of.template !== undefined || joins(group, item);
+}
 
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
@@ -176,6 +190,7 @@ function lineOf(group: Item[]): Line {
   const rows = group
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
+  const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;
   return {
     ids: group.map((item) => item.id),
     kind: n.kind,
@@ -185,6 +200,7 @@ function lineOf(group: Item[]): Line {
     firstAt: Math.min(...group.map((item) => item.notification.firstAt ?? item.at)),
     lastAt: Math.max(...group.map((item) => item.lastAt)),
     data: rows,
+    ...(subscriber === undefined ? {} : { subscriber, group: group.map((item) => groupedOf(item, subscriber)) }),
     ...(kinds.size > 1 ? { status: true as const } : {}),
     ...(n.action === undefined ? {} : { action: n.action }),
     ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
@@ -192,6 +208,18 @@ function lineOf(group: Item[]): Line {
     ...(first.text === undefined ? {} : { sent: first.text }),
   };
 }
+
+const groupedOf = (item: Item, otherwise: Subscribed): Grouped => ({
+  subscribed: item.notification.subscriber ?? otherwise,
+  level: item.notification.level,
+  count: item.count,
+  firstAt: item.notification.firstAt ?? item.at,
+  lastAt: item.lastAt,
+  details: [{ message: item.notification.message, data: item.notification.data }, ...item.differs].map((detail) => {
+    const data = detail.data ?? item.notification.data;
+    return { message: detail.message ?? item.notification.message, ...(data === undefined ? {} : { data }) };
+  }),
+});
 
 const byUrgency = (a: Line, b: Line): number => levelRank(b.level) - levelRank(a.level) || a.firstAt - b.firstAt;
 

@@ -39,6 +39,8 @@ export type Line = {
   readonly group?: readonly Grouped[];
   /** What its template made of it: said instead of messages and count. */
   readonly rendered?: string;
+  /** Its template could not say it: messages and count do, and that it failed. */
+  readonly unrendered?: true;
   /** Several warnings of one moment, joined. */
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';

@@ -2,6 +2,7 @@ import type { ConversationId, LogKey } from './address.ts';
 import type { Item } from './items.ts';
 import type { Json } from './json.ts';
 import type { NotificationId } from './notification.ts';
+import type { Line } from './plan.ts';
 import type { CarrierId, Draft, Owner, Stored } from './records.ts';
 
 /**
@@ -187,11 +188,11 @@ export type Withheld = {
 };
 
 /**
- * Turns the group of a line into its text, by a subscriber's template. Must not throw and must not block: what takes too
- * long, fails or is not known is `failed`, with a reason for people.
+ * Says a line by the template of its subscriber. Must not throw and must not block: what takes too long, fails or is not
+ * known is `failed`, with a reason for people.
  */
-export interface TemplateRenderer {
-  render(template: string, context: Json): Promise<Rendered>;
+export interface LineRenderer {
+  render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };
 

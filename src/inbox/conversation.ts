@@ -12,7 +12,7 @@ import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
 import { plan, type Facts } from '../core/make-plan.ts';
 import type { NotificationId } from '../core/notification.ts';
-import type { Decision, Plan } from '../core/plan.ts';
+import type { Decision, Line, Plan } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../core/ports.ts';
 import {
@@ -105,6 +105,7 @@ export class Conversation {
   #carriedAt = Number.NEGATIVE_INFINITY;
   #told = false;
   #mark: string | undefined;
+  readonly #failedTemplates = new Set<string>();
 
   constructor(inbox: Inbox, log: LogKey, id: ConversationId, options: ConversationOptions = {}) {
     this.inbox = inbox;
@@ -136,6 +137,7 @@ export class Conversation {
    * nothing.
    */
   quiet(): boolean {
+    if (this.inbox.unwritten) return false;
     return this.inbox.store.now() - this.#touchedAt < PRESENCE_EVERY_MS && (this.inbox.store.quiet?.(this.log, this.id) ?? false);
   }
 
@@ -351,6 +353,11 @@ export class Conversation {
     return { ...(made.view ? { view: made.view } : {}), decisions: made.decisions };
   }
 
+  /** The same without the view: what would be taken, kept or closed now. */
+  async decisions(options: CarryOptions): Promise<readonly Decision[]> {
+    return (await this.#compose(options, true, true)).decisions;
+  }
+
   /** The host has no `get_notifications`, and its model has answered the refusal: the gate that it saw falls. */
   async answered(at: ContactPoint): Promise<void> {
     if (this.options.pulls || (at !== 'turn_start' && at !== 'tool_batch_end')) return;
@@ -365,6 +372,7 @@ export class Conversation {
 
   async #compose(options: CarryOptions, leased: boolean, pulls = false): Promise<Composed> {
     const { store } = this.inbox;
+    if (this.inbox.unwritten) await this.inbox.written();
     let all = await store.items(this.log, { kind: 'open', conversation: this.id });
     if (all.length === 0) return NOTHING;
     if (await releaseStale(this.inbox, this.log, all)) all = await store.items(this.log, { kind: 'open', conversation: this.id });
@@ -410,7 +418,7 @@ export class Conversation {
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {
     const tellMark = !this.#told && !(await this.presence())?.told;
     const view = render(format, {
-      lines: made.lines,
+      lines: await this.#said(made.lines),
       rest: made.rest,
       mark: await this.#markText(),
       tellMark,
@@ -419,6 +427,30 @@ export class Conversation {
       timeZone: this.inbox.timeZone,
     });
     return { view, told: tellMark };
+  }
+
+  /** What a template says is asked for at the first offer only: later ones copy it. */
+  async #said(lines: readonly Line[]): Promise<readonly Line[]> {
+    const { lines: renderer, timeZone } = this.inbox;
+    if (renderer === undefined) return lines;
+    return Promise.all(
+      lines.map(async (line): Promise<Line> => {
+        if (line.sent !== undefined || line.subscriber?.template === undefined) return line;
+        const rendered = await renderer.render(line, { timeZone });
+        if (rendered.kind === 'text' && rendered.text.trim() !== '') return { ...line, rendered: rendered.text };
+        await this.#templateFailed(line, rendered.kind === 'text' ? 'it says nothing' : rendered.reason);
+        return { ...line, unrendered: true };
+      }),
+    );
+  }
+
+  /** Once for each template: a loop must not grow the log without end. A log that cannot take it stops no delivery. */
+  async #templateFailed({ ids, subscriber }: Line, reason: string): Promise<void> {
+    const { id, template } = subscriber ?? {};
+    if (template === undefined || this.#failedTemplates.has(template)) return;
+    this.#failedTemplates.add(template);
+    const record = { type: 'template_failed', conversation: this.id, subscriber: id, template, reason, ids };
+    await this.inbox.store.append(this.log, [record]).catch(() => undefined);
   }
 
   async #gateView(gate: readonly Item[]): Promise<SentView> {

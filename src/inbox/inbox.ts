@@ -13,9 +13,10 @@ import {
   type Notification,
   type NotificationId,
   type NotificationInput,
+  type Subscribed,
 } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
-import type { Ids, Presence, PresenceUpdate, ReadQuery, Store } from '../core/ports.ts';
+import type { Ids, LineRenderer, Presence, PresenceUpdate, ReadQuery, Store } from '../core/ports.ts';
 import { queuedRecord, type ClosedRecord, type Draft, type FoldedRecord, type Owner, type Stored } from '../core/records.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { fanOut, finishFanOuts } from './fan-out.ts';
@@ -41,6 +42,8 @@ export type InboxDeps = {
   /** Undefined: cannot be told from here. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
   readonly timeZone?: string;
+  /** Says lines by their subscribers' templates. Without one they are said like any other. */
+  readonly lines?: LineRenderer;
 };
 
 export type Queued =
@@ -52,6 +55,9 @@ export type Queued =
 
 /** `maybe_seen`: it was offered before, the model may have read it; it will not be offered again. */
 export type Withdrawn = { readonly id: NotificationId; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
+
+/** `flush` must not throw. */
+export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
 /** The open inboxes of this process. */
 const OPEN = new Set<string>();
@@ -66,6 +72,8 @@ export class Inbox implements AsyncDisposable {
   readonly owner: Owner;
   readonly isAlive: (owner: Owner) => boolean | undefined;
   readonly timeZone: string;
+  readonly lines: LineRenderer | undefined;
+  readonly #unwritten = new Set<Unwritten>();
   #limit: OpenLimit;
   #closed = false;
   /** Tells the inboxes of one process apart. */
@@ -78,18 +86,20 @@ export class Inbox implements AsyncDisposable {
     this.owner = deps.owner ?? selfOwner();
     this.isAlive = deps.isAlive ?? ((owner) => isAlive(owner));
     this.timeZone = deps.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    this.lines = deps.lines;
     this.#limit = new OpenLimit(this);
     OPEN.add(this.#name);
   }
 
   /**
    * Queues a notification, durably: when this resolves it survives a crash. `project/*` goes to every conversation active
-   * in the project. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that would reach no one).
+   * in the project. `subscribed` is for the bus. Throws `bad_notification`, `bad_address`, `nobody_there` (a fan-out that
+   * would reach no one).
    */
-  async queue(to: string | Address, input: NotificationInput): Promise<Queued> {
+  async queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     const address = typeof to === 'string' ? parseAddress(to) : to;
     const policy = this.policies.policy(address.project);
-    const notification = this.#make(input, policy);
+    const notification = { ...this.#make(input, policy), ...(subscribed ? { subscriber: subscribed } : {}) };
     fault('queue.checked');
     if (address.kind === 'project') return fanOut(this, address.project, notification, policy);
     const queued = await this.queueOne(
@@ -286,6 +296,21 @@ export class Inbox implements AsyncDisposable {
     return now - presence.seenAt <= ACTIVE_MS || (presence.process !== undefined && this.isAlive(presence.process) === true);
   }
 
+  /** Whoever holds back what is to be queued (the bus, for 100 ms) says so here, and writes it before the next carrier. */
+  holdsBack(unwritten: Unwritten): void {
+    this.#unwritten.add(unwritten);
+  }
+
+  /** Somebody holds something back. */
+  get unwritten(): boolean {
+    for (const { pending } of this.#unwritten) if (pending) return true;
+    return false;
+  }
+
+  async written(): Promise<void> {
+    for (const each of this.#unwritten) if (each.pending) await each.flush();
+  }
+
   async touch(update: PresenceUpdate): Promise<Presence> {
     return this.store.touch(update);
   }
@@ -432,6 +457,8 @@ export class Inbox implements AsyncDisposable {
         item.notification.kind.name === notification.kind.name &&
         !item.notification.supersede &&
         item.notification.instruction === notification.instruction &&
+        item.notification.subscriber?.id === notification.subscriber?.id &&
+        item.notification.subscriber?.template === notification.subscriber?.template &&
         open.filter((other) => other.id === item.id).length === 1,
     );
   }

@@ -20,6 +20,12 @@ export function messagesOf(line: Line, how: How): { readonly shown: readonly str
 
 /** What happened, in one text; its line breaks are the messages' own. A person's words are quoted. */
 export function saidBy(line: Line, how: How): string {
+  if (line.rendered !== undefined) return neutralize(line.rendered, how.maxItemChars) || '(empty)';
+  const said = generic(line, how);
+  return line.unrendered ? `${said} (its template failed)` : said;
+}
+
+function generic(line: Line, how: How): string {
   const { shown, left } = messagesOf(line, how);
   const others = left > 0 ? [`and ${left} other${left === 1 ? '' : 's'}`] : [];
   const list = (texts: readonly string[]): string => {

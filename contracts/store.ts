@@ -585,6 +585,57 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await store.countOpen('no/body' as LogKey)).toBe(0);
       });
 
+      it('lists agents by name, page by page: what is open, who is there, what happened last', async () => {
+        const seen = 'shop/quiet' as LogKey;
+        const nobody = { info: 0, warning: 0, error: 0, critical: 0 };
+        expect(await store.agents({})).toEqual([]);
+        await store.append('shop/*' as LogKey, [{ type: 'fan_out_done', id: 'x' as never }]);
+        await append(queued('a'), queued('b', { level: 'error' }), said('hello', 'x'));
+        time += 10;
+        await append(offered('c1', ['b'], { conversation: 'x' }));
+        await append(queued('p', { action: 'pause' }));
+        await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
+        await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });
+        time += 10;
+        const [y, alone] = await Promise.all(
+          [
+            { log: LOG, conversation: conversation('y') },
+            { log: seen, conversation: conversation('z') },
+          ].map((one) => store.touch(one)),
+        );
+        const mine = {
+          log: LOG,
+          open: { ...nobody, info: 2, error: 1 },
+          oldestOpenAt: 1_000_000,
+          paused: true,
+          presence: [y, expect.objectContaining({ conversation: 'x', host: 'codex' })],
+          last: { type: 'carrier_offered', at: 1_000_010, conversation: 'x' },
+        };
+        const quiet = { log: seen, open: nobody, paused: false, presence: [alone] };
+        expect(await store.agents({ project: 'shop' })).toEqual([mine, quiet]);
+        const all = await store.agents({});
+        expect(all.map(({ log }) => log)).toEqual([ELSEWHERE, LOG, seen].toSorted());
+        for (let limit = 1, found = 0; found < 3; found++)
+          expect(await store.agents({ limit, ...(found === 0 ? {} : { after: all[found - 1]?.log as LogKey }) })).toEqual([
+            all[found],
+          ]);
+        expect(await store.agents({ project: 'shop', after: seen })).toEqual([]);
+        expect(await store.agents({ project: 'sho' })).toEqual([]);
+      });
+
+      it('pages through the notifications of a log, newest first, of all states or of one', async () => {
+        await append(queued('a'), queued('b'), queued('c'), queued('d'));
+        await append(result(['b', 'c']));
+        const page = async (query: { before?: number; state?: 'open' | 'closed'; limit?: number }): Promise<string[]> =>
+          idsOf(await store.items(LOG, { kind: 'latest', limit: 10, ...query }));
+        expect(await page({})).toEqual(['d', 'c', 'b', 'a']);
+        expect(await page({ limit: 2, before: 4 })).toEqual(['c', 'b']);
+        expect(await page({ state: 'open' })).toEqual(['d', 'a']);
+        expect(await page({ state: 'closed' })).toEqual(['c', 'b']);
+        expect(await page({ state: 'closed', before: 3 })).toEqual(['b']);
+        expect(await page({ before: 1 })).toEqual([]);
+      });
+
       it('holds the gate for those who may take it, and after that for who took it', async () => {
         await append(queued('!', { level: 'critical' }));
         const gates = async (): Promise<string[]> => {

@@ -39,6 +39,7 @@ export {
 export { PLAN_STEPS, type Decision, type Line, type Plan, type PlanStep, type Rest } from './plan.ts';
 export { DEFAULT_POLICY, type Policy } from './policy.ts';
 export type {
+  AgentOverview,
   Appended,
   Clock,
   Ids,

@@ -50,6 +50,15 @@ export interface Store {
   overview(project?: string, options?: Wait): Promise<readonly LogOverview[]>;
 
   /**
+   * Agents by name, a page at a time: those that have records or were seen, `after` being the last log of the page before
+   * (default limit 100). One query by index, however many agents there are and however much each has open.
+   */
+  agents(
+    query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
+    options?: Wait,
+  ): Promise<readonly AgentOverview[]>;
+
+  /**
    * Waits until something was appended (by any process) after `after`, then resolves with the head; resolves with
    * `after` when `signal` aborts, `withinMs` pass (default: never) or the store is closed. A wake-up is a hint: readers
    * then `read`.
@@ -131,14 +140,25 @@ export type ItemQuery =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
   | { readonly kind: 'carrier'; readonly carrier: CarrierId }
-  /** All states, newest first. */
-  | { readonly kind: 'latest'; readonly limit: number };
+  /** Newest first: of all states, or of one; `before` is a position (exclusive). */
+  | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' };
 
 export type LogOverview = {
   readonly log: LogKey;
   readonly open: { readonly info: number; readonly warning: number; readonly error: number; readonly critical: number };
   readonly oldestOpenAt?: number;
 };
+
+export type AgentOverview = LogOverview & {
+  /** A pause holds a gate up. */
+  readonly paused: boolean;
+  /** Its conversations, the one seen last first, at most `MAX_CONVERSATIONS_OF_AN_OVERVIEW`. */
+  readonly presence: readonly Presence[];
+  /** The newest record that queues nothing. `what`: the tool's name, or what carried. */
+  readonly last?: { readonly type: string; readonly at: number; readonly conversation?: string; readonly what?: string };
+};
+
+export const MAX_CONVERSATIONS_OF_AN_OVERVIEW = 20;
 
 /** What is known of a conversation's host. Times are epoch ms. */
 export type Presence = {

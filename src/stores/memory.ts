@@ -4,17 +4,19 @@ import { EarpieceError } from '../core/errors.ts';
 import { ANYONE, type Item, settle, type Touches, touches } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import type { NotificationId } from '../core/notification.ts';
-import type {
-  Appended,
-  Clock,
-  ItemQuery,
-  LogOverview,
-  Presence,
-  PresenceUpdate,
-  ReadQuery,
-  Store,
-  Wait,
-  Withheld,
+import {
+  MAX_CONVERSATIONS_OF_AN_OVERVIEW,
+  type AgentOverview,
+  type Appended,
+  type Clock,
+  type ItemQuery,
+  type LogOverview,
+  type Presence,
+  type PresenceUpdate,
+  type ReadQuery,
+  type Store,
+  type Wait,
+  type Withheld,
 } from '../core/ports.ts';
 import type { CarrierId, Draft, Owner, Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
@@ -172,13 +174,20 @@ class MemoryStore implements Store {
     this.#check(options);
     return [...this.#logs.values()]
       .filter((log) => log.records.length > 0 && (project === undefined || log.project === project))
-      .map((log) => {
-        const open = { info: 0, warning: 0, error: 0, critical: 0 };
-        for (const { item } of log.open) open[item.notification.level]++;
-        const [oldest] = log.open;
-        return { log: log.key, open, ...(oldest === undefined ? {} : { oldestOpenAt: oldest.item.at }) };
-      })
+      .map(openOf)
       .sort((a, b) => (a.log < b.log ? -1 : 1));
+  }
+
+  async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
+    this.#check(options);
+    const { project, after = '', limit = 100 } = query;
+    const seen = Map.groupBy(this.#presence.values(), ({ log }) => log);
+    return [...new Set([...this.#logs.keys(), ...seen.keys()])]
+      .filter((key) => key > after && !key.endsWith('/*') && (project === undefined || splitLog(key).project === project))
+      .filter((key) => seen.has(key) || (this.#logs.get(key)?.records.length ?? 0) > 0)
+      .sort((a, b) => (a < b ? -1 : 1))
+      .slice(0, limit)
+      .map((key) => overviewOf(key, this.#logs.get(key), seen.get(key) ?? []));
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
@@ -318,6 +327,36 @@ class MemoryStore implements Store {
   }
 }
 
+function openOf(log: Log): LogOverview {
+  const open = { info: 0, warning: 0, error: 0, critical: 0 };
+  for (const { item } of log.open) open[item.notification.level]++;
+  const [oldest] = log.open;
+  return { log: log.key, open, ...(oldest === undefined ? {} : { oldestOpenAt: oldest.item.at }) };
+}
+
+function overviewOf(key: LogKey, log: Log | undefined, presence: readonly Presence[]): AgentOverview {
+  const last = log?.records.findLast(({ body }) => touches(body).creates.length === 0);
+  const { conversation, on, name } = (last?.body ?? {}) as Record<string, unknown>;
+  const what = name ?? on;
+  return {
+    ...(log === undefined ? { log: key, open: { info: 0, warning: 0, error: 0, critical: 0 } } : openOf(log)),
+    paused: [...(log?.gate ?? [])].some(({ item }) => item.notification.action === 'pause'),
+    presence: presence
+      .toSorted((a, b) => b.seenAt - a.seenAt || (a.conversation < b.conversation ? -1 : 1))
+      .slice(0, MAX_CONVERSATIONS_OF_AN_OVERVIEW),
+    ...(last === undefined
+      ? {}
+      : {
+          last: {
+            type: last.body.type,
+            at: last.at,
+            ...(typeof conversation === 'string' ? { conversation } : {}),
+            ...(typeof what === 'string' ? { what } : {}),
+          },
+        }),
+  };
+}
+
 /** The cells that a record touches, with those that earlier drafts of the same append made or changed. */
 function found(
   log: Log,
@@ -392,8 +431,13 @@ function select(log: Log, query: ItemQuery): Item[] {
       return oldestFirst([...new Set(query.ids)].flatMap((id) => log.byId.get(id) ?? []));
     case 'carrier':
       return oldestFirst(log.byCarrier.get(query.carrier) ?? []);
-    case 'latest':
-      return newestFirst([...log.byId.values()].flat()).slice(0, query.limit);
+    case 'latest': {
+      const { before = Infinity, state } = query;
+      const cells = [...log.byId.values()]
+        .flat()
+        .filter(({ item }) => item.seq < before && (state === undefined || (item.state === 'closed') === (state === 'closed')));
+      return newestFirst(cells).slice(0, query.limit);
+    }
   }
 }
 

@@ -33,11 +33,16 @@ export class ItemIndex {
         return [...new Set(query.ids)].flatMap((id) => this.byId(log, id)).sort((a, b) => a.seq - b.seq);
       case 'carrier':
         return this.select(ITEMS.carrier, query.carrier, log);
-      case 'latest':
-        return [ITEMS.newestOpen, ITEMS.unread, ITEMS.done]
-          .flatMap((sql) => this.select(sql, log, query.limit))
+      case 'latest': {
+        const { before = Number.MAX_SAFE_INTEGER, limit, state } = query;
+        return [
+          ...(state === 'closed' ? [] : [ITEMS.openBefore]),
+          ...(state === 'open' ? [] : [ITEMS.unreadBefore, ITEMS.doneBefore]),
+        ]
+          .flatMap((sql) => this.select(sql, log, before, limit))
           .sort((a, b) => b.seq - a.seq)
-          .slice(0, query.limit);
+          .slice(0, limit);
+      }
     }
   }
 

@@ -41,9 +41,10 @@ export const ITEMS = {
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
   carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),
-  /** log, limit */
-  done: select(`WHERE i.log = ? AND i.phase = ${DONE} ${newestFirst}`),
-  newestOpen: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${newestFirst}`),
+  /** log, position, limit: what was queued before it */
+  openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
+  unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
+  doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
   /** log, seq: those that one record made, one for each audience */
   atSeq: select(`WHERE i.log = ? AND i.phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND i.seq = ? ORDER BY i.audience`),
   /** log */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { armFaults } from '../../core/faults.ts';
+import { AGENTS } from './agents.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { POSITIONS } from './records.ts';
 import { ITEMS } from './rows.ts';
@@ -32,6 +33,31 @@ it('is the golden one', async () => {
   proves('store:schema');
   await (await openSqliteStore({ path })).close();
   await expect(schemaOf(path)).toMatchFileSnapshot('golden/schema.sql');
+});
+
+it('lists a page of agents by one query, by index', async () => {
+  await (await openSqliteStore({ path })).close();
+  const db = new DatabaseSync(path);
+  const details = db
+    .prepare(`EXPLAIN QUERY PLAN ${AGENTS}`)
+    .all()
+    .map((row) => String(row['detail']));
+  db.close();
+  // What is scanned is the page itself, and the few levels and conversations of one agent.
+  expect(details.filter((line) => line.startsWith('SCAN'))).toEqual(['SCAN page', 'SCAN (subquery-5)', 'SCAN (subquery-9)']);
+  expect(details.filter((line) => line.startsWith('SEARCH'))).toEqual([
+    'SEARCH l USING COVERING INDEX sqlite_autoindex_logs_1 (key>? AND key<?)',
+    'SEARCH i USING PRIMARY KEY (log=?)',
+    'SEARCH c USING PRIMARY KEY (log=?)',
+    'SEARCH r USING INDEX records_of_log (log=?)',
+    'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH i USING COVERING INDEX items_gate (log=?)',
+    'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)',
+    'SEARCH c USING PRIMARY KEY (log=?)',
+    'SEARCH r USING INDEX records_of_log (log=?)',
+  ]);
 });
 
 it('says whose it is and which', async () => {
@@ -81,10 +107,11 @@ it('reads the open set, the gate, a key, an id and a carrier by an index, whatev
   const by: Record<Exclude<keyof typeof ITEMS, 'all'>, string> = {
     open: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
     openFor: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
-    newestOpen: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    openBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
+    unreadBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
+    doneBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
     unread: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
     unreadOf: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
-    done: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
     atSeq: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq=?)',
     gate: 'SEARCH i USING INDEX items_gate (log=?)',
     key: 'SEARCH i USING INDEX items_key (log=? AND key=?)',

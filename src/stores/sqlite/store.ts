@@ -6,6 +6,7 @@ import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Json } from '../../core/json.ts';
 import type {
+  AgentOverview,
   Appended,
   Clock,
   ItemQuery,
@@ -19,6 +20,7 @@ import type {
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { present } from '../presence.ts';
+import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
@@ -169,6 +171,10 @@ class SqliteFile implements SqliteStore {
           .map(({ id, key }) => this.#overviewOf(id, key)),
       options,
     );
+  }
+
+  async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
+    return this.#look(() => agentsPage(this.#db, query), options);
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {

@@ -1,0 +1,74 @@
+import type { LogKey } from '../../core/address.ts';
+import { MAX_CONVERSATIONS_OF_AN_OVERVIEW, type AgentOverview, type Presence } from '../../core/ports.ts';
+import type { Database } from './database.ts';
+import { levelOf, OPEN } from './rows.ts';
+
+/**
+ * Above and below (exclusive), limit. A page walks the names of logs in their index; what belongs to each is found by the
+ * index of its table. `schema.test.ts` holds it to that.
+ */
+export const AGENTS = `
+  WITH page AS MATERIALIZED (
+    SELECT l.id, l.key FROM logs l
+    WHERE l.key > ?1 AND l.key < ?2 AND substr(l.key, -2) <> '/*' AND (
+      EXISTS (SELECT 1 FROM items i WHERE i.log = l.id)
+      OR EXISTS (SELECT 1 FROM conversations c WHERE c.log = l.id)
+      OR EXISTS (SELECT 1 FROM records r WHERE r.log = l.id AND r.notification IS NULL))
+    ORDER BY l.key LIMIT ?3)
+  SELECT page.key AS log,
+    (SELECT json_group_array(json_array(level, n)) FROM
+      (SELECT i.level, count(*) AS n FROM items i WHERE i.log = page.id AND i.phase = ${OPEN} GROUP BY i.level)) AS open,
+    (SELECT r.at FROM items i JOIN records r ON r.seq = i.seq
+      WHERE i.log = page.id AND i.phase = ${OPEN} ORDER BY i.seq LIMIT 1) AS oldest,
+    EXISTS (SELECT 1 FROM items i JOIN records r ON r.seq = i.seq
+      WHERE i.log = page.id AND i.gate = 1 AND r.body ->> '$.action' = 'pause') AS paused,
+    (SELECT json_group_array(json(presence)) FROM
+      (SELECT c.presence FROM conversations c WHERE c.log = page.id ORDER BY c.seen_at DESC, c.conversation
+        LIMIT ${MAX_CONVERSATIONS_OF_AN_OVERVIEW})) AS presence,
+    (SELECT json_array(r.type, r.at, r.conversation, r.body ->> '$.name', r.body ->> '$.on') FROM records r
+      WHERE r.log = page.id AND r.notification IS NULL ORDER BY r.seq DESC LIMIT 1) AS last
+  FROM page ORDER BY page.key`;
+
+type Row = {
+  readonly log: LogKey;
+  readonly open: string;
+  readonly oldest: number | null;
+  readonly paused: number;
+  readonly presence: string;
+  readonly last: string | null;
+};
+
+export function agentsPage(
+  db: Database,
+  query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
+): AgentOverview[] {
+  const { project, after = '', limit = 100 } = query;
+  // The logs of a project lie together: "/" is followed by "0".
+  const from = project === undefined ? '' : `${project}/`;
+  const below = project === undefined ? '\u{10ffff}' : `${project}0`;
+  return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map(overviewOf);
+}
+
+function overviewOf(row: Row): AgentOverview {
+  const open = { info: 0, warning: 0, error: 0, critical: 0 };
+  for (const [level, n] of JSON.parse(row.open) as readonly [number, number][]) open[levelOf(level)] = n;
+  const [type, at, conversation, name, on] = row.last === null ? [] : (JSON.parse(row.last) as unknown[]);
+  const what = name ?? on;
+  return {
+    log: row.log,
+    open,
+    ...(row.oldest === null ? {} : { oldestOpenAt: row.oldest }),
+    paused: row.paused === 1,
+    presence: JSON.parse(row.presence) as Presence[],
+    ...(typeof type === 'string' && typeof at === 'number'
+      ? {
+          last: {
+            type,
+            at,
+            ...(typeof conversation === 'string' ? { conversation } : {}),
+            ...(typeof what === 'string' ? { what } : {}),
+          },
+        }
+      : {}),
+  };
+}

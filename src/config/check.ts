@@ -1,10 +1,10 @@
 /** From the text of one configuration file to its entries and its problems: all of them, not only the first. */
-import { parse, TomlError } from 'smol-toml';
 import { didYouMean } from '../core/errors.ts';
 import { joinKey, pathKey, scanToml, type Place } from './positions.ts';
 import { seen, type Position, type Problem } from './problems.ts';
 import { ALL_SETTINGS, nameProblem, SETTINGS, type AnySetting } from './schema.ts';
 import { isTable, unknownKey, type Table } from './servers.ts';
+import { byPlace, readToml } from './toml.ts';
 
 /** One value that a file sets. `key` is canonical: both spellings of a setting have the same. */
 export type Entry = {
@@ -23,14 +23,10 @@ const MAX_BYTES = 1_048_576;
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
     return { entries: [], problems: [{ file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` }] };
-  let root: Table;
-  try {
-    root = parse(text, { integersAsBigInt: 'asNeeded' });
-  } catch (cause) {
-    return { entries: [], problems: [syntaxProblem(cause, text, file)] };
-  }
+  const read = readToml(text, file);
+  if (read.kind === 'problem') return { entries: [], problems: [read.problem] };
   const walk: Walk = { file, places: scanToml(text), entries: [], problems: [] };
-  walkTable(root, TREE, [], walk);
+  walkTable(read.table, TREE, [], walk);
   return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
 }
 
@@ -134,21 +130,6 @@ function tableHint(node: Node, path: readonly string[]): string {
   const names = [...node.keys.keys()];
   return names.length === 0 ? `write [${joinKey(path)}.<name>]` : `write [${joinKey(path)}] with ${names.join(', ')}`;
 }
-
-function syntaxProblem(cause: unknown, text: string, file: string): Problem {
-  if (!(cause instanceof TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
-  const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
-  const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
-  const way = /redefine/.test(what)
-    ? 'join both places into one'
-    : what === 'invalid value'
-      ? 'a text stands in double quotes'
-      : 'see https://toml.io';
-  const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
-  return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
-}
-
-const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 
 /** The table of settings as a tree. */
 export type Node = {

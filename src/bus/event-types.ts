@@ -1,0 +1,196 @@
+/**
+ * The types of events that our sources emit, and those that programs around an agent are expected to emit: what
+ * subscribers may listen for, and what a template finds in the payload. Any other type is as good; this table is for
+ * "did you mean" and for `docs/subscribers.md`.
+ */
+import { didYouMean } from '../core/errors.ts';
+import type { Severity } from '../core/event.ts';
+
+export type EventType = {
+  /** As the source emits it, where the source does not say otherwise. */
+  readonly severity: Severity;
+  /** Fields of the payload; `|` parts names of which either is used, `?` ends one that may be missing. */
+  readonly payload: readonly string[];
+  readonly what: string;
+};
+
+export const EVENT_TYPES = {
+  // The tools of an agent.
+  'tool.call.pending': { severity: 'info', payload: ['tool_name', 'call_id', 'arguments?'], what: 'a tool is called' },
+  'tool.call.success': {
+    severity: 'info',
+    payload: ['tool_name', 'call_id', 'duration_ms?', 'result_length?', 'result_summary?'],
+    what: 'a tool has answered',
+  },
+  'tool.call.failure': {
+    severity: 'error',
+    payload: ['tool_name', 'call_id', 'error_type', 'error_message', 'retry_count?'],
+    what: 'a tool has failed',
+  },
+  'tool.call.timeout': {
+    severity: 'warning',
+    payload: ['tool_name', 'call_id', 'timeout_ms|timeout_seconds', 'error_type?', 'error_message?', 'retry_count?'],
+    what: 'a tool has not answered in time',
+  },
+  'tool.batch.complete': {
+    severity: 'info',
+    payload: ['batch_id', 'tool_count', 'success_count', 'failure_count', 'total_duration_ms'],
+    what: 'all tools of a batch have answered',
+  },
+
+  // Tools in the background; the event says what happened in its message.
+  'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a tool in the background has ended' },
+  'tool.waiting': { severity: 'warning', payload: ['handle', 'tool', 'question?'], what: 'one waits for an answer' },
+  'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'one has failed' },
+  'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'one has shown what was waited for' },
+  'mcp.disconnected': { severity: 'error', payload: ['server', 'reason?'], what: 'an MCP server is gone' },
+  'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'it is back' },
+  'subagent.complete': {
+    severity: 'info',
+    payload: ['task_id', 'result_summary?', 'duration_ms?'],
+    what: 'an agent that was started has ended',
+  },
+  'subagent.failed': { severity: 'error', payload: ['task_id', 'error_message?'], what: 'an agent that was started has failed' },
+
+  // Budgets and loops.
+  'budget.token.warning': {
+    severity: 'warning',
+    payload: ['current', 'limit|max', 'percentage|percent', 'remaining?', 'budget_type?'],
+    what: 'most of the tokens are used',
+  },
+  'budget.token.exceeded': {
+    severity: 'critical',
+    payload: ['current', 'limit|max', 'budget_type?'],
+    what: 'no tokens are left',
+  },
+  'budget.iteration.warning': {
+    severity: 'warning',
+    payload: ['current', 'limit|max', 'percentage|percent', 'remaining?', 'budget_type?'],
+    what: 'most of the cycles of a turn are used',
+  },
+  'budget.iteration.exceeded': {
+    severity: 'critical',
+    payload: ['current', 'limit|max', 'budget_type?'],
+    what: 'no cycles are left',
+  },
+  'budget.timeout.warning': {
+    severity: 'warning',
+    payload: ['elapsed_seconds', 'limit_seconds', 'remaining_seconds'],
+    what: 'most of the time is over',
+  },
+  'context.approaching_limit': {
+    severity: 'warning',
+    payload: ['current_tokens', 'max_tokens', 'percent|percentage', 'remaining_tokens'],
+    what: "the model's context is nearly full",
+  },
+  'agent.loop.detected': {
+    severity: 'warning',
+    payload: ['pattern', 'repetitions|count', 'window_seconds?', 'suggestion?'],
+    what: 'the same calls are made again and again',
+  },
+
+  // The agent and its conversation.
+  'agent.turn.start': { severity: 'info', payload: ['turn_number', 'session_id'], what: 'a turn begins' },
+  'agent.turn.end': {
+    severity: 'info',
+    payload: ['turn_number', 'session_id', 'reason', 'tool_calls', 'tokens_used'],
+    what: 'a turn is over',
+  },
+  'agent.self.notify': {
+    severity: 'info',
+    payload: ['message', 'category', 'priority?', 'deliver_at?', 'inject_at?', 'persist_cross_session?'],
+    what: 'an agent tells itself something',
+  },
+  'agent.self.remind': {
+    severity: 'info',
+    payload: ['message', 'category', 'priority?', 'deliver_at?', 'inject_at?', 'persist_cross_session?'],
+    what: 'an agent reminds itself',
+  },
+  'session.resumed': {
+    severity: 'info',
+    payload: ['tree_id?', 'nodes_loaded', 'last_question?'],
+    what: 'an earlier conversation goes on',
+  },
+  'session.end': { severity: 'info', payload: ['cancelled?'], what: 'a conversation is over' },
+  'query.start': { severity: 'info', payload: ['query'], what: 'a person has asked' },
+  'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task has come to a point worth noting' },
+
+  // The world around it.
+  'source.stale': {
+    severity: 'warning',
+    payload: ['path', 'previous_hash?', 'current_hash?', 'project_id?'],
+    what: 'what was read has changed since',
+  },
+  'file.changed': { severity: 'warning', payload: ['path', 'change?'], what: 'a file was changed by others' },
+  'file.deleted': { severity: 'warning', payload: ['path', 'change?'], what: 'a file was deleted by others' },
+  'file.created': { severity: 'info', payload: ['path', 'change?'], what: 'a file was made by others' },
+  'file.restored': { severity: 'info', payload: ['path'], what: 'a file is again as it was read' },
+  'git.branch_switched': { severity: 'info', payload: ['from', 'to'], what: 'another branch is checked out' },
+  'git.upstream_moved': { severity: 'info', payload: ['branch', 'ahead?', 'behind?'], what: 'the remote branch has moved' },
+  'git.conflict': { severity: 'error', payload: ['branch?', 'files'], what: 'a merge has conflicts' },
+  'git.conflict_resolved': { severity: 'info', payload: ['branch?'], what: 'it has none any more' },
+  'config.tools_changed': { severity: 'info', payload: ['added?', 'removed?', 'changed?'], what: 'the tools are others now' },
+  'config.model_changed': { severity: 'info', payload: ['from', 'to'], what: 'the model is another one now' },
+  'ratelimit.low': {
+    severity: 'warning',
+    payload: ['provider', 'remaining', 'limit?', 'resets_at?', 'what?'],
+    what: "little is left of a provider's limit",
+  },
+  'ratelimit.exceeded': {
+    severity: 'error',
+    payload: ['provider', 'resets_at?', 'retry_after_ms?', 'what?'],
+    what: 'a provider refuses for now',
+  },
+  'timer.fired': { severity: 'info', payload: ['message', 'set_at?'], what: 'a reminder is due' },
+  'process.ended': {
+    severity: 'info',
+    payload: ['command', 'exit_code', 'duration_ms', 'last_lines?'],
+    what: 'a command has ended well',
+  },
+  'process.failed': {
+    severity: 'error',
+    payload: ['command', 'exit_code?', 'signal?', 'duration_ms', 'last_lines?'],
+    what: 'a command has failed',
+  },
+  'alert.firing': {
+    severity: 'error',
+    payload: ['alertname', 'fingerprint', 'summary?', 'labels?', 'annotations?'],
+    what: 'an alert is firing',
+  },
+  'alert.resolved': {
+    severity: 'info',
+    payload: ['alertname', 'fingerprint', 'summary?', 'labels?', 'annotations?'],
+    what: 'it is over',
+  },
+  'github.*': { severity: 'info', payload: ['action?', 'repository?', 'sender?', 'url?'], what: 'a webhook of GitHub came' },
+  'webhook.*': { severity: 'info', payload: ['(whatever was sent)'], what: 'another webhook came' },
+  'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script tells something' },
+} as const satisfies Readonly<Record<string, EventType>>;
+
+const KNOWN = Object.keys(EVENT_TYPES);
+
+/** `build.*` is all that begins with `build.`; anything else is itself. */
+export const matchesType = (pattern: string, type: string): boolean =>
+  pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type;
+
+/**
+ * The known type that is meant by one that looks mistyped; undefined for a known one, and for one that looks like none.
+ * Who begins with another word means something else: `deploy.failed` is no slip for `process.failed`.
+ */
+export function knownTypeNear(pattern: string): string | undefined {
+  const wild = pattern.endsWith('.*');
+  const known = wild ? [...new Set(KNOWN.flatMap(prefixesOf))] : KNOWN;
+  const stem = wild ? pattern.slice(0, -2) : pattern;
+  if (known.some((type) => type === stem || (type.endsWith('.*') && matchesType(type, pattern)))) return undefined;
+  const first = firstOf(stem);
+  const alike = known.filter((type) => didYouMean(first, [firstOf(type)]) !== undefined);
+  const near = didYouMean(stem, alike);
+  return near === undefined || near.endsWith('.*') ? undefined : wild ? `${near}.*` : near;
+}
+
+const firstOf = (type: string): string => type.split('.')[0] ?? '';
+
+function prefixesOf(type: string): string[] {
+  const parts = type.split('.');
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
+}

@@ -1,0 +1,188 @@
+/** What a subscriber's file may say: each field, what it takes, and what holds where nothing is said. */
+import { boolean, integer, oneOf, problem, text, texts, value, type Read, type Value } from '../../config/values.ts';
+import { seen } from '../../config/problems.ts';
+import { EVENT_LIMITS, SEVERITIES } from '../../core/event.ts';
+import { parseKind } from '../../core/notification.ts';
+import { INJECTION_POINTS, PRIORITIES } from '../subscriber.ts';
+
+export const LIMITS = {
+  /** Of a subscriber's file and of a template, each. */
+  fileBytes: 65_536,
+  idChars: 64,
+  nameChars: 100,
+  descriptionChars: 500,
+  types: 100,
+  sources: 100,
+  expressionChars: 1_000,
+} as const;
+
+export const TEMPLATE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,200}\.toon\.j2$/;
+
+type Field<T> = {
+  readonly value: Value<T>;
+  readonly required?: true | undefined;
+  /** As the page tells it. */
+  readonly default?: string | undefined;
+  readonly what: string;
+};
+
+const field = <T>(value: Value<T>, what: string, more: { required?: true; default?: string } = {}): Field<T> => ({
+  value,
+  what,
+  ...more,
+});
+
+/** The strict form of semver.org: three numbers without leading zeros, a pre-release and a build. */
+const SEMVER = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
+
+/** What a dedupe key may hold beside the payload. */
+const WHOLE = ['type', 'source', 'severity', 'subject'];
+
+export const FIELDS = {
+  subscriber: {
+    id: field(
+      text(
+        `small letters, digits and "_", a letter first, at most ${LIMITS.idChars} characters`,
+        (id) => id.length <= LIMITS.idChars && /^[a-z][a-z0-9_]*$/.test(id),
+      ),
+      'its name for programs; a file of a later folder with the same id is used instead',
+      { required: true },
+    ),
+    name: field(line(LIMITS.nameChars), 'its name for people', { required: true }),
+    description: field(line(LIMITS.descriptionChars, 'may be empty'), 'what it is good for', { default: '""' }),
+    version: field(
+      text('a version such as "1.0.0"', (version) => version.length <= 64 && SEMVER.test(version)),
+      'of the file',
+      { default: '"1.0.0"' },
+    ),
+  },
+  events: {
+    types: field(types(), 'exact types, or `prefix.*` for all that begin with `prefix.`', { required: true }),
+    severity_filter: field(oneOf(SEVERITIES), 'events below it are not heard', { default: '"info"' }),
+    sources: field(sources(), 'only events of these sources', { default: 'any' }),
+  },
+  batching: {
+    window_ms: field(
+      integer({ min: 0, max: 10_000 }),
+      'how much later an idle agent is woken, so that what belongs together wakes it once; 0: each event is a line of its own',
+      { default: '2000' },
+    ),
+    max_size: field(integer({ min: 1, max: 100 }), 'most events in one line', { default: '10' }),
+    dedupe_key: field(dedupeKey(), 'what has the same values here is counted, not repeated', { default: 'none' }),
+    dedupe_window_ms: field(
+      integer({ min: 0, max: 60_000 }),
+      'a repetition so long after the first was queued is told when this time is over; 0: at once',
+      { default: '5000' },
+    ),
+  },
+  output: {
+    priority: field(
+      oneOf(PRIORITIES),
+      'critical interrupts, high and normal ride next, low waits for the end of the agent’s cycle',
+      { default: '"normal"' },
+    ),
+    inject_at: field(oneOf(INJECTION_POINTS), 'at which moment it rides', {
+      default: '"immediate" where the priority is critical, "turn_end" where it is low, else "turn_start"',
+    }),
+    template: field(
+      text('a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"', (name) =>
+        TEMPLATE_NAME.test(name),
+      ),
+      'the file that renders it',
+      { default: 'the generic view' },
+    ),
+    core: field(boolean(), 'it cannot be disabled; not in a project’s folder', { default: 'false' }),
+    kind: field(kind(), '`source.name` of the notification, for filters', { default: 'the event’s type' }),
+    supersede: field(boolean(), 'the newest state wins, instead of being counted; needs a dedupe_key', { default: 'false' }),
+  },
+  withdraw: {
+    types: field(types(), 'events that take back what is open under the same dedupe_key: the state is gone', { default: 'none' }),
+  },
+  condition: {
+    expression: field(
+      expression(),
+      'an expression of minijinja over `event`, `payload`, `type`, `source`, `severity`: only where it is true',
+      { default: 'always' },
+    ),
+  },
+  // oxlint-disable-next-line typescript/no-explicit-any -- Value is invariant in T; the tables hold every T
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Field<any>>>>>;
+
+/** One line of text for people. */
+function line(max: number, empty?: 'may be empty'): Value<string> {
+  const expects = `a text of ${empty ? 'at most' : '1 to'} ${max} characters on one line`;
+  // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
+  const fine = (raw: string): boolean => raw.length <= max && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(raw);
+  const { read, ...rest } = text(expects, fine);
+  return { ...rest, read: (raw) => (empty && raw === '' ? value('') : read(raw)) };
+}
+
+/** Says of each element what is wrong with it. */
+function list(expects: string, max: number, check: (element: string) => string | undefined): Value<readonly string[]> {
+  const each = texts(expects, check);
+  return {
+    ...each,
+    read: (raw) => {
+      const read = each.read(raw);
+      if (read.kind === 'problems') return read;
+      if (read.value.length === 0) return problem(`is an empty list; write ${expects}`);
+      return read.value.length <= max ? read : problem(`has ${read.value.length} elements, at most ${max} are allowed`);
+    },
+  };
+}
+
+function types(): Value<readonly string[]> {
+  return list('a list of types of events such as ["build.failed", "deploy.*"]', LIMITS.types, wrongType);
+}
+
+function wrongType(type: string): string | undefined {
+  if (type.length > EVENT_LIMITS.typeChars)
+    return `it has ${type.length} characters, at most ${EVENT_LIMITS.typeChars} are allowed`;
+  if (type === '*') return '"*" alone would hear everything; name a prefix such as "build.*"';
+  const stem = type.endsWith('.*') ? type.slice(0, -2) : type;
+  if (stem.includes('*')) return '"*" stands only at the end, behind a dot, such as "build.*"';
+  return /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(stem)
+    ? undefined
+    : 'a type is dotted words of letters, digits, "_" and "-", such as "build.failed"';
+}
+
+function sources(): Value<readonly string[]> {
+  return list('a list of sources such as ["github"]', LIMITS.sources, (source) =>
+    source.trim() === '' || source.length > EVENT_LIMITS.textChars
+      ? `a source is a text of 1 to ${EVENT_LIMITS.textChars} characters`
+      : undefined,
+  );
+}
+
+function dedupeKey(): Value<readonly string[]> {
+  const expects = `parts joined by ":", each one of ${WHOLE.join(', ')} or payload.<field>, such as "type:payload.tool_name"`;
+  const part = (name: string): boolean => WHOLE.includes(name) || /^payload(?:\.[A-Za-z0-9_-]+)+$/.test(name);
+  const read = (raw: unknown): Read<readonly string[]> => {
+    if (typeof raw !== 'string' || raw.length > 500) return problem(`is ${seen(raw)}; write ${expects}`);
+    const parts = raw.split(':');
+    const wrong = parts.find((name) => !part(name));
+    if (wrong === undefined) return value(parts);
+    const meant = /^(?:data|event\.data|event\.payload)\.(.+)$/.exec(wrong)?.[1] ?? (/^[a-z_]+$/.test(wrong) ? wrong : undefined);
+    const way = meant !== undefined && part(`payload.${meant}`) ? `did you mean "payload.${meant}"? Write` : 'write';
+    return problem(`is ${seen(raw)}, with the part ${seen(wrong)}; ${way} ${expects}`);
+  };
+  return { read, fromText: read, show: (parts) => parts.join(':'), expects };
+}
+
+function kind(): Value<string> {
+  return text('"source.name" of letters, digits, "_" and "-", such as "build.failed"', (name) => {
+    try {
+      parseKind(name);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function expression(): Value<string> {
+  return text(
+    `an expression on one line of at most ${LIMITS.expressionChars} characters, such as "payload.size > 1000"`,
+    (source) => source.length <= LIMITS.expressionChars && !/[\r\n\u2028\u2029]/.test(source),
+  );
+}

@@ -1,0 +1,255 @@
+/** One folder of subscribers, as it is now. No timer and no file watch: whoever asks looks, and what did not change is kept. */
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { join, sep } from 'node:path';
+import { seen } from '../../config/problems.ts';
+import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
+import { LIMITS } from './fields.ts';
+import { parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
+
+/** A file that could be read; without `subscriber` it says nothing that can be used. */
+export type SubscriberFile = Parsed & { readonly file: string };
+
+/** Another object only where something has changed; files and subscribers that have not are the same objects in it. */
+export type FolderState = {
+  /** Those that count, by file name; each id once. */
+  readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
+  readonly problems: readonly SubscriberProblem[];
+};
+
+export type FolderOptions = {
+  readonly path: string;
+  readonly name: FolderName;
+  /** It is no problem where it is not there. */
+  readonly optional: boolean;
+  /** At most one look in so many milliseconds; Infinity: only the first. */
+  readonly lookEveryMs: number;
+};
+
+export const MAX_FILES = 1_000;
+/** A look takes at most this part of the time. */
+const SHARE = 20;
+
+export class Folder {
+  readonly #options: FolderOptions;
+  /** How everything looked before it was read: a change while reading is seen by the next look. */
+  #stamps = new Map<string, Stamp>();
+  #files = new Map<string, Known>();
+  #templates = new Map<string, KnownTemplate>();
+  #state: FolderState = { files: [], problems: [] };
+  #nextLook = Number.NEGATIVE_INFINITY;
+
+  constructor(options: FolderOptions) {
+    this.#options = options;
+  }
+
+  /** `now`: milliseconds of a clock that never runs backwards. Must not throw. */
+  look(now: number): FolderState {
+    if (now < this.#nextLook) return this.#state;
+    const { lookEveryMs } = this.#options;
+    const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
+    if (!unchanged) this.#read();
+    // A folder of very many files is not looked at all the time.
+    const took = unchanged ? performance.now() - now : 0;
+    this.#nextLook = now + Math.max(lookEveryMs, took * SHARE);
+    return this.#state;
+  }
+
+  #read(): void {
+    const stamps = new Map<string, Stamp>();
+    this.#stamps = stamps;
+    const { path, name, optional } = this.#options;
+    stamps.set(path, stampOf(path));
+    const problems: SubscriberProblem[] = [];
+    const names = this.#names(problems, optional);
+    const templates = new Map<string, KnownTemplate>();
+    const files = new Map<string, Known>();
+    for (const each of names) {
+      const known = this.#file(each, templates);
+      if (known === undefined) continue;
+      files.set(each, known);
+      stamps.set(join(path, each), known.stamp);
+    }
+    for (const [each, { stamp }] of templates) stamps.set(join(path, each), stamp);
+    this.#files = files;
+    this.#templates = templates;
+    this.#settle([...files.values()], problems, name);
+  }
+
+  #names(problems: SubscriberProblem[], optional: boolean): readonly string[] {
+    const { path } = this.#options;
+    let all: string[];
+    try {
+      all = readdirSync(path);
+    } catch (cause) {
+      const code = codeOf(cause);
+      if (code === 'ENOENT' && optional) return [];
+      const way =
+        code === 'ENOENT'
+          ? 'is not there; install earpiece again'
+          : code === 'ENOTDIR'
+            ? 'is no folder; subscribers are *.toml files in a folder of this name'
+            : `cannot be read (${code}); make it readable or remove it`;
+      problems.push({ file: path, severity: 'error', message: way });
+      return [];
+    }
+    // What editors leave behind begins with a dot.
+    const names = all.filter((each) => each.endsWith('.toml') && !each.startsWith('.')).sort();
+    if (names.length > MAX_FILES)
+      problems.push({
+        file: path,
+        severity: 'error',
+        message: `has ${names.length} files *.toml; the first ${MAX_FILES} by name are read`,
+      });
+    return names.slice(0, MAX_FILES);
+  }
+
+  /** Undefined where it has vanished meanwhile. */
+  #file(name: string, templates: Map<string, KnownTemplate>): Known | undefined {
+    const path = join(this.#options.path, name);
+    const before = this.#files.get(name);
+    const stamp = stampOf(path);
+    const same = before !== undefined && isSame(before.stamp, stamp);
+    const text = same ? before.text : this.#text(path, stamp);
+    if (text === undefined) return undefined;
+    const asked = before?.asked;
+    const stays =
+      before !== undefined &&
+      isSameText(before.text, text) &&
+      (asked === undefined || this.#template(asked.name, templates) === asked.found);
+    if (stays) return { ...before, stamp };
+    if (text.kind === 'refused') return { stamp, text, asked: undefined, parsed: { file: path, ...refusal(path, text.why) } };
+    let named: Known['asked'];
+    const parsed = parseSubscriber(text.text, {
+      file: path,
+      folder: this.#options.name,
+      template: (template) => {
+        named = { name: template, found: this.#template(template, templates) };
+        return named.found;
+      },
+    });
+    return { stamp, text, asked: named, parsed: { file: path, ...parsed } };
+  }
+
+  #template(name: string, templates: Map<string, KnownTemplate>): TemplateFound {
+    const looked = templates.get(name);
+    if (looked !== undefined) return looked.found;
+    const path = join(this.#options.path, name);
+    const before = this.#templates.get(name);
+    const stamp = stampOf(path);
+    const found =
+      before !== undefined && isSame(before.stamp, stamp) ? before.found : this.#readTemplate(path, name, stamp, before);
+    templates.set(name, { stamp, found });
+    return found;
+  }
+
+  #readTemplate(path: string, name: string, stamp: Stamp, before: KnownTemplate | undefined): TemplateFound {
+    if (stamp.stat === undefined) return before?.found.kind === 'missing' ? before.found : { kind: 'missing' };
+    const text = this.#text(path, stamp);
+    if (text === undefined) return { kind: 'missing' };
+    if (text.kind === 'refused') return before?.found.kind === 'refused' && before.found.why === text.why ? before.found : text;
+    const hash = createHash('sha256').update(text.text).digest('hex');
+    if (before?.found.kind === 'template' && before.found.template.hash === hash) return before.found;
+    return { kind: 'template', template: { name, text: text.text, hash } satisfies Template };
+  }
+
+  /** Undefined where nothing is there any more. */
+  #text(path: string, { stat }: Stamp): Text | undefined {
+    // Without rights on the folder nothing is known of the file; reading says why.
+    if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is no file' };
+    if (stat !== undefined && stat.size > LIMITS.fileBytes)
+      return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
+    try {
+      // What came with a clone may not bring files of its user to a model; a user's own links are the user's business.
+      if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
+        return { kind: 'refused', why: 'is a link that leaves the folder' };
+      return { kind: 'text', text: readFileSync(path, 'utf8') };
+    } catch (cause) {
+      const code = codeOf(cause);
+      if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };
+      return lstatSync(path, { throwIfNoEntry: false }) === undefined
+        ? undefined
+        : { kind: 'refused', why: 'is a link to nothing' };
+    }
+  }
+
+  /** Of one id the first by file name counts. */
+  #settle(known: readonly Known[], problems: SubscriberProblem[], name: FolderName): void {
+    const files: FolderState['files'][number][] = [];
+    const first = new Map<string, string>();
+    for (const { parsed } of known) {
+      problems.push(...parsed.problems);
+      const { subscriber, file, at } = parsed;
+      if (subscriber === undefined) continue;
+      const other = first.get(subscriber.id);
+      if (other === undefined) {
+        first.set(subscriber.id, file);
+        files.push({ ...parsed, subscriber });
+      } else
+        problems.push({
+          file,
+          ...at.id,
+          severity: 'error',
+          message: `subscriber.id ${seen(subscriber.id)} is also that of ${other}, which counts; ${name === 'shipped' ? 'each' : 'choose another one: each'} id stands once in a folder`,
+        });
+    }
+    const before = this.#state;
+    const same =
+      before.files.length === files.length &&
+      before.files.every(({ subscriber }, i) => subscriber === files[i]?.subscriber) &&
+      JSON.stringify(before.problems) === JSON.stringify(problems);
+    if (!same) this.#state = { files, problems };
+  }
+}
+
+type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly why: string };
+type Known = {
+  readonly stamp: Stamp;
+  readonly text: Text;
+  /** The template that the file asked for, and what it got. */
+  readonly asked: { readonly name: string; readonly found: TemplateFound } | undefined;
+  readonly parsed: SubscriberFile;
+};
+type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
+
+const isSameText = (a: Text, b: Text): boolean =>
+  a === b || (a.kind === 'text' ? b.kind === 'text' && a.text === b.text : b.kind === 'refused' && a.why === b.why);
+
+const refusal = (file: string, why: string): Parsed => ({
+  problems: [{ file, severity: 'error', message: why }],
+  at: { id: { line: 1, column: 1 }, core: { line: 1, column: 1 }, types: { line: 1, column: 1 } },
+});
+
+type Stamp = {
+  readonly stat: Stats | undefined;
+  /** Written so lately that it may be written again, at the same length, without looking different. */
+  readonly fresh: boolean;
+};
+
+/** File systems count time in steps of some milliseconds; until one is over only reading tells. */
+const STEP_MS = 100;
+
+function stampOf(path: string): Stamp {
+  const stat = statOf(path);
+  return { stat, fresh: stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) <= STEP_MS };
+}
+
+const isSame = ({ stat: a, fresh }: Stamp, { stat: b }: Stamp): boolean =>
+  !fresh &&
+  (a === b ||
+    (a !== undefined &&
+      b !== undefined &&
+      a.ino === b.ino &&
+      a.size === b.size &&
+      a.mtimeMs === b.mtimeMs &&
+      a.ctimeMs === b.ctimeMs));
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;

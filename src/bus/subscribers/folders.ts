@@ -1,0 +1,158 @@
+/**
+ * Where subscribers are: the package's own folder, the user's, the project's. A later one's file is used instead of an
+ * earlier one's with the same id. What is new, changed or gone counts from the next event on.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { matchesType } from '../event-types.ts';
+import type { Subscriber, SubscriberProblem, SubscriberSet, SubscriberSource } from '../subscriber.ts';
+import { Folder, type FolderState } from './folder.ts';
+
+export type SubscriberFoldersOptions = {
+  /** See `shippedFolder`. Read once: a running process keeps those that came with it. */
+  readonly shipped: string;
+  readonly user?: string;
+  /** Undefined: nobody knows where that project is. */
+  readonly projectRoot?: (project: string) => string | undefined;
+  /** Called with what is newly wrong, once for each state of a folder. What it throws is ignored. */
+  readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
+  /** How often folders are looked at, at most. Default 10 ms. */
+  readonly lookEveryMs?: number;
+};
+
+export const projectFolder = (root: string): string => join(root, '.earpiece', 'subscribers');
+
+const MAX_PROJECTS = 1_000;
+
+export function subscriberFolders(options: SubscriberFoldersOptions): SubscriberSource {
+  const { shipped, user, projectRoot, lookEveryMs = 10 } = options;
+  const ours = new Folder({ path: shipped, name: 'shipped', optional: false, lookEveryMs: Number.POSITIVE_INFINITY });
+  const theirs = user === undefined ? undefined : new Folder({ path: user, name: 'user', optional: true, lookEveryMs });
+  const roots = new Map<string, Folder>();
+  const projects = new Map<string, Project>();
+  const reporter = new Reporter(options.onProblem);
+
+  const folderOf = (project: string): Folder | undefined => {
+    const root = quiet(() => projectRoot?.(project));
+    if (root === undefined) return undefined;
+    const path = projectFolder(root);
+    if (path === user) return undefined;
+    let folder = roots.get(path);
+    if (folder === undefined) roots.set(path, (folder = new Folder({ path, name: 'project', optional: true, lookEveryMs })));
+    return folder;
+  };
+
+  return {
+    of(project) {
+      const now = performance.now();
+      let known = projects.get(project);
+      if (known === undefined || now >= known.nextLook) {
+        const folder = folderOf(project);
+        if (known === undefined) {
+          if (projects.size >= MAX_PROJECTS) forget(projects, roots);
+          known = { folder, nextLook: 0, states: [], set: { subscribers: [], problems: [] } };
+          projects.set(project, known);
+        }
+        known.folder = folder;
+        known.nextLook = now + lookEveryMs;
+      }
+      const states = [ours.look(now), theirs?.look(now), known.folder?.look(now)];
+      if (known.states.length === states.length && states.every((state, i) => state === known.states[i])) return known.set;
+      known.states = states;
+      const { set, about } = merge(states.filter((state) => state !== undefined));
+      known.set = set;
+      reporter.report(shipped, states[0]?.problems);
+      reporter.report(user ?? '', states[1]?.problems);
+      reporter.report(`of ${project}`, [...(states[2]?.problems ?? []), ...about]);
+      return set;
+    },
+  };
+}
+
+type Project = {
+  folder: Folder | undefined;
+  nextLook: number;
+  states: readonly (FolderState | undefined)[];
+  set: SubscriberSet;
+};
+
+/** Names of projects come from outside; those asked for longest ago are found again when they are asked for. */
+function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
+  projects.delete(projects.keys().next().value ?? '');
+  if (roots.size > MAX_PROJECTS) roots.delete(roots.keys().next().value ?? '');
+}
+
+/** `about`: what is wrong with a file only because of those below it. */
+function merge(states: readonly FolderState[]): { set: SubscriberSet; about: readonly SubscriberProblem[] } {
+  const byId = new Map<string, Subscriber>();
+  const about: SubscriberProblem[] = [];
+  for (const { files } of states)
+    for (const each of files) {
+      const { subscriber, file, at } = each;
+      const below = byId.get(subscriber.id);
+      const warn = (place: typeof at.id, message: string): void =>
+        void about.push({ file, ...place, severity: 'warning', message });
+      let counts = subscriber;
+      if (below?.output.core) {
+        if (each.core === false)
+          warn(at.core, `output.core is false, but ${subscriber.id} is of the core (${below.from.file}) and stays so`);
+        const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => covers(own, type)));
+        if (left.length > 0)
+          warn(at.types, `events.types leaves out ${left.join(', ')}, which the core's ${below.from.file} tells of`);
+        counts = withCore(subscriber, true);
+      } else if (subscriber.output.core && subscriber.from.folder === 'project') {
+        warn(at.core, "output.core is true, which a project's file cannot say; it can be disabled");
+        counts = withCore(subscriber, false);
+      }
+      byId.set(subscriber.id, counts);
+    }
+  return { set: { subscribers: [...byId.values()], problems: [...states.flatMap(({ problems }) => problems), ...about] }, about };
+}
+
+const covers = (own: string, type: string): boolean => own === type || matchesType(own, type);
+
+/** The same object for the same one: a subscriber that is another object begins anew. */
+function withCore(subscriber: Subscriber, core: boolean): Subscriber {
+  if (subscriber.output.core === core) return subscriber;
+  let other = OTHERWISE.get(subscriber);
+  if (other === undefined) OTHERWISE.set(subscriber, (other = { ...subscriber, output: { ...subscriber.output, core } }));
+  return other;
+}
+const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
+
+/** Says of each place only what it did not say in its last state. */
+class Reporter {
+  readonly #onProblem: SubscriberFoldersOptions['onProblem'];
+  readonly #told = new Map<string, ReadonlySet<string>>();
+
+  constructor(onProblem: SubscriberFoldersOptions['onProblem']) {
+    this.#onProblem = onProblem;
+  }
+
+  report(place: string, problems: readonly SubscriberProblem[] = []): void {
+    const told = this.#told.get(place);
+    const now = new Set(problems.map((problem) => JSON.stringify(problem)));
+    if (now.size > 0) this.#told.set(place, now);
+    else this.#told.delete(place);
+    const news = problems.filter((problem) => told?.has(JSON.stringify(problem)) !== true);
+    if (news.length > 0) quiet(() => this.#onProblem?.(news));
+  }
+}
+
+function quiet<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    // A report that fails, or a project that cannot be found, is not worth an event that is lost.
+    return undefined;
+  }
+}
+
+/** Of the package: beside `src` and beside `dist` alike, however deep a chunk lies in it. */
+export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const here = join(folder, 'subscribers');
+    if (existsSync(join(folder, 'package.json')) || dirname(folder) === folder) return here;
+  }
+}

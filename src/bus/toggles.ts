@@ -1,0 +1,106 @@
+/** Which subscribers a user, or a project, has switched off. It is in the store, so every process sees it at the next event. */
+import { logOf, parseAddress } from '../core/address.ts';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { Inbox } from '../inbox/index.ts';
+import type { SubscriberSet } from './subscriber.ts';
+
+/** `user`: in all projects of this store. */
+export type ToggleScope = { readonly kind: 'user' } | { readonly kind: 'project'; readonly project: string };
+
+/** Ids in the order of the alphabet. */
+export type Toggled = { readonly user: readonly string[]; readonly project: readonly string[] };
+
+export type SubscriberToggles = {
+  /** What is off in a project, for whatever reason. One of the core may be among it (it was not once): it is on all the same. */
+  disabled(project: string): Promise<ReadonlySet<string>>;
+  lists(project: string): Promise<Toggled>;
+  /**
+   * False where it was off already. `set` are the subscribers that there are: throws `not_found` for an id of none of
+   * them and `bad_subscriber` for one of the core.
+   */
+  disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
+  /** False where it was on already. */
+  enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
+  /** Replaces the whole list, all or nothing; resolves with it. */
+  set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;
+};
+
+export function subscriberToggles(inbox: Inbox): SubscriberToggles {
+  const listOf = async (key: string): Promise<readonly string[]> => readList(await inbox.store.setting(key));
+  const change = async (
+    scope: ToggleScope,
+    by: string,
+    next: (old: readonly string[]) => readonly string[],
+  ): Promise<{ changed: boolean; list: readonly string[] }> => {
+    const key = keyOf(scope);
+    for (;;) {
+      const from = await inbox.store.setting(key);
+      const old = readList(from);
+      const list = [...new Set(next(old))].sort();
+      const off = list.filter((id) => !old.includes(id));
+      const on = old.filter((id) => !list.includes(id));
+      if (off.length === 0 && on.length === 0) return { changed: false, list };
+      // Somebody else was faster: what they have made of it counts.
+      if (!(await inbox.store.swapSetting(key, from, list.length === 0 ? undefined : list))) continue;
+      if (scope.kind === 'project')
+        await inbox.store.append(logOf(parseAddress(`${scope.project}/*`)), [
+          ...off.map((subscriber) => ({ type: 'subscriber_disabled', subscriber, scope: scope.kind, by })),
+          ...on.map((subscriber) => ({ type: 'subscriber_enabled', subscriber, scope: scope.kind, by })),
+        ]);
+      return { changed: true, list };
+    }
+  };
+  return {
+    async disabled(project) {
+      const { user, project: own } = await this.lists(project);
+      return new Set([...user, ...own]);
+    },
+    async lists(project) {
+      const [user, own] = await Promise.all([listOf(keyOf({ kind: 'user' })), listOf(keyOf({ kind: 'project', project }))]);
+      return { user, project: own };
+    },
+    async disable(scope, id, by, set) {
+      checkMayBeOff(id, set);
+      return (await change(scope, by, (old) => [...old, id])).changed;
+    },
+    async enable(scope, id, by, set) {
+      // What is off may be gone since: then it can still be taken off the list.
+      const { changed } = await change(scope, by, (old) => old.filter((each) => each !== id));
+      if (!changed) checkKnown(id, set);
+      return changed;
+    },
+    async set(scope, ids, by, set) {
+      const old = await listOf(keyOf(scope));
+      for (const id of ids) if (!old.includes(id)) checkMayBeOff(id, set);
+      return (await change(scope, by, () => ids)).list;
+    },
+  };
+}
+
+/** A project's name has no "*". */
+const keyOf = (scope: ToggleScope): string => `subscribers off ${scope.kind === 'user' ? '*' : scope.project}`;
+
+const readList = (stored: Json | undefined): readonly string[] =>
+  Array.isArray(stored) ? stored.filter((id): id is string => typeof id === 'string') : [];
+
+function checkKnown(id: string, set: SubscriberSet): SubscriberSet['subscribers'][number] {
+  const known = set.subscribers.find((subscriber) => subscriber.id === id);
+  if (known !== undefined) return known;
+  const ids = set.subscribers.map((subscriber) => subscriber.id);
+  const near = didYouMean(id, ids);
+  throw new EarpieceError(
+    'not_found',
+    `there is no subscriber ${JSON.stringify(id.slice(0, 80))}; ${near === undefined ? 'earpiece subscribers list shows them' : `did you mean ${near}?`}`,
+    { data: { id } },
+  );
+}
+
+function checkMayBeOff(id: string, set: SubscriberSet): void {
+  const { name, output } = checkKnown(id, set);
+  if (!output.core) return;
+  throw new EarpieceError('bad_subscriber', `${id} (${name}) cannot be disabled: ${WHY_LOCKED}`, { data: { id } });
+}
+
+/** Why one of the core stays on, for people. */
+export const WHY_LOCKED = 'it is of the core: an agent must not miss what it tells';

@@ -1,0 +1,31 @@
+/** TOML as every file of ours is read: its table, or the one problem that keeps it from being one, with its place. */
+import { parse, TomlError } from 'smol-toml';
+import type { Problem } from './problems.ts';
+import type { Table } from './servers.ts';
+
+export type Toml = { readonly kind: 'table'; readonly table: Table } | { readonly kind: 'problem'; readonly problem: Problem };
+
+/** Never throws. Whole numbers beyond 2^53 are bigints. */
+export function readToml(text: string, file: string): Toml {
+  try {
+    return { kind: 'table', table: parse(text, { integersAsBigInt: 'asNeeded' }) };
+  } catch (cause) {
+    return { kind: 'problem', problem: syntaxProblem(cause, text, file) };
+  }
+}
+
+function syntaxProblem(cause: unknown, text: string, file: string): Problem {
+  if (!(cause instanceof TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
+  const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
+  const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
+  const way = /redefine/.test(what)
+    ? 'join both places into one'
+    : what === 'invalid value'
+      ? 'a text stands in double quotes'
+      : 'see https://toml.io';
+  const shown = line.length > 60 ? `${line.slice(0, 60)}…` : line;
+  return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
+}
+
+/** For sorting: as they stand in the file. */
+export const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

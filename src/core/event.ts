@@ -158,7 +158,7 @@ export const kindOf = (type: string): string => {
 const short = (text: string): string => (text.length > 120 ? `${text.slice(0, 119).toWellFormed()}…` : text);
 
 /** FNV-1a over 64 bits, hex: enough to tell long ids apart. */
-function checksum(text: string): string {
+export function checksum(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at++) hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);
   return hash.toString(16).padStart(16, '0');

@@ -1,0 +1,469 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { EventInput } from '../core/event.ts';
+import type { LineRenderer } from '../core/ports.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import { Inbox } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import { createBus, type Bus, type BusDeps } from './bus.ts';
+import type { Subscriber, SubscriberSet } from './subscriber.ts';
+
+const AGENT = 'shop/claude';
+let closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing) await close();
+  closing = [];
+});
+
+type Fields = {
+  readonly [room in 'events' | 'batching' | 'output']?: Partial<Subscriber[room]>;
+} & Pick<Partial<Subscriber>, 'id' | 'withdraw' | 'condition'>;
+
+function subscriber({ id = 'tool_failure', events, batching, output, ...rest }: Fields = {}): Subscriber {
+  return {
+    id,
+    name: id,
+    description: '',
+    version: '1.0.0',
+    events: { types: ['tool.call.failure'], severityFilter: 'info', ...events },
+    batching: { windowMs: 2_000, maxSize: 10, dedupeWindowMs: 0, dedupeKey: ['type', 'payload.tool_name'], ...batching },
+    output: { priority: 'normal', injectAt: 'immediate', core: false, supersede: false, ...output },
+    from: { folder: 'program', file: 'test' },
+    ...rest,
+  };
+}
+
+/** A bus on a store in memory, and what an agent would read at a contact point. */
+function stage(subscribers: readonly Subscriber[], options: Partial<BusDeps> & { lines?: LineRenderer } = {}) {
+  const clock = { now: Date.now() };
+  const store = memoryStore({ clock: { now: () => clock.now } });
+  const { lines, ...deps } = options;
+  const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC', ...(lines ? { lines } : {}) });
+  let set: SubscriberSet = { subscribers, problems: [] };
+  const bus = createBus({ inbox, subscribers: { of: () => set }, ...deps });
+  closing.push(async () => {
+    await bus.close();
+    await inbox.close();
+  });
+  const conversation = inbox.conversation(`${AGENT}#a`);
+  return {
+    bus,
+    inbox,
+    clock,
+    use: (next: readonly Subscriber[]) => (set = { subscribers: next, problems: [] }),
+    /** The lines that a tool result takes along, without the frame. */
+    read: async (at: 'tool_batch_end' | 'turn_start' | 'turn_end' = 'tool_batch_end'): Promise<string[]> => {
+      const carried = await conversation.carry({ type: 'tool_call_response', id: 'c', content: 'ok', is_error: false }, { at });
+      return carried.view?.items.map((item) => item.text) ?? [];
+    },
+    open: () => inbox.open(AGENT),
+  };
+}
+
+const failure = (tool: string, message: string, more: Partial<EventInput> = {}): EventInput => ({
+  type: 'tool.call.failure',
+  source: 'agent',
+  subject: AGENT,
+  severity: 'error',
+  message: `\`${tool}\` failed: ${message}`,
+  data: { tool_name: tool, error_message: message },
+  ...more,
+});
+
+const emitAll = (bus: Bus, events: readonly EventInput[]) => Promise.all(events.map((event) => bus.emit(event)));
+
+describe('what is counted, and what is not lost', () => {
+  it('US1(a): one failure is in the next carrier', async () => {
+    const { bus, read } = stage([subscriber()]);
+    await bus.emit(failure('vault_search', 'timeout'));
+    expect((await read()).join('\n')).toContain('`vault_search` failed: timeout');
+  });
+
+  it('US1(b): several failures are one line with all details', async () => {
+    const { bus, read, clock } = stage([subscriber()]);
+    await bus.emit(failure('vault_search', 'timeout'));
+    clock.now += 2_000;
+    await bus.emit(failure('read', 'no such file'));
+    clock.now += 2_000;
+    await bus.emit(failure('write', 'disk full'));
+    const lines = await read();
+    expect(lines).toHaveLength(1);
+    for (const detail of ['timeout', 'no such file', 'disk full']) expect(lines[0]).toContain(detail);
+  });
+
+  it('US1(c): three identical failures are counted, not dropped', async () => {
+    const { bus, read } = stage([subscriber()]);
+    await emitAll(
+      bus,
+      [1, 2, 3].map(() => failure('vault_search', 'timeout')),
+    );
+    expect(await read()).toEqual([expect.stringMatching(/`vault_search` failed.*3 times.*timeout|timeout 3 times/s)]);
+  });
+
+  it('different details of one key within the fold are all kept', async () => {
+    const { bus, read } = stage([subscriber()]);
+    await emitAll(
+      bus,
+      ['timeout', 'refused', 'timeout', 'no route'].map((why) => failure('fetch', why)),
+    );
+    const [line] = await read();
+    for (const detail of ['timeout', 'refused', 'no route']) expect(line).toContain(detail);
+    expect(line).toContain('4 times');
+  });
+
+  it('what is held back for the fold is in a carrier that is composed meanwhile', async () => {
+    const { bus, read, inbox } = stage([subscriber()], { foldMs: 60_000 });
+    const first = bus.emit(failure('fetch', 'timeout'));
+    const second = bus.emit(failure('fetch', 'timeout'));
+    await first;
+    expect(inbox.unwritten).toBe(true);
+    expect(inbox.conversation(`${AGENT}#a`).quiet()).toBe(false);
+    expect((await read()).join()).toContain('2 times');
+    expect((await second).heard).toEqual([expect.objectContaining({ kind: 'folded' })]);
+  });
+
+  it('what one subscriber makes is grouped up to its max_size', async () => {
+    const { bus, read } = stage([subscriber({ batching: { maxSize: 3 } })]);
+    await emitAll(
+      bus,
+      ['a', 'b', 'c', 'd'].map((tool) => failure(tool, 'boom')),
+    );
+    const lines = await read();
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain('`d`');
+  });
+
+  it('without a window each event is a line of its own', async () => {
+    const { bus, read } = stage([subscriber({ batching: { windowMs: 0, maxSize: 1 } })]);
+    await emitAll(
+      bus,
+      ['a', 'b'].map((tool) => failure(tool, 'boom')),
+    );
+    expect(await read()).toHaveLength(2);
+  });
+
+  it('the same event again changes nothing, in memory and in the log', async () => {
+    const { bus, open } = stage([subscriber()]);
+    const event = failure('fetch', 'timeout', { id: 'e1' });
+    expect((await bus.emit(event)).heard).toEqual([expect.objectContaining({ kind: 'queued' })]);
+    expect((await bus.emit(event)).heard).toEqual([expect.objectContaining({ kind: 'skipped' })]);
+    expect((await open()).map((item) => item.count)).toEqual([1]);
+  });
+});
+
+describe('within the dedupe window', () => {
+  it('a repetition of what was delivered is told when the window is over, counted', async () => {
+    const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'timeout'));
+    expect(await read()).toHaveLength(1);
+    for (let i = 0; i < 2; i++) {
+      clock.now += 1_000;
+      await bus.emit(failure('fetch', 'timeout'));
+    }
+    expect(await read()).toEqual([]);
+    clock.now += 4_000;
+    expect((await read()).join()).toContain('2 times');
+  });
+
+  it('other details are told at once', async () => {
+    const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'timeout'));
+    await read();
+    clock.now += 1_000;
+    await bus.emit(failure('fetch', 'refused'));
+    expect((await read()).join()).toContain('refused');
+  });
+
+  it('a critical interrupts once; the same again does not', async () => {
+    const loop = subscriber({
+      id: 'loop',
+      events: { types: ['agent.loop.detected'] },
+      batching: { windowMs: 0, maxSize: 1, dedupeKey: ['type', 'payload.pattern'], dedupeWindowMs: 30_000 },
+      output: { priority: 'critical' },
+    });
+    const { bus, open, clock } = stage([loop]);
+    const event: EventInput = { type: 'agent.loop.detected', source: 'agent', subject: AGENT, data: { pattern: 'read' } };
+    await bus.emit(event);
+    clock.now += 1_000;
+    await bus.emit(event);
+    expect((await open()).map((item) => item.notification.level)).toEqual(['critical', 'error']);
+  });
+});
+
+describe('who hears what', () => {
+  it('FR-008: below the severity filter nothing is queued', async () => {
+    const { bus, open } = stage([subscriber({ events: { severityFilter: 'error' } })]);
+    expect((await bus.emit(failure('a', 'b', { severity: 'debug' }))).heard).toEqual([
+      { subscriber: 'tool_failure', kind: 'skipped', because: 'severity debug is below error' },
+    ]);
+    expect(await open()).toEqual([]);
+  });
+
+  it('sources and wildcards', async () => {
+    const { bus, open } = stage([subscriber({ events: { types: ['tool.*'], sources: ['agent'] } })]);
+    await bus.emit(failure('a', 'b', { source: 'elsewhere' }));
+    expect(await open()).toEqual([]);
+    await bus.emit(failure('a', 'b', { type: 'toolbox.broken' }));
+    expect(await open()).toEqual([]);
+    await bus.emit(failure('a', 'b', { type: 'tool.call.timeout' }));
+    expect(await open()).toHaveLength(1);
+  });
+
+  it('only the subject hears of it', async () => {
+    const { bus, inbox, read } = stage([subscriber()]);
+    await bus.emit(failure('a', 'b', { subject: 'shop/codex' }));
+    await bus.emit(failure('a', 'b', { subject: `${AGENT}#other` }));
+    expect(await read()).toEqual([]);
+    expect(await inbox.open('shop/codex')).toHaveLength(1);
+  });
+
+  it('two buses in one process share nothing but the log', async () => {
+    const one = stage([subscriber()]);
+    const two = stage([subscriber()]);
+    await one.bus.emit(failure('a', 'b'));
+    expect(await two.read()).toEqual([]);
+    expect(await one.read()).toHaveLength(1);
+  });
+
+  it('US5(b): a disabled subscriber queues nothing, from the next event on; one of the core goes on', async () => {
+    let disabled = new Set<string>();
+    const rules = [subscriber(), subscriber({ id: 'core_one', output: { core: true } })];
+    const { bus, open } = stage(rules, { disabled: async () => disabled });
+    disabled = new Set(['tool_failure', 'core_one']);
+    const { heard } = await bus.emit(failure('a', 'b'));
+    expect(heard).toEqual([
+      { subscriber: 'tool_failure', kind: 'skipped', because: 'it is disabled' },
+      expect.objectContaining({ subscriber: 'core_one', kind: 'queued' }),
+    ]);
+    expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['core_one']);
+    disabled = new Set();
+    await bus.emit(failure('a', 'b'));
+    expect((await open()).map((item) => item.notification.subscriber?.id)).toContain('tool_failure');
+  });
+
+  it('US6: a set that changes counts for the next event; what was queued stays as it was', async () => {
+    const { bus, open, use } = stage([]);
+    expect((await bus.emit(failure('a', 'b'))).heard).toEqual([]);
+    use([subscriber()]);
+    await bus.emit(failure('a', 'b'));
+    use([]);
+    await bus.emit(failure('a', 'b'));
+    expect(await open()).toHaveLength(1);
+  });
+
+  it('a condition decides; one that fails hears nothing and is told once', async () => {
+    const troubles: string[] = [];
+    const evaluate: NonNullable<BusDeps['evaluate']> = async (expression, context) => {
+      const { payload } = context as { payload: { result_length: number } };
+      return expression === 'broken'
+        ? { kind: 'failed', reason: 'no such name' }
+        : { kind: 'value', value: payload.result_length > 2_000 };
+    };
+    const rule = (id: string, expression: string) => subscriber({ id, events: { types: ['x'] }, condition: { expression } });
+    const { bus, open } = stage([rule('large', 'payload.result_length > 2000'), rule('wrong', 'broken')], {
+      evaluate,
+      onTrouble: (line) => troubles.push(line),
+    });
+    const event = (length: number): EventInput => ({ type: 'x', source: 's', subject: AGENT, data: { result_length: length } });
+    await bus.emit(event(10));
+    expect(await open()).toEqual([]);
+    await bus.emit(event(3_000));
+    expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['large']);
+    expect(troubles).toEqual(['subscriber wrong: its condition failed: no such name']);
+  });
+});
+
+describe('when it rides', () => {
+  it.each([
+    ['immediate', 'turn_start', 1],
+    ['turn_start', 'tool_batch_end', 1],
+    ['after_tool', 'turn_start', 0],
+    ['after_tool', 'tool_batch_end', 1],
+    ['turn_end', 'turn_start', 0],
+    ['turn_end', 'turn_end', 1],
+  ] as const)('FR-018: inject_at %s at %s: %i', async (injectAt, at, lines) => {
+    const { bus, read } = stage([subscriber({ output: { injectAt } })]);
+    await bus.emit(failure('a', 'b'));
+    expect(await read(at)).toHaveLength(lines);
+  });
+
+  it('FR-017: priority critical interrupts, wherever the event comes from inside', async () => {
+    const { bus, inbox } = stage([subscriber({ output: { priority: 'critical' } })]);
+    await bus.emit(failure('a', 'b'));
+    expect(await inbox.conversation(`${AGENT}#a`).gate()).toHaveLength(1);
+  });
+
+  it("a payload's priority and moment win, nonsense in them does not; agents and webhooks never interrupt", async () => {
+    const { bus, open } = stage([subscriber({ batching: { windowMs: 0 } })]);
+    const data = (priority: string, injectAt: string) => ({ tool_name: priority, priority, inject_at: injectAt });
+    await bus.emit(failure('a', 'b', { data: data('critical', 'turn_end') }));
+    await bus.emit(failure('a', 'b', { data: data('urgent', 'soon') }));
+    await bus.emit(failure('a', 'b', { data: data('critical', 'immediate'), origin: { agent: 'x/y' }, subject: `${AGENT}#b` }));
+    await bus.emit(failure('a', 'b', { data: data('critical', 'immediate'), source: 'webhook/ci', subject: `${AGENT}#c` }));
+    const seen = (await open()).map(({ notification: n }) => [n.level, n.deliver]);
+    expect(seen).toEqual([
+      ['critical', 'cycle_end'],
+      ['error', 'now'],
+      ['error', 'now'],
+      ['error', 'now'],
+    ]);
+  });
+
+  it('US3(c): simultaneous warnings of one subscriber are one status', async () => {
+    const budget = subscriber({
+      id: 'budget_warning',
+      events: { types: ['budget.token.warning', 'budget.iteration.warning'] },
+      batching: { windowMs: 1_000, maxSize: 3, dedupeKey: ['type', 'payload.budget_type'] },
+    });
+    const { bus, read } = stage([budget]);
+    const warn = (what: string, message: string): EventInput => ({
+      type: `budget.${what}.warning`,
+      source: 'agent',
+      subject: AGENT,
+      severity: 'warning',
+      message,
+      data: { budget_type: what },
+    });
+    await emitAll(bus, [warn('token', 'tokens at 80 %'), warn('iteration', 'iterations at 70 %')]);
+    const lines = await read();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/tokens at 80 %.*iterations at 70 %/s);
+  });
+
+  it('chains of causes end', async () => {
+    const { bus } = stage([subscriber()]);
+    const { heard } = await bus.emit(failure('a', 'b', { origin: { depth: 5 } }));
+    expect(heard).toEqual([{ subscriber: '*', kind: 'skipped', because: 'a chain of more than 4 causes' }]);
+  });
+});
+
+describe('what is taken back', () => {
+  const mcp = subscriber({
+    id: 'mcp',
+    events: { types: ['mcp.disconnected'] },
+    batching: { dedupeKey: ['payload.server'] },
+    withdraw: { types: ['mcp.reconnected'] },
+  });
+  const event = (what: string, server: string): EventInput => ({
+    type: `mcp.${what}`,
+    source: 'mcp',
+    subject: AGENT,
+    data: { server },
+  });
+
+  it('an event of its withdraw types takes back what is open under the same key, and nothing else', async () => {
+    const { bus, open } = stage([mcp]);
+    await bus.emit(event('disconnected', 'files'));
+    await bus.emit(event('disconnected', 'git'));
+    const { heard } = await bus.emit(event('reconnected', 'files'));
+    expect(heard).toEqual([{ subscriber: 'mcp', kind: 'withdrew', ids: [expect.any(String)] }]);
+    expect((await open()).map((item) => item.notification.data)).toEqual([{ server: 'git' }]);
+  });
+
+  it('what still waits to be counted is forgotten with it', async () => {
+    const { bus, open } = stage([mcp], { foldMs: 60_000 });
+    const first = bus.emit(event('disconnected', 'files'));
+    const second = bus.emit(event('disconnected', 'files'));
+    const back = bus.emit(event('reconnected', 'files'));
+    await Promise.all([first, back]);
+    expect((await second).heard).toEqual([expect.objectContaining({ kind: 'skipped' })]);
+    await bus.flush();
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe('storms', () => {
+  const files = subscriber({
+    id: 'files',
+    events: { types: ['file.changed'] },
+    batching: { windowMs: 1_000, maxSize: 10, dedupeKey: ['payload.path'] },
+  });
+  const changed = (path: string): EventInput => ({
+    type: 'file.changed',
+    source: 'files',
+    subject: AGENT,
+    message: `${path} changed`,
+    data: { path },
+  });
+
+  it('of 5,000 different things as many as fit one line are named, the rest is counted, exactly', async () => {
+    const { bus, read, open } = stage([files]);
+    await emitAll(
+      bus,
+      Array.from({ length: 5_000 }, (_, i) => changed(`f${i}`)),
+    );
+    const items = await open();
+    expect(items.reduce((sum, item) => sum + item.count, 0)).toBe(5_000);
+    expect(items.length).toBeLessThanOrEqual(11);
+    const lines = await read();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('5000 times');
+  });
+
+  it('after they were delivered, what comes next is named again', async () => {
+    const { bus, read } = stage([files]);
+    await emitAll(
+      bus,
+      Array.from({ length: 100 }, (_, i) => changed(`f${i}`)),
+    );
+    await read();
+    await emitAll(bus, [changed('new-1'), changed('new-2')]);
+    const [line] = await read();
+    expect(line).toContain('new-1');
+    expect(line).toContain('new-2');
+    expect(line).not.toContain('more file.changed');
+  });
+
+  it('a hundred different errors are all listed', async () => {
+    const { bus, open } = stage([subscriber()]);
+    await emitAll(
+      bus,
+      Array.from({ length: 100 }, (_, i) => failure(`t${i}`, 'boom')),
+    );
+    expect(await open()).toHaveLength(100);
+  });
+
+  it('when all is written nothing is pending, and no timer runs on', async () => {
+    const { bus } = stage([files]);
+    const all = emitAll(bus, [changed('a'), changed('a')]);
+    expect(bus.pending).toBe(true);
+    await all;
+    expect(bus.pending).toBe(false);
+  });
+});
+
+describe('templates', () => {
+  const template = { name: 'x.toon.j2', text: 'whatever', hash: 'abc' };
+
+  it('are kept where they can be found by their hash, once; what they say is what is read', async () => {
+    const keep = vi.fn(async () => {});
+    const render = vi.fn<LineRenderer['render']>(async (line) => ({ kind: 'text', text: `said of ${line.ids.length}` }));
+    const { bus, read } = stage([subscriber({ output: { template } })], { keep, lines: { render } });
+    await emitAll(bus, [failure('a', 'b'), failure('c', 'd')]);
+    expect(keep).toHaveBeenCalledTimes(1);
+    expect((await read()).join()).toContain('said of 2');
+    expect(render).toHaveBeenCalledTimes(1);
+  });
+
+  it('one that fails falls back to the message, says so, and the log says why', async () => {
+    const { bus, read, inbox } = stage([subscriber({ output: { template } })], {
+      lines: { render: async () => ({ kind: 'failed', reason: 'line 1: unknown filter' }) },
+    });
+    await bus.emit(failure('a', 'boom'));
+    expect((await read()).join()).toContain('`a` failed: boom (its template failed)');
+    const records = await inbox.store.read({ types: ['template_failed'] });
+    expect(records.map(({ body }) => body)).toEqual([
+      expect.objectContaining({ subscriber: 'tool_failure', reason: 'line 1: unknown filter' }),
+    ]);
+  });
+});
+
+it.each([
+  [{ type: 'no spaces', source: 's', subject: AGENT }, /event type "no spaces"/],
+  [{ type: 'x', source: '', subject: AGENT }, /event source ""/],
+  [{ type: 'x', source: 's', subject: 'nowhere' }, /nowhere/],
+  [{ type: 'x', source: 's', subject: AGENT, severity: 'bad' }, /event severity "bad"/],
+  [{ type: 'x', source: 's', subject: AGENT, data: [] }, /event data \[\]/],
+] as unknown as [EventInput, RegExp][])('what is no event is refused by name: %j', async (event, message) => {
+  const { bus } = stage([subscriber()]);
+  await expect(bus.emit(event)).rejects.toThrow(message);
+});

@@ -1,0 +1,268 @@
+/**
+ * Events in, notifications queued: each event goes to the subscribers of its subject's project that hear its type, and
+ * what they make of it is queued for that subject and for nobody else. One bus serves one inbox; nothing in it is shared
+ * between buses but the log.
+ */
+import { parseAddress, logOf, type Address } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
+import type { Json } from '../core/json.ts';
+import type { Inbox } from '../inbox/index.ts';
+import { Channel, type Moment } from './channel.ts';
+import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
+import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
+
+export type BusDeps = {
+  readonly inbox: Inbox;
+  readonly subscribers: SubscriberSource;
+  /** Ids that are off in a project; asked before each notification that is queued. Default: none. */
+  readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
+  /** Keeps a template's text where whoever renders it will find it by its hash. Default: nobody renders. */
+  readonly keep?: (template: Template) => Promise<void>;
+  /** Whether a condition holds. Default: a subscriber with a condition hears nothing. */
+  readonly evaluate?: (
+    expression: string,
+    context: Json,
+  ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
+  /** Events of one key within it fold before they are queued. Default 100 ms. */
+  readonly foldMs?: number;
+  /** What goes wrong without anybody waiting for it, one line each. */
+  readonly onTrouble?: (line: string) => void;
+};
+
+const FOLD_MS = 100;
+/** Ids of events that were seen lately: sent again within that many they are not even counted. */
+const IDS_KEPT = 10_000;
+/** An agent's events that lead to notifications that lead to events end here. */
+const MAX_DEPTH = 4;
+const CHANNEL_IDLE_MS = 60_000;
+
+export function createBus(deps: BusDeps): Bus {
+  return new Bus(deps);
+}
+
+export class Bus implements Emitter, AsyncDisposable {
+  readonly #deps: BusDeps;
+  readonly #inbox: Inbox;
+  readonly #channels = new Map<string, Channel>();
+  readonly #indexes = new WeakMap<SubscriberSet, TypeIndex>();
+  readonly #seen = new Set<string>();
+  readonly #kept = new Set<string>();
+  readonly #troubles = new Set<string>();
+  /** Conditions that are being evaluated. */
+  readonly #asking = new Set<Promise<unknown>>();
+  readonly #subjects = new Map<string, Address>();
+  #sweepAt = 1_024;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #closed = false;
+
+  constructor(deps: BusDeps) {
+    this.#deps = deps;
+    this.#inbox = deps.inbox;
+    this.#inbox.holdsBack(this);
+  }
+
+  /** The subscribers of a project as they are now, and what is wrong with their files. */
+  subscribers(project: string): SubscriberSet {
+    return this.#deps.subscribers.of(project);
+  }
+
+  /** Something is not written yet. */
+  get pending(): boolean {
+    if (this.#asking.size > 0) return true;
+    for (const channel of this.#channels.values()) if (channel.pending) return true;
+    return false;
+  }
+
+  async emit(input: EventInput): Promise<Emitted> {
+    if (this.#closed) throw new EarpieceError('bad_event', 'this bus is closed; open an earpiece again to emit');
+    const now = this.#now();
+    const event = makeEvent(input, { id: input.id ?? this.#inbox.ids.make('e'), now: now.at });
+    const seen = input.id === undefined ? undefined : `${event.source}\n${event.id}\n${event.subject}`;
+    if (seen !== undefined) {
+      if (this.#seen.has(seen))
+        return { event, heard: [{ subscriber: '*', kind: 'skipped', because: 'this event was seen before' }] };
+      if (this.#seen.size >= IDS_KEPT) this.#seen.delete(this.#seen.values().next().value ?? '');
+      this.#seen.add(seen);
+    }
+    try {
+      return { event, heard: await this.#hear(event, now) };
+    } catch (error) {
+      // It may be sent again.
+      if (seen !== undefined) this.#seen.delete(seen);
+      throw error;
+    }
+  }
+
+  async flush(): Promise<void> {
+    // What is asked of a condition's worker has to come back first; it has a deadline of its own.
+    while (this.#asking.size > 0) await Promise.allSettled(this.#asking);
+    const now = this.#now();
+    await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.flush();
+    clearTimeout(this.#timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #hear(event: Event, now: Moment): Promise<readonly Heard[]> | readonly Heard[] {
+    const address = this.#addressOf(event.subject);
+    if ((event.origin?.depth ?? 0) > MAX_DEPTH)
+      return [{ subscriber: '*', kind: 'skipped', because: `a chain of more than ${MAX_DEPTH} causes` }];
+    const index = this.#indexOf(this.#deps.subscribers.of(address.project));
+    const taking = index.withdrawing(event.type);
+    const hearing = index.hearing(event.type);
+    if (taking.length === 0 && hearing.length === 1) {
+      const only = hearing[0] as Subscriber;
+      return this.#offer(only, event, address, now).then((heard) => [heard]);
+    }
+    return Promise.all([
+      ...taking.map((subscriber) => this.#takeBack(subscriber, event, address, now)),
+      ...hearing.map((subscriber) => this.#offer(subscriber, event, address, now)),
+    ]);
+  }
+
+  #offer(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+    const because = unheardBecause(subscriber, event);
+    if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
+    if (subscriber.condition === undefined) return this.#put(subscriber, event, address, now);
+    const asked = this.#holds(subscriber, subscriber.condition.expression, event);
+    this.#asking.add(asked);
+    return asked
+      .finally(() => this.#asking.delete(asked))
+      .then((why) =>
+        why === undefined
+          ? this.#put(subscriber, event, address, this.#now())
+          : { subscriber: subscriber.id, kind: 'skipped', because: why },
+      );
+  }
+
+  #put(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+    const channel = this.#channel(subscriber, event.subject, address, now);
+    const heard = channel.hear(event, keyOf(subscriber, event), now);
+    if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, now.tick);
+    return heard;
+  }
+
+  /** What is wrong with the condition for this event, undefined where it holds. */
+  async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
+    const { evaluate } = this.#deps;
+    if (evaluate === undefined) return 'it has a condition, and there is nothing here that evaluates it';
+    const { type, source, severity, data, subject, time, id } = event;
+    const payload = data as Json;
+    const context = {
+      type,
+      source,
+      severity,
+      payload,
+      event: { id, type, source, severity, subject, timestamp: new Date(time).toISOString(), payload },
+    };
+    const result = await evaluate(expression, context);
+    if (result.kind === 'value') return result.value ? undefined : `its condition is not true: ${expression}`;
+    const because = `its condition failed: ${result.reason}`;
+    this.#trouble(`subscriber ${subscriber.id}: ${because}`);
+    return because;
+  }
+
+  async #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+    const key = keyOf(subscriber, event);
+    if (key === undefined) return { subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' };
+    return this.#channel(subscriber, event.subject, address, now).withdraw(key, event.type, now);
+  }
+
+  #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
+    const name = `${subscriber.id}\n${subject}`;
+    const known = this.#channels.get(name);
+    // A changed subscriber begins anew; what the old one holds back is still written.
+    if (known !== undefined && known.subscriber === subscriber) return known;
+    if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
+    if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
+    const channel = new Channel(
+      subscriber,
+      {
+        queue: async ({ input, subscribed }) => {
+          const disabled = subscriber.output.core ? undefined : await this.#deps.disabled?.(address.project);
+          if (disabled?.has(subscriber.id)) return { kind: 'skipped', because: 'it is disabled' };
+          const { template } = subscriber.output;
+          if (template !== undefined && this.#deps.keep !== undefined && !this.#kept.has(template.hash)) {
+            await this.#deps.keep(template);
+            this.#kept.add(template.hash);
+          }
+          return this.#inbox.queue(address, input, subscribed);
+        },
+        withdraw: async (key, reason) => {
+          if (address.kind === 'project') return [];
+          const withdrawn = await this.#inbox.withdraw(logOf(address), { key }, { by: subscriber.id, reason });
+          return withdrawn.flatMap(({ id, result }) => (result === 'withdrawn' || result === 'maybe_seen' ? [id] : []));
+        },
+        countOpen: async () => {
+          if (address.kind === 'project') return 0;
+          const open = await this.#inbox.store.items(logOf(address), { kind: 'open' });
+          return open.filter(({ notification: n }) => n.subscriber?.id === subscriber.id && !n.subscriber.rest).length;
+        },
+        foldMs: this.#deps.foldMs ?? FOLD_MS,
+      },
+      now.tick,
+    );
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  /** Channels that nobody uses are let go, so that their number follows the addresses in use. */
+  #sweep(tick: number): void {
+    for (const [name, channel] of this.#channels)
+      if (!channel.pending && tick - channel.usedAt > CHANNEL_IDLE_MS) this.#channels.delete(name);
+    this.#sweepAt = Math.max(1_024, this.#channels.size * 2);
+  }
+
+  #wakeAt(at: number, tick: number): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(at - tick)));
+  }
+
+  #wake(): void {
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    const now = this.#now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const channel of this.#channels.values()) {
+      // Who emitted hears of failures; nobody waits here.
+      if (channel.dueAt <= now.tick) void channel.flush(now);
+      next = Math.min(next, channel.dueAt);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next, now.tick);
+  }
+
+  #now(): Moment {
+    return { at: this.#inbox.store.now(), tick: performance.now() };
+  }
+
+  #indexOf(set: SubscriberSet): TypeIndex {
+    let index = this.#indexes.get(set);
+    if (index === undefined) this.#indexes.set(set, (index = new TypeIndex(set)));
+    return index;
+  }
+
+  #addressOf(subject: string): Address {
+    const known = this.#subjects.get(subject);
+    if (known !== undefined) return known;
+    if (this.#subjects.size >= IDS_KEPT) this.#subjects.clear();
+    const address = parseAddress(subject);
+    this.#subjects.set(subject, address);
+    return address;
+  }
+
+  #trouble(line: string): void {
+    if (this.#troubles.has(line) || this.#troubles.size >= IDS_KEPT) return;
+    this.#troubles.add(line);
+    this.#deps.onTrouble?.(line);
+  }
+}

@@ -1,0 +1,98 @@
+/** Which subscribers hear an event, and by what it is told apart from others. Decided from values alone. */
+import { checksum, severityRank, type Event } from '../core/event.ts';
+import type { Json } from '../core/json.ts';
+import type { Subscriber, SubscriberSet } from './subscriber.ts';
+
+/** Finds the subscribers of a type without looking at all of them. */
+export class TypeIndex {
+  readonly #heard: ByType;
+  readonly #withdrawn: ByType;
+
+  constructor(set: SubscriberSet) {
+    this.#heard = new ByType(set.subscribers, (subscriber) => subscriber.events.types);
+    this.#withdrawn = new ByType(set.subscribers, (subscriber) => subscriber.withdraw?.types ?? []);
+  }
+
+  hearing(type: string): readonly Subscriber[] {
+    return this.#heard.of(type);
+  }
+
+  withdrawing(type: string): readonly Subscriber[] {
+    return this.#withdrawn.of(type);
+  }
+}
+
+const NOBODY: readonly Subscriber[] = [];
+/** Types seen are remembered; whoever makes up types without end must not fill the memory. */
+const TYPES_KEPT = 1_000;
+
+class ByType {
+  readonly #subscribers: readonly Subscriber[];
+  readonly #types: (subscriber: Subscriber) => readonly string[];
+  readonly #known = new Map<string, readonly Subscriber[]>();
+
+  constructor(subscribers: readonly Subscriber[], types: (subscriber: Subscriber) => readonly string[]) {
+    this.#subscribers = subscribers;
+    this.#types = types;
+  }
+
+  of(type: string): readonly Subscriber[] {
+    const known = this.#known.get(type);
+    if (known !== undefined) return known;
+    const found = this.#subscribers.filter((subscriber) => this.#types(subscriber).some((pattern) => matchesType(pattern, type)));
+    if (this.#known.size >= TYPES_KEPT) this.#known.clear();
+    this.#known.set(type, found.length === 0 ? NOBODY : found);
+    return found;
+  }
+}
+
+/** Exactly, or `prefix.*` for what begins with `prefix.`. */
+export const matchesType = (pattern: string, type: string): boolean =>
+  pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
+
+/** Why a subscriber of its type does not hear it all the same; undefined when it does. */
+export function unheardBecause({ events }: Subscriber, event: Event): string | undefined {
+  if (severityRank(event.severity) < severityRank(events.severityFilter))
+    return `severity ${event.severity} is below ${events.severityFilter}`;
+  if (events.sources !== undefined && !events.sources.includes(event.source))
+    return `source ${event.source} is none of ${events.sources.join(', ')}`;
+  return undefined;
+}
+
+/**
+ * What has the same key is one thing: counted, superseded, withdrawn together. The event's own key wins, as it is; without
+ * either each event is a thing of its own.
+ */
+export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
+  if (event.key !== undefined) return event.key;
+  if (batching.dedupeKey === undefined) return undefined;
+  let key = id;
+  for (const part of batching.dedupeKey) key += `:${textOf(valueAt(part, event))}`;
+  return key.length <= KEY_CHARS ? key : `${key.slice(0, KEY_CHARS - 17)}~${checksum(key)}`;
+}
+
+const KEY_CHARS = 250;
+
+function valueAt(part: string, event: Event): Json | undefined {
+  switch (part) {
+    case 'type':
+    case 'source':
+    case 'severity':
+    case 'subject':
+      return event[part];
+    default:
+      return part.startsWith('payload.') ? valueIn(event.data, part.slice('payload.'.length).split('.')) : undefined;
+  }
+}
+
+export function valueIn(data: Json, path: readonly string[]): Json | undefined {
+  let value: Json | undefined = data;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, Json>>)[name];
+  }
+  return value;
+}
+
+const textOf = (value: Json | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

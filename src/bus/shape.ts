@@ -1,0 +1,76 @@
+/** What a subscriber makes of an event: the notification that is queued. Decided from values alone. */
+import { kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
+import { levelRank, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscriber } from './subscriber.ts';
+
+export type Shaped = { readonly input: NotificationInput; readonly subscribed: Subscribed };
+
+/** The glossary's moments for the words of subscriber files. */
+export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
+  immediate: 'now',
+  turn_start: 'next_cycle',
+  after_tool: 'after_tool',
+  turn_end: 'cycle_end',
+};
+
+/**
+ * `key`: what `keyOf` says. A payload's `priority` and `inject_at` win over the subscriber's; nonsense in them is ignored.
+ * What comes from webhooks and from agents is never critical.
+ */
+export function shape(subscriber: Subscriber, event: Event, key: string | undefined): Shaped {
+  const { output, batching } = subscriber;
+  const injectAt = oneOf<InjectAt>(INJECTION_POINTS, event.data['inject_at']) ?? output.injectAt;
+  const level = levelFor(subscriber, event);
+  const { about, supersede = output.supersede, deliver = MOMENT_OF[injectAt], ttlMs, purpose, origin } = event;
+  return {
+    input: {
+      id: notificationIdOf(event, subscriber.id),
+      kind: output.kind ?? kindOf(event.type),
+      level,
+      message: messageOf(event),
+      ...(Object.keys(event.data).length === 0 ? {} : { data: event.data }),
+      ...(key === undefined ? {} : { key, supersede }),
+      ...(about === undefined ? {} : { about }),
+      deliver,
+      ...(ttlMs === undefined ? {} : { ttlMs }),
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(origin === undefined ? {} : { origin }),
+    },
+    subscribed: {
+      id: subscriber.id,
+      event: { type: event.type, source: event.source, severity: event.severity, time: event.time },
+      ...(output.template === undefined ? {} : { template: output.template.hash }),
+      group: batching.windowMs === 0 ? 1 : batching.maxSize,
+      ...(output.core ? { core: true as const } : {}),
+      ...(batching.windowMs > 0 && level !== 'critical' ? { wakeAfterMs: batching.windowMs } : {}),
+    },
+  };
+}
+
+export function levelFor({ output }: Subscriber, event: Event): Level {
+  const priority = oneOf<Priority>(PRIORITIES, event.data['priority']) ?? output.priority;
+  return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
+}
+
+/** Counts what a storm has too many of, under one key. */
+export function shapeRest(subscriber: Subscriber, event: Event, count: number): Shaped {
+  const { input, subscribed } = shape(subscriber, event, undefined);
+  const { data: _data, about: _about, ...rest } = input;
+  return {
+    input: {
+      ...rest,
+      id: `${input.id}~rest`,
+      message: `more ${event.type} events than are listed`,
+      key: `${subscriber.id}:~rest`,
+      count,
+    },
+    subscribed: { ...subscribed, rest: true },
+  };
+}
+
+function capped(level: Level, event: Event): Level {
+  const outside = event.origin?.agent !== undefined || /^webhook\b/.test(event.source);
+  return outside && levelRank(level) > levelRank('error') ? 'error' : level;
+}
+
+const oneOf = <T extends string>(known: readonly T[], value: unknown): T | undefined => known.find((each) => each === value);

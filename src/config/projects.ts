@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import type { Config } from './load.ts';
-import { stateFolder, userConfigFile, type Surroundings } from './places.ts';
+import { projectPlace, stateFolder, userConfigFile, type Surroundings } from './places.ts';
 import type { Problem } from './problems.ts';
 import { readState, writeState } from './state-file.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
@@ -23,7 +23,7 @@ export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 
 /** `remember: false` leaves no note of where this project is: for programs whose log nobody else reads. */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean },
-): PolicySource & { readonly own: ConfigWatch } {
+): PolicySource & { readonly own: ConfigWatch; readonly rootOf: (project: string) => string | undefined } {
   const at: Surroundings = { env: options.env, home: options.home };
   const own = watchConfig(options);
   const noted = notedProjects(at);
@@ -42,8 +42,17 @@ export function policySource(
     return watch;
   };
   let noticed: string | undefined;
+  const folderOf = (project: string): string | undefined =>
+    noted().find(([name, folder]) => name === project && isFolder(folder))?.[1];
   return {
     own,
+    /** Where a project's files are; undefined for one that nobody has seen. */
+    rootOf: (project) => {
+      const config = own.current();
+      if (config.project === project) return config.projectRoot;
+      const folder = folderOf(project);
+      return folder === undefined ? undefined : projectPlace(folder).root;
+    },
     policy: (project) => {
       const config = own.current();
       if (noticed !== config.project && options.remember !== false) {
@@ -51,8 +60,7 @@ export function policySource(
         rememberProject(config, at, options.onProblem);
       }
       if (config.project === project) return config.policy;
-      const folder = noted().find(([name, folder]) => name === project && isFolder(folder))?.[1];
-      return watched(folder).current().policy;
+      return watched(folderOf(project)).current().policy;
     },
   };
 }

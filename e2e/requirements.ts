@@ -218,6 +218,16 @@ export const REQUIREMENTS = {
   'chat:sub-agents': { behaviour: 'What is queued for an agent never reaches the agents that it starts, nor theirs it.' },
   'run:exit-codes': { behaviour: 'earpiece run ends with how its turn ended: 0, 1, 3, 130.' },
 
+  // Subscriber files.
+  'bus:discovery': {
+    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one is gone.',
+  },
+  'bus:checked': {
+    behaviour:
+      'What is wrong with a subscriber file is told with line, column and the way out; a file that is right loads whole.',
+  },
+  'bus:locked': { behaviour: 'A subscriber of the core cannot be disabled, and the refusal says why.' },
+
   // The package.
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
@@ -226,16 +236,20 @@ export const REQUIREMENTS = {
   'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
   'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, with no key, service or terminal.' },
 
+  // Timers, processes and webhooks, and their commands.
+  'sources:processes': { behaviour: 'A command runs as if alone, and an agent is told how it ended with its last lines.' },
+  'sources:timers': { behaviour: 'A reminder survives everything and rides at the first contact point after its time, once.' },
+  'sources:webhooks': {
+    behaviour: 'A webhook that is signed as it should be becomes events, once; any other is refused with a reason.',
+  },
+  'cli:emit': { behaviour: 'emit takes CloudEvents and says who heard them and what came of it.' },
+
   // To come.
   'bus:disabled': {
     behaviour: 'A disabled subscriber queues nothing; one of the core cannot be disabled.',
     deferred: 'needs the bus',
   },
   'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.', deferred: 'needs the bus' },
-  'bus:discovery': {
-    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one is gone.',
-    deferred: 'needs the bus',
-  },
   'sources:thresholds': {
     behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.',
     deferred: 'needs sources',

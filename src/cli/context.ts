@@ -1,7 +1,7 @@
 /** What every command starts from: the options of all commands, the open log, and whom a command is about. */
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { parseDuration } from '../config/index.ts';
+import { parseDuration, type Config } from '../config/index.ts';
 import { openEarpiece, type Earpiece } from '../earpiece.ts';
 import { complain } from './terminal.ts';
 
@@ -17,10 +17,13 @@ export async function withEarpiece<T>(options: GlobalOptions, work: (ear: Earpie
 }
 
 /** `project/agent`, `agent` (of this project), `project/*`; without any, everyone who is active in this project. */
-export function addressFrom(ear: Earpiece, text: string | undefined): Address {
-  const given = text ?? ear.config.address;
-  if (given === undefined) return { kind: 'project', project: ear.project };
-  return parseAddress(given.includes('/') ? given : `${ear.project}/${given}`);
+export const addressFrom = (ear: Earpiece, text: string | undefined): Address => addressIn(ear.config, text);
+
+/** The same before anything is opened. */
+export function addressIn({ project, address }: Pick<Config, 'project' | 'address'>, text: string | undefined): Address {
+  const given = text ?? address;
+  if (given === undefined) return { kind: 'project', project };
+  return parseAddress(given.includes('/') ? given : `${project}/${given}`);
 }
 
 /** The agent's log and, where it was named, the conversation. A whole project is no one agent. */

@@ -10,12 +10,14 @@ import { chat } from './commands/chat.ts';
 import { config } from './commands/config.ts';
 import { db } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
+import { emit } from './commands/emit.ts';
 import { gateway } from './commands/gateway.ts';
 import { help } from './commands/help.ts';
 import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
 import { task } from './commands/run.ts';
+import { runAndTell } from './commands/run-and-tell.ts';
 import { send } from './commands/send.ts';
 import { trust } from './commands/trust.ts';
 import { why } from './commands/why.ts';
@@ -49,7 +51,7 @@ export type Answer = (code: number) => void;
 
 const GROUPS = {
   'Work with an agent:': [chat, task],
-  'Tell an agent:': [send, withdraw, requeue, mute],
+  'Tell an agent:': [send, runAndTell, emit, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, doctor, config, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;

@@ -1,0 +1,112 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { formatAddress } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
+import type { Earpiece } from '../../earpiece.ts';
+import type { CommandLine } from '../command-line.ts';
+import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
+import { plain, print, printJson } from '../terminal.ts';
+
+type Options = GlobalOptions & { to?: string };
+
+const MAX_BYTES = 64 * 1_048_576;
+/** Emitted together; so much is in memory at a time. */
+const AT_ONCE = 1_000;
+
+export function emit(program: CommandLine, answer: Answer): void {
+  program
+    .command('emit <file>')
+    .summary('emit events, see who hears them')
+    .description(
+      'Emits events: a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Only type is needed. ' +
+        'Says which subscribers heard each, and what came of it; ends with 5 when nobody heard any.',
+    )
+    .option(
+      '--to <address>',
+      'whom they concern, whatever their subject says (default: their subject, else EARPIECE_ADDRESS or `address`, else everyone active in this project)',
+    )
+    .example(
+      `echo '{"type": "build.failed", "severity": "error", "data": {"branch": "main"}}' | earpiece emit -
+earpiece emit --to coder event.json
+my-monitor --follow | head -n 100 | earpiece emit --json -`,
+    )
+    .action(async (file: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      const text = file === '-' ? await fromStdin() : fromFile(file);
+      await withEarpiece(options, async (ear) => {
+        const events = await eventsIn(text, ear, options.to);
+        const bus = emitterOf(ear);
+        let heard = false;
+        for (let at = 0; at < events.length; at += AT_ONCE) {
+          const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => bus.emit(event)));
+          for (const result of results) {
+            if (result.status === 'rejected') throw result.reason;
+            heard ||= wasHeard(result.value);
+            if (options.json) printJson(result.value);
+            else print(said(result.value, events.length > 1));
+          }
+        }
+        if (!heard) answer(EXIT.nobody.code);
+      });
+    });
+}
+
+const said = (emitted: Emitted, several: boolean): string =>
+  whatBecame(emitted)
+    .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
+    .join('\n');
+
+/** All of them are checked before the first is emitted. */
+async function eventsIn(text: string, ear: Earpiece, to: string | undefined): Promise<readonly EventInput[]> {
+  const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
+  const subject = formatAddress(addressFrom(ear, to));
+  const events = cloudEventsIn(text, { source: 'cli', subject });
+  return events.map((event) => {
+    const whom = to === undefined && event.subject !== subject ? formatAddress(addressFrom(ear, event.subject)) : subject;
+    return makeEvent({ ...event, subject: whom }, { id: ear.ids.make('e'), now: ear.store.now() });
+  });
+}
+
+function fromFile(file: string): string {
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_BYTES) throw tooBig(file);
+    return utf8(readFileSync(file), file);
+  } catch (error) {
+    if (error instanceof EarpieceError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'is not there' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`;
+    throw new EarpieceError(
+      'bad_argument',
+      `the file ${JSON.stringify(file)} ${why}; name a file with an event in JSON, or - for stdin`,
+    );
+  }
+}
+
+async function fromStdin(): Promise<string> {
+  if (process.stdin.isTTY)
+    throw new EarpieceError('bad_argument', 'stdin is a terminal; pipe an event in, or name a file with one');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw tooBig('stdin');
+    chunks.push(chunk);
+  }
+  return utf8(Buffer.concat(chunks), 'stdin');
+}
+
+const tooBig = (what: string): EarpieceError =>
+  new EarpieceError('bad_event', `${what} has more than ${MAX_BYTES} bytes, which is more than events may have; split it`);
+
+function utf8(bytes: Buffer, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new EarpieceError('bad_event', `${what} is not UTF-8, which JSON has to be`);
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { formatAddress } from '../../core/address.ts';
+import type { Event } from '../../core/event.ts';
+import { LEVELS, type Level } from '../../core/notification.ts';
+import { loadConfig } from '../../config/index.ts';
+import { choice, type CommandLine } from '../command-line.ts';
+import { addressIn, countOption, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import type { Answer } from '../program.ts';
+import { complain } from '../terminal.ts';
+
+type Options = GlobalOptions & { to?: string; lines: string; levelOnFailure: Level; timeout?: string; name?: string };
+
+export function runAndTell(program: CommandLine, answer: Answer): void {
+  program
+    .command('run-and-tell <command...>')
+    .summary('run a command, tell an agent how it ended')
+    .description(
+      'Runs a command as if it stood alone: its input, output and exit code are as without us (124 when --timeout was over). ' +
+        'Then tells an agent how it ended, with its last lines. What cannot be told is said on stderr, with the line that tells it later.',
+    )
+    .option('--to <address>', 'who is told (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
+    .option('--name <label>', 'what it is called, instead of the command line')
+    .option('--lines <n>', 'how many of its last lines are told, 0 for none', '20')
+    .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is').default('error'))
+    .option('--timeout <duration>', 'end it after so long')
+    .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
+    .example(
+      `earpiece run-and-tell -- npm test
+earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8 all
+earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
+    )
+    .action(async (words: string[], _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
+      const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
+      // What is wrong with the configuration or the address is said before the command runs; the store is opened after it.
+      const to = addressIn(loadConfig({ cwd: process.cwd(), env: process.env }), options.to);
+      const source = await import('../../sources/processes/index.ts');
+      const [program = '', ...args] = words;
+      const ran = await source.runAndTell({
+        command: program,
+        args,
+        subject: formatAddress(to),
+        name: options.name,
+        lines,
+        levelOnFailure: options.levelOnFailure,
+        timeoutMs,
+        forwardSignals: true,
+        emitter: { emit: async (event) => withEarpiece(options, async (ear) => emitterOf(ear).emit(event)) },
+      });
+      const { outcome, telling } = ran;
+      if (outcome.kind === 'not_started') complain(`${program}: ${outcome.reason}`);
+      if (telling.kind === 'untold') complain(await untold(ran.event, telling.error));
+      else if (options.json) process.stderr.write(`${JSON.stringify(telling.emitted)}\n`);
+      else if (!wasHeard(telling.emitted)) complain(whatBecame(telling.emitted).join('; '));
+      answer(ran.exitCode);
+    });
+}
+
+async function untold(event: Event, error: unknown): Promise<string> {
+  const why = error instanceof Error ? error.message : String(error);
+  try {
+    const { cloudEventOf } = await import('../../sources/webhooks/cloud-event.ts');
+    const file = join(mkdtempSync(join(tmpdir(), 'earpiece-')), 'event.json');
+    writeFileSync(file, JSON.stringify(cloudEventOf(event)), { mode: 0o600 });
+    return `${event.subject} was not told how it ended: ${why}; to tell it later: earpiece emit ${file}`;
+  } catch {
+    return `${event.subject} was not told how it ended: ${why}; tell it with earpiece send`;
+  }
+}

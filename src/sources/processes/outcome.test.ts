@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { eventOf, type Ended, type Outcome } from './outcome.ts';
+
+const ended = (outcome: Outcome, more: Partial<Ended> = {}): ReturnType<typeof eventOf> =>
+  eventOf({
+    command: 'npm',
+    args: ['test'],
+    cwd: '/work/shop',
+    subject: 'shop/coder',
+    outcome,
+    durationMs: 12_345,
+    lastLines: [],
+    levelOnFailure: 'error',
+    ...more,
+  });
+
+const exited = (code: number): Outcome => ({ kind: 'exited', code, timedOut: false });
+
+describe('what is told of a command', () => {
+  proves('sources:processes');
+
+  it.each<[Outcome, string, string]>([
+    [exited(0), 'process.ended', '`npm test` succeeded after 12 s'],
+    [exited(1), 'process.failed', '`npm test` failed with exit code 1 after 12 s'],
+    [{ kind: 'killed', signal: 'SIGKILL', timedOut: false }, 'process.failed', '`npm test` was ended by SIGKILL after 12 s'],
+    [{ kind: 'killed', signal: 'SIGTERM', timedOut: true }, 'process.failed', '`npm test` was not done after 12 s and was ended'],
+    [{ kind: 'exited', code: 0, timedOut: true }, 'process.failed', '`npm test` was not done after 12 s and was ended'],
+    [
+      { kind: 'not_started', code: 127, reason: 'there is no such command' },
+      'process.failed',
+      '`npm test` could not be started: there is no such command',
+    ],
+  ])('%j', (outcome, type, message) => {
+    expect(ended(outcome)).toMatchObject({ type, message, severity: type === 'process.ended' ? 'info' : 'error' });
+  });
+
+  it('the data says it all', () => {
+    expect(ended({ kind: 'killed', signal: 'SIGSEGV', timedOut: false }, { lastLines: ['a', 'b'], name: 'tests' }).data).toEqual({
+      command: 'npm test',
+      exit_code: null,
+      signal: 'SIGSEGV',
+      duration_ms: 12_345,
+      last_lines: ['a', 'b'],
+      cwd: '/work/shop',
+      name: 'tests',
+    });
+    expect(ended(exited(3), { levelOnFailure: 'critical' }).severity).toBe('critical');
+  });
+
+  it.each<[string, number, readonly string[], string]>([
+    [
+      'vitest',
+      1,
+      [
+        ' FAIL  a.test.ts > adds',
+        'AssertionError: expected 3 to be 4',
+        ' ❯ a.test.ts:3:17',
+        ' Test Files  1 failed (1)',
+        '      Tests  1 failed | 2 passed (3)',
+        '   Start at  10:00:00',
+        '   Duration  300ms',
+      ],
+      'Tests  1 failed | 2 passed (3)',
+    ],
+    ['node --test', 1, ['✖ adds (1.2ms)', 'ℹ tests 2', 'ℹ pass 1', 'ℹ fail 1', 'ℹ cancelled 0', 'ℹ duration_ms 50'], 'ℹ fail 1'],
+    ['npm around it', 1, ['ℹ fail 1', 'npm error Lifecycle script `test` failed with error:', 'npm error code 1'], 'ℹ fail 1'],
+    [
+      'tsc',
+      2,
+      ["a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", '', 'Found 1 error in a.ts:1'],
+      'Found 1 error in a.ts:1',
+    ],
+    ['none failed', 1, ['Tests 0 failed', 'coverage below 80 %'], 'coverage below 80 %'],
+    ['a good one', 0, ['3 failed before, 0 now', 'all good', '======'], 'all good'],
+    ['signs only', 0, ['---'], '---'],
+  ])('the line that says most: %s', (_what, code, lastLines, said) => {
+    expect(ended(exited(code), { lastLines }).message?.split(/after 12 s: /u)[1]).toBe(said);
+  });
+
+  it('a name stands for the command line, which is quoted as it could be typed, and cut', () => {
+    expect(ended(exited(0), { name: 'the build' }).message).toBe('the build succeeded after 12 s');
+    const long = ended(exited(0), { args: ['it\'s "a" test', 'x'.repeat(5_000)] });
+    expect(long.message?.length).toBeLessThan(200);
+    expect(long.data?.['command']).toMatch(/^npm 'it'\\''s "a" test' x+…$/u);
+  });
+
+  it.each([
+    [350, '350 ms'],
+    [59_400, '59 s'],
+    [120_000, '2 min'],
+    [125_000, '2 min 5 s'],
+    [3_780_000, '1 h 3 min'],
+    [7_200_000, '2 h'],
+  ])('%i ms are %s', (durationMs, words) => {
+    expect(ended(exited(0), { durationMs }).message).toBe(`\`npm test\` succeeded after ${words}`);
+  });
+
+  it('one key for the same command in the same folder, so that the newest outcome replaces older ones', () => {
+    const key = ended(exited(1)).key;
+    expect(ended(exited(0))).toMatchObject({ key, supersede: true });
+    expect(ended(exited(0), { args: ['run', 'build'] }).key).not.toBe(key);
+    expect(ended(exited(0), { cwd: '/elsewhere' }).key).not.toBe(key);
+    expect(key?.length).toBeLessThan(64);
+  });
+});

@@ -1,0 +1,108 @@
+/** What is told of a command that has ended: decided from values alone. */
+import type { EventInput } from '../../core/event.ts';
+import { checksum } from '../../core/event.ts';
+import type { Level } from '../../core/notification.ts';
+
+/** How it went. `timedOut`: we ended it because its time was over. */
+export type Outcome =
+  | { readonly kind: 'exited'; readonly code: number; readonly timedOut: boolean }
+  | { readonly kind: 'killed'; readonly signal: string; readonly timedOut: boolean }
+  /** As shells answer: 127 for what is not there, 126 for what cannot be run. */
+  | { readonly kind: 'not_started'; readonly code: 126 | 127; readonly reason: string };
+
+export type Ended = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** What people call it; default: the command line. */
+  readonly name?: string | undefined;
+  readonly subject: string;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+  readonly lastLines: readonly string[];
+  readonly levelOnFailure: Level;
+};
+
+export const isFailure = (outcome: Outcome): boolean => outcome.kind !== 'exited' || outcome.code !== 0 || outcome.timedOut;
+
+/**
+ * `process.ended`, or `process.failed` when it did not go well. The newest of the same command in the same folder replaces
+ * older ones that nobody has read: what counts is how it stands now.
+ */
+export function eventOf(ended: Ended): EventInput {
+  const { outcome, cwd, durationMs, lastLines } = ended;
+  const failed = isFailure(outcome);
+  const command = commandLine(ended.command, ended.args);
+  const telling = lastLines.length === 0 ? undefined : tellingLine(lastLines, failed);
+  const name = ended.name === undefined ? undefined : cut(ended.name, 200);
+  const what = name ?? `\`${cut(command, 120)}\``;
+  return {
+    type: failed ? 'process.failed' : 'process.ended',
+    source: 'processes',
+    subject: ended.subject,
+    severity: failed ? ended.levelOnFailure : 'info',
+    message: `${what} ${howItWent(outcome, durationMs)}${telling === undefined ? '' : `: ${telling}`}`,
+    key: `process:${checksum([cwd, name ?? command].join('\0'))}`,
+    supersede: true,
+    data: {
+      command: cut(command, 2_000),
+      exit_code: outcome.kind === 'killed' ? null : outcome.code,
+      ...(outcome.kind === 'killed' ? { signal: outcome.signal } : {}),
+      ...(outcome.kind !== 'not_started' && outcome.timedOut ? { timed_out: true } : {}),
+      duration_ms: Math.round(durationMs),
+      last_lines: lastLines,
+      cwd,
+      ...(name === undefined ? {} : { name }),
+    },
+  };
+}
+
+function howItWent(outcome: Outcome, durationMs: number): string {
+  const after = `after ${words(durationMs)}`;
+  switch (outcome.kind) {
+    case 'not_started':
+      return `could not be started: ${outcome.reason}`;
+    case 'killed':
+      return outcome.timedOut ? `was not done ${after} and was ended` : `was ended by ${outcome.signal} ${after}`;
+    case 'exited':
+      if (outcome.timedOut) return `was not done ${after} and was ended`;
+      return outcome.code === 0 ? `succeeded ${after}` : `failed with exit code ${outcome.code} ${after}`;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const SAYS_FAILURE = /\b(?:fail(?:s|ed|ing|ures?)?|\w*errors?|panic(?:ked)?|\w*exception|fatal|not ok|cannot|denied)\b|[✖✗×]/iu;
+/** `0 failed`, `fail 0`, `errors: 0`. */
+const SAYS_NONE = /\b(?:0|no) (?:fail\w*|errors?)\b|\b(?:fail\w*|errors?):? 0\b/iu;
+/** What package managers say of a script that has failed, whatever it was. */
+const CHATTER = /^npm (?:error|ERR!)|^ ?ELIFECYCLE|^error Command failed with exit code|Lifecycle script/u;
+
+/** The line that says most: of a failure the last that speaks of one, else the last with words in it. */
+function tellingLine(lines: readonly string[], failed: boolean): string | undefined {
+  const said = lines.filter((line) => /[\p{L}\p{N}]/u.test(line) && !CHATTER.test(line));
+  const line =
+    (failed ? said.findLast((each) => SAYS_FAILURE.test(each) && !SAYS_NONE.test(each)) : undefined) ??
+    said.at(-1) ??
+    lines.at(-1);
+  return line === undefined ? undefined : cut(line.trim(), 200);
+}
+
+/** As it could be typed. */
+export function commandLine(command: string, args: readonly string[]): string {
+  return [command, ...args]
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}
+
+const cut = (text: string, chars: number): string => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text);
+
+/** `350 ms`, `12 s`, `2 min 5 s`, `1 h 3 min`. */
+function words(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const s = Math.round(ms / 1_000);
+  const min = Math.floor(s / 60);
+  if (min === 0) return `${s} s`;
+  if (min < 60) return s % 60 === 0 ? `${min} min` : `${min} min ${s % 60} s`;
+  return min % 60 === 0 ? `${min / 60} h` : `${Math.floor(min / 60)} h ${min % 60} min`;
+}

@@ -1,0 +1,39 @@
+/**
+ * Pipes as a shell makes them. What Node gives a child are sockets: a script that writes to `/dev/stderr` fails on them, and
+ * a program whose reader has gone gets another error than SIGPIPE. So these are FIFOs whose names are gone when they are open.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+/** `write` is for the child; who has handed it over closes it, so that `read` ends when all others have. */
+export type Pipe = { readonly read: Readable; readonly write: number };
+
+/** Undefined where there are none (no `mkfifo`, no folder for them). */
+export function makePipes(count: number): readonly Pipe[] | undefined {
+  let folder: string | undefined;
+  const open: number[] = [];
+  const keep = (fd: number): number => {
+    open.push(fd);
+    return fd;
+  };
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'earpiece-pipe-'));
+    const names = Array.from({ length: count }, (_, i) => join(folder ?? '', String(i)));
+    execFileSync('mkfifo', ['-m', '600', ...names], { stdio: 'ignore' });
+    return names.map((name) => {
+      // A reader that waits for nobody comes first, so that the writer, whose end blocks as children expect, need not wait.
+      const fd = keep(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
+      const write = keep(openSync(name, constants.O_WRONLY));
+      return { read: new Socket({ fd, readable: true, writable: false }), write };
+    });
+  } catch {
+    for (const fd of open) closeSync(fd);
+    return undefined;
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Runs any command and tells an agent how it ended, with its last lines. Whoever runs it notices no difference: same
+ * output, same exit code. What is told is durable once this resolves with `told`; when this very process is killed with
+ * SIGKILL nobody is told, as nobody is left who could.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Writable } from 'node:stream';
+import { EarpieceError } from '../../core/errors.ts';
+import { makeEvent, type Emitted, type Emitter, type Event } from '../../core/event.ts';
+import type { Level } from '../../core/notification.ts';
+import { LastLines } from './last-lines.ts';
+import { eventOf, type Outcome } from './outcome.ts';
+import { run } from './run.ts';
+
+export type RunAndTellOptions = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly emitter: Emitter;
+  /** Who is told: an address. */
+  readonly subject: string;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** What people call it, instead of the command line. */
+  readonly name?: string | undefined;
+  /** How many of its last lines are told. Default 20. */
+  readonly lines?: number;
+  /** Default `error`. */
+  readonly levelOnFailure?: Level;
+  /** Ends it after so long: SIGTERM, and SIGKILL 5 s later. */
+  readonly timeoutMs?: number | undefined;
+  /** Hand on SIGINT, SIGTERM, SIGHUP and SIGQUIT that this process gets. A second one gives up telling. Default false. */
+  readonly forwardSignals?: boolean;
+  /** Where its output goes. Default: to ours. */
+  readonly stdout?: Writable;
+  readonly stderr?: Writable;
+  /** How long telling is tried while the store is in trouble. Default 5 s. */
+  readonly tellWithinMs?: number;
+};
+
+export type RanAndTold = {
+  /** As a shell would answer: 128 and its number for a signal, 127 and 126 for what did not start, 124 for a timeout. */
+  readonly exitCode: number;
+  readonly outcome: Outcome;
+  /** What was, or should have been, told: to be emitted again where it was not. Its id makes that harmless. */
+  readonly event: Event;
+  readonly telling: { readonly kind: 'told'; readonly emitted: Emitted } | { readonly kind: 'untold'; readonly error: unknown };
+};
+
+export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold> {
+  const {
+    command,
+    args = [],
+    cwd = process.cwd(),
+    env = process.env,
+    stdout = process.stdout,
+    stderr = process.stderr,
+  } = options;
+  const last = new LastLines(options.lines ?? 20);
+  const streams = { stdout: last.stream(), stderr: last.stream() };
+  const signals = options.forwardSignals ? catchSignals() : undefined;
+  try {
+    const startedAt = performance.now();
+    const outcome = await run({
+      command,
+      args,
+      cwd,
+      env,
+      stdout,
+      stderr,
+      wrote: (stream, chunk) => streams[stream](chunk),
+      timeoutMs: options.timeoutMs,
+      started: (signal) => signals?.to(signal),
+    });
+    const ended = signals?.ended();
+    const event = makeEvent(
+      eventOf({
+        command,
+        args,
+        cwd,
+        name: options.name,
+        subject: options.subject,
+        outcome,
+        durationMs: performance.now() - startedAt,
+        lastLines: last.read(),
+        levelOnFailure: options.levelOnFailure ?? 'error',
+      }),
+      { id: randomUUID(), now: Date.now() },
+    );
+    const telling = await tell(options.emitter, event, options.tellWithinMs ?? 5_000, ended);
+    return { exitCode: exitCodeOf(outcome), outcome, event, telling };
+  } finally {
+    signals?.release();
+  }
+}
+
+/** Its id is the same each time, so trying again never tells twice. */
+async function tell(
+  emitter: Emitter,
+  event: Event,
+  withinMs: number,
+  givenUp: AbortSignal | undefined,
+): Promise<RanAndTold['telling']> {
+  const deadline = performance.now() + withinMs;
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(new EarpieceError('timeout', 'a signal came before it was told'));
+    if (givenUp?.aborted) stop();
+    else givenUp?.addEventListener('abort', stop, { once: true });
+  });
+  stopped.catch(() => undefined);
+  for (let wait = 50; ; wait = Math.min(2 * wait, 1_000)) {
+    try {
+      return { kind: 'told', emitted: await Promise.race([emitter.emit(event), stopped]) };
+    } catch (error) {
+      const again = error instanceof EarpieceError && error.retryable && !givenUp?.aborted;
+      if (!again || performance.now() + wait >= deadline) return { kind: 'untold', error };
+      await sleep(wait);
+    }
+  }
+}
+
+function exitCodeOf(outcome: Outcome): number {
+  switch (outcome.kind) {
+    case 'not_started':
+      return outcome.code;
+    case 'exited':
+      return outcome.timedOut ? TIMED_OUT : outcome.code;
+    case 'killed':
+      return outcome.timedOut ? TIMED_OUT : 128 + (constants.signals[outcome.signal as NodeJS.Signals] ?? 0);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** As `timeout` of the coreutils answers. */
+const TIMED_OUT = 124;
+
+const HANDED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+/** Signals go to the command as long as it runs; after its end one means: no longer. */
+function catchSignals(): {
+  readonly to: (signal: (name: NodeJS.Signals) => void) => void;
+  readonly ended: () => AbortSignal;
+  readonly release: () => void;
+} {
+  const givenUp = new AbortController();
+  const early: NodeJS.Signals[] = [];
+  let handOn: (name: NodeJS.Signals) => void = (name) => void early.push(name);
+  const caught = (name: NodeJS.Signals): void => handOn(name);
+  for (const name of HANDED_ON) process.on(name, caught);
+  return {
+    to: (signal) => {
+      handOn = signal;
+      for (const name of early) signal(name);
+    },
+    ended: () => {
+      handOn = () => givenUp.abort();
+      return givenUp.signal;
+    },
+    release: () => {
+      for (const name of HANDED_ON) process.off(name, caught);
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * Runs a command so that whoever started it sees what they would see without us: its stdin is ours, its output goes on as
+ * it comes. Behind a terminal where all three streams are one and the optional `@lydell/node-pty` is there, else through
+ * pipes (a program that looks then sees no terminal, and may leave its colours out).
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, closeSync, constants as fs, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type * as NodePty from '@lydell/node-pty';
+import { send } from '../handles/sessions.ts';
+import type { Outcome } from './outcome.ts';
+import { makePipes } from './pipes.ts';
+
+export type RunOptions = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Bytes as they come; behind a terminal all of them are `stdout`. */
+  readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
+  readonly timeoutMs?: number | undefined;
+  /** Told once it runs: how to hand a signal on to it. */
+  readonly started?: (signal: (name: NodeJS.Signals) => void) => void;
+};
+
+/** Between SIGTERM and SIGKILL, when its time is over. */
+const GRACE_MS = 5_000;
+/** What it left behind may hold its streams open: silent so long after its end, they are done. */
+const SILENCE_MS = 200;
+
+/** Never rejects. */
+export async function run(options: RunOptions): Promise<Outcome> {
+  const problem = cannotStart(options);
+  if (problem !== undefined) return problem;
+  const pty = everyStreamIsTerminal(options) ? await loadPty() : undefined;
+  return pty === undefined ? behindPipes(options) : behindTerminal(options, pty);
+}
+
+async function behindPipes(options: RunOptions): Promise<Outcome> {
+  // In a terminal it stays in the group to which Ctrl+C and Ctrl+Z go. Elsewhere it leads a group of its own, so that all
+  // that it starts can be ended with it.
+  const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const pipes = makePipes(2);
+  let child: ChildProcess;
+  try {
+    child = spawn(options.command, options.args, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ['inherit', pipes?.[0]?.write ?? 'pipe', pipes?.[1]?.write ?? 'pipe'],
+      detached: !terminal,
+    });
+  } catch (error) {
+    pipes?.forEach(({ read }) => read.destroy());
+    return notStarted(options.command, error);
+  } finally {
+    pipes?.forEach(({ write }) => closeSync(write));
+  }
+  const exited = new Promise<Exit | Error>((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  const { pid } = child;
+  const [stdout, stderr] = [pipes?.[0]?.read ?? child.stdout, pipes?.[1]?.read ?? child.stderr];
+  if (pid === undefined || stdout === null || stderr === null) {
+    pipes?.forEach(({ read }) => read.destroy());
+    return notStarted(options.command, await exited);
+  }
+  const signal = (name: NodeJS.Signals): void => {
+    // The terminal has sent Ctrl+C to both of us.
+    if (terminal && name === 'SIGINT') return;
+    send(terminal ? pid : -pid, name);
+  };
+  let wroteAt = performance.now();
+  const tee = (from: Readable, to: Writable, stream: 'stdout' | 'stderr'): Promise<void> =>
+    passOn(from, to, (chunk) => {
+      wroteAt = performance.now();
+      options.wrote(stream, chunk);
+    });
+  const closed = Promise.all([tee(stdout, options.stdout, 'stdout'), tee(stderr, options.stderr, 'stderr')]);
+  options.started?.(signal);
+  const timer = endAfter(options.timeoutMs, (name) => send(terminal ? pid : -pid, name));
+  const exit = await exited;
+  timer.stop();
+  if (exit instanceof Error) return notStarted(options.command, exit);
+  while (!(await within(closed, SILENCE_MS))) {
+    if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
+  }
+  stdout.destroy();
+  stderr.destroy();
+  return outcomeOf(exit, timer.over());
+}
+
+async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof NodePty): Promise<Outcome> {
+  const { stdin, stdout } = process;
+  let pty: NodePty.IPty;
+  try {
+    pty = spawnPty(options.command, [...options.args], {
+      name: options.env['TERM'] ?? 'xterm-256color',
+      rows: stdout.rows,
+      cols: stdout.columns,
+      cwd: options.cwd,
+      env: options.env,
+      encoding: null,
+    });
+  } catch (error) {
+    return notStarted(options.command, error);
+  }
+  const resize = (): void => pty.resize(stdout.columns, stdout.rows);
+  const typed = (bytes: Buffer): void => pty.write(bytes as unknown as string);
+  // From here on keys are the command's, Ctrl+C among them: its terminal makes a signal of it.
+  stdin.setRawMode(true).on('data', typed).resume();
+  stdout.on('resize', resize);
+  const reading = pty.onData((data) => {
+    // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
+    const chunk = data as unknown as Buffer;
+    options.wrote('stdout', chunk);
+    if (options.stdout.write(chunk)) return;
+    pty.pause();
+    options.stdout.once('drain', () => pty.resume());
+  });
+  const signal = (name: NodeJS.Signals): void => send(-pty.pid, name);
+  options.started?.(signal);
+  const timer = endAfter(options.timeoutMs, signal);
+  const ended = await new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve));
+  timer.stop();
+  reading.dispose();
+  stdout.off('resize', resize);
+  stdin.off('data', typed).setRawMode(false).pause();
+  return outcomeOf({ code: ended.signal ? null : ended.exitCode, signal: nameOfSignal(ended.signal) }, timer.over());
+}
+
+type Exit = { readonly code: number | null; readonly signal: string | null };
+
+const outcomeOf = ({ code, signal }: Exit, timedOut: boolean): Outcome =>
+  signal === null ? { kind: 'exited', code: code ?? 1, timedOut } : { kind: 'killed', signal, timedOut };
+
+/** Hands on as fast as `to` takes it. When `to` is gone, `from` is closed: then the command notices as it would without us. */
+function passOn(from: Readable, to: Writable, seen: (chunk: Buffer) => void): Promise<void> {
+  const gone = (): void => void from.destroy();
+  const goOn = (): void => void from.resume();
+  to.on('error', gone);
+  from.on('data', (chunk: Buffer) => {
+    seen(chunk);
+    if (to.write(chunk)) return;
+    from.pause();
+    to.once('drain', goOn);
+  });
+  return new Promise((resolve) => {
+    from.once('error', gone);
+    from.once('close', () => {
+      to.off('drain', goOn);
+      // For good where it is a standard stream: it tells of an error after the last write.
+      if (to !== process.stdout && to !== process.stderr) to.off('error', gone);
+      resolve();
+    });
+  });
+}
+
+function endAfter(
+  ms: number | undefined,
+  signal: (name: NodeJS.Signals) => void,
+): { readonly stop: () => void; readonly over: () => boolean } {
+  if (ms === undefined) return { stop: () => undefined, over: () => false };
+  let over = false;
+  let timer = setTimeout(() => {
+    over = true;
+    signal('SIGTERM');
+    // A stopped one would not see it.
+    signal('SIGCONT');
+    timer = setTimeout(() => signal('SIGKILL'), GRACE_MS);
+  }, ms);
+  return { stop: () => clearTimeout(timer), over: () => over };
+}
+
+/** What a shell would say before it starts anything; undefined when there is something to start. */
+function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
+  if (!isFolder(cwd)) return { kind: 'not_started', code: 126, reason: `the folder ${cwd} is not there` };
+  const candidates = command.includes('/')
+    ? [resolve(cwd, command)]
+    : (env['PATH'] ?? '').split(delimiter).map((folder) => join(resolve(cwd, folder), command));
+  const there = candidates.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+  if (there.some((file) => mayRun(file))) return undefined;
+  return there.length > 0 || (command.includes('/') && isFolder(resolve(cwd, command)))
+    ? { kind: 'not_started', code: 126, reason: 'it is no program that may be run' }
+    : { kind: 'not_started', code: 127, reason: 'there is no such command' };
+}
+
+function notStarted(command: string, error: unknown): Outcome {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT'
+    ? { kind: 'not_started', code: 127, reason: `there is no such command, or not what it is read by` }
+    : { kind: 'not_started', code: 126, reason: `${command}: ${code ?? message}` };
+}
+
+function mayRun(file: string): boolean {
+  try {
+    accessSync(file, fs.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+const everyStreamIsTerminal = ({ stdout, stderr }: RunOptions): boolean =>
+  stdout === process.stdout && stderr === process.stderr && process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY;
+
+async function loadPty(): Promise<typeof NodePty | undefined> {
+  try {
+    const loaded: typeof NodePty & { default?: typeof NodePty } = await import('@lydell/node-pty');
+    return loaded.default ?? loaded;
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOfSignal(number: number | undefined): string | null {
+  if (!number) return null;
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`;
+}
+
+async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

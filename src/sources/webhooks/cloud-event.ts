@@ -1,0 +1,254 @@
+/**
+ * Events as CloudEvents 1.0 writes them in JSON, read and written. `subject` is the address; these extension attributes are
+ * ours: `severity`, `message`, `key`, `supersede`, `about`, `purpose`, `ttlms` (milliseconds) and `deliver` (a moment such
+ * as `turn_start`, an RFC 3339 time, or `turns:3`). Other extension attributes are not kept.
+ */
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+import { MOMENTS, type Deliver } from '../../core/notification.ts';
+
+/** What holds where an attribute is left out. Without a `source` here the four that the specification demands are demanded. */
+export type CloudEventDefaults = {
+  readonly subject?: string;
+  readonly source?: string;
+};
+
+const ATTRIBUTES = {
+  required: ['specversion', 'id', 'source', 'type'],
+  others: ['subject', 'time', 'datacontenttype', 'dataschema', 'data', 'data_base64'],
+  ours: ['severity', 'message', 'key', 'supersede', 'about', 'purpose', 'ttlms', 'deliver'],
+} as const;
+
+const KNOWN: readonly string[] = Object.values(ATTRIBUTES).flat();
+
+type Table = { readonly [name: string]: Json };
+
+/**
+ * Throws `bad_event` naming the attribute, the value and what is allowed. What follows from the values alone (the form of
+ * a type, how much data there may be) is checked when the event is emitted.
+ */
+export function eventFromCloudEvent(json: Json, defaults: CloudEventDefaults = {}): EventInput {
+  if (!isTable(json))
+    throw bad(undefined, `a CloudEvent is a JSON object with ${ATTRIBUTES.required.join(', ')}, and this is ${shown(json)}`);
+  const lenient = defaults.source !== undefined;
+  if (lenient) checkNames(json);
+  const { specversion } = json;
+  if (specversion !== '1.0' && !(lenient && specversion === undefined))
+    throw wrong('specversion', specversion, 'has to be "1.0", the version that is read here');
+  const text = (name: string): string | undefined => {
+    const value = json[name];
+    if (value === undefined || value === null) return undefined;
+    return typeof value === 'string' && value.trim() !== ''
+      ? value
+      : badAttribute(name, value, 'needs a text that is not blank; leave it out where there is none');
+  };
+  const needed = (name: string, otherwise: string | undefined): string =>
+    text(name) ?? otherwise ?? badAttribute(name, undefined, 'is missing; every CloudEvent has one');
+
+  const id = lenient ? text('id') : needed('id', undefined);
+  const time = timeOf(text('time'));
+  const severity = text('severity');
+  if (severity !== undefined && !(SEVERITIES as readonly string[]).includes(severity)) {
+    const near = didYouMean(severity, SEVERITIES);
+    throw wrong('severity', severity, `is one of ${SEVERITIES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  const { supersede, ttlms } = json;
+  // In HTTP headers, where one may stand too, all values are texts.
+  if (supersede !== undefined && ![true, false, 'true', 'false'].some((word) => word === supersede))
+    throw wrong('supersede', supersede, 'is true or false');
+  if (ttlms !== undefined && !(Number.isSafeInteger(Number(ttlms)) && Number(ttlms) > 0))
+    throw wrong('ttlms', ttlms, 'is a whole number of milliseconds above 0');
+  const [message, key, about, purpose] = [text('message'), text('key'), text('about'), text('purpose')];
+  const deliver = deliverOf(text('deliver'));
+  return {
+    type: needed('type', undefined),
+    source: needed('source', defaults.source),
+    subject: needed('subject', defaults.subject),
+    ...(id === undefined ? {} : { id }),
+    ...(time === undefined ? {} : { time }),
+    ...(severity === undefined ? {} : { severity: severity as Event['severity'] }),
+    data: dataOf(json, text('datacontenttype')),
+    ...(message === undefined ? {} : { message }),
+    ...(key === undefined ? {} : { key }),
+    ...(supersede === undefined ? {} : { supersede: supersede === true || supersede === 'true' }),
+    ...(about === undefined ? {} : { about }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(ttlms === undefined ? {} : { ttlMs: Number(ttlms) }),
+    ...(deliver === undefined ? {} : { deliver }),
+  };
+}
+
+/** Back again. Who caused an event (`origin`) is nobody else's business and left out. */
+export function cloudEventOf(event: Event): Record<string, Json> {
+  const { key, about, supersede, ttlMs, purpose, deliver, message } = event;
+  return {
+    specversion: '1.0',
+    id: event.id,
+    source: event.source,
+    type: event.type,
+    subject: event.subject,
+    time: new Date(event.time).toISOString(),
+    severity: event.severity,
+    ...(message === undefined ? {} : { message }),
+    ...(key === undefined ? {} : { key }),
+    ...(supersede === undefined ? {} : { supersede }),
+    ...(about === undefined ? {} : { about }),
+    ...(purpose === undefined ? {} : { purpose }),
+    ...(ttlMs === undefined ? {} : { ttlms: ttlMs }),
+    ...(deliver === undefined ? {} : { deliver: deliverText(deliver) }),
+    datacontenttype: 'application/json',
+    data: event.data,
+  };
+}
+
+/** One event, a list of them, or one a line. Throws `bad_event`, naming the line or the place in the list. */
+export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): readonly EventInput[] {
+  return jsonIn(text).map(({ json, where }) => {
+    try {
+      return eventFromCloudEvent(json, defaults);
+    } catch (error) {
+      if (!(error instanceof EarpieceError) || where === '') throw error;
+      throw new EarpieceError(error.code, `${where}: ${error.message}`, { data: error.data, cause: error });
+    }
+  });
+}
+
+function jsonIn(text: string): readonly { readonly json: Json; readonly where: string }[] {
+  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
+  if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
+  let whole: Json;
+  try {
+    whole = JSON.parse(text) as Json;
+  } catch (error) {
+    // Several lines of which the first is whole are one event a line; anything else is one value with a mistake in it.
+    if (lines.length === 1 || !isJson(lines[0]?.line ?? '')) throw noJson('it', error);
+    return lines.map(({ line, where }) => {
+      try {
+        return { json: JSON.parse(line) as Json, where };
+      } catch (cause) {
+        throw noJson(where, cause);
+      }
+    });
+  }
+  if (!Array.isArray(whole)) return [{ json: whole, where: '' }];
+  if (whole.length === 0) throw bad(undefined, 'there is no event: the list is empty');
+  return (whole as readonly Json[]).map((json, i) => ({ json, where: `event ${i + 1} of the list` }));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const noJson = (what: string, error: unknown): EarpieceError =>
+  bad(
+    undefined,
+    `${what} is no JSON (${(error as Error).message}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+  );
+
+function checkNames(json: Table): void {
+  for (const name of Object.keys(json)) {
+    if (KNOWN.includes(name)) continue;
+    const near = didYouMean(name, KNOWN);
+    if (near !== undefined) throw bad(name, `event attribute ${JSON.stringify(name)} is unknown; did you mean ${near}?`);
+    if (!/^[a-z0-9]{1,64}$/.test(name))
+      throw bad(
+        name,
+        `event attribute ${JSON.stringify(name.slice(0, 80))} is unknown, and no extension either: these have lower-case letters and digits only; what the event is about stands in data`,
+      );
+  }
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/u;
+
+export function rfc3339(text: string): number | undefined {
+  const at = RFC_3339.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
+  return Number.isFinite(at) ? at : undefined;
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return rfc3339(text) ?? badAttribute('time', text, 'is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"');
+}
+
+function deliverOf(text: string | undefined): Deliver | undefined {
+  if (text === undefined) return undefined;
+  if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;
+  const [, turns] = /^turns:(\d{1,4})$/.exec(text) ?? [];
+  if (turns !== undefined && Number(turns) > 0) return { afterTurns: Number(turns) };
+  const at = rfc3339(text);
+  if (at !== undefined) return { at };
+  const near = didYouMean(text, MOMENTS);
+  throw wrong(
+    'deliver',
+    text,
+    `is one of ${MOMENTS.join(', ')}, turns:<n>, or a time such as "2026-05-01T10:00:00Z"${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+function deliverText(deliver: Deliver): string {
+  if (typeof deliver === 'string') return deliver;
+  return 'at' in deliver ? new Date(deliver.at).toISOString() : `turns:${deliver.afterTurns}`;
+}
+
+/** An event's data is an object; what is none gets a name: `value`, `text` or `base64`. */
+function dataOf(json: Table, contentType: string | undefined): Event['data'] {
+  const { data, data_base64: base64 } = json;
+  if (base64 !== undefined) {
+    if (data !== undefined) throw bad('data_base64', 'event has both data and data_base64; it is one or the other');
+    if (typeof base64 !== 'string' || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(base64))
+      throw wrong('data_base64', base64, 'is a text in base64');
+    return asData(Buffer.from(base64, 'base64'), contentType);
+  }
+  if (data === undefined || data === null) return {};
+  if (isTable(data)) return data;
+  return typeof data === 'string' && contentType !== undefined && !isJsonType(contentType) ? { text: data } : { value: data };
+}
+
+export const isJsonType = (contentType: string): boolean =>
+  /^(?:application|text)\/(?:[\w.+-]+\+)?json(?:$|[\s;])/iu.test(contentType.trim());
+
+/** Bytes as an event's data. JSON that is none throws `bad_event`. */
+export function asData(bytes: Buffer, contentType: string | undefined): Event['data'] {
+  if (bytes.length === 0) return {};
+  if (contentType === undefined || isJsonType(contentType)) {
+    let json: Json;
+    try {
+      json = JSON.parse(bytes.toString('utf8')) as Json;
+    } catch (error) {
+      throw bad('data', `event data is no JSON (${(error as Error).message}), and datacontenttype says that it is`);
+    }
+    return isTable(json) ? json : { value: json };
+  }
+  try {
+    if (/^text\//iu.test(contentType)) return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    // Bytes, then.
+  }
+  return { base64: bytes.toString('base64') };
+}
+
+export const isTable = (json: Json | undefined): json is Table =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+const bad = (attribute: string | undefined, message: string): EarpieceError =>
+  new EarpieceError('bad_event', message, attribute === undefined ? {} : { data: { field: attribute } });
+
+const wrong = (attribute: string, value: Json | undefined, allowed: string): EarpieceError =>
+  bad(attribute, `event attribute ${attribute}${value === undefined ? '' : ` ${shown(value)}`} ${allowed}`);
+
+function badAttribute(attribute: string, value: Json | undefined, allowed: string): never {
+  throw wrong(attribute, value, allowed);
+}
+
+function shown(value: Json): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isTable(value)) return 'an object';
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,119 @@
+/** What the templates of subscribers see: the seed's words for a line of the plan. */
+import type { Json } from '../../core/json.ts';
+import { formatKind } from '../../core/notification.ts';
+import type { Grouped, Line } from '../../core/plan.ts';
+
+/** Of a text in a payload, and of a message. */
+const TEXT_CHARS = 500;
+const MESSAGE_CHARS = 2_000;
+/** Of the payload of one event, and of all payloads and messages of a line: beyond it there is "…" instead. */
+const EVENT_CHARS = 20_000;
+const LINE_CHARS = 100_000;
+const MAX_DEPTH = 50;
+const MAX_EVENTS = 200;
+
+/**
+ * - `notification`: `{subscriber_id, kind, level}`.
+ * - `events`, oldest first, one for each detail that differs: `{type, source, severity, timestamp, payload, data, message,
+ *   count}`; `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing where there is none.
+ * - `more`: `{count, message}` of what is counted but not listed; missing where nothing is.
+ * - `count`: of all, `timestamp`: of the last, `time_zone`: for `format_time`.
+ *
+ * Of what was counted together nobody knows which detail was seen how often: the first has all but one for each other.
+ * Control characters stay: views neutralize what templates make.
+ */
+export function contextOf(
+  line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,
+  { timeZone = 'UTC' }: { readonly timeZone?: string } = {},
+): Json {
+  const group = line.group ?? [];
+  const listed = group.filter(({ subscribed }) => subscribed.rest !== true);
+  const storms = group.filter(({ subscribed }) => subscribed.rest === true);
+  const purse: Purse = { left: LINE_CHARS };
+
+  const all = listed.flatMap((item) => item.details.map((_detail, at) => ({ item, at })));
+  const events = all.slice(0, MAX_EVENTS).map(({ item, at }) => eventOf(item, at, purse));
+  const rest = all.slice(MAX_EVENTS);
+  const more = {
+    count: sum(storms.map(({ count }) => count)) + sum(rest.map(({ item, at }) => countOf(item, at))),
+    message: cut(storms[0]?.details[0]?.message ?? 'more than are listed', MESSAGE_CHARS),
+  };
+  const [event] = events;
+  return {
+    notification: { subscriber_id: line.subscriber?.id ?? '', kind: formatKind(line.kind), level: line.level },
+    events,
+    ...(event === undefined ? {} : { event }),
+    ...(more.count === 0 ? {} : { more }),
+    count: sum(group.map(({ count }) => count)),
+    timestamp: isoOf(line.lastAt),
+    time_zone: timeZone,
+  };
+}
+
+function eventOf(item: Grouped, at: number, purse: Purse): Json {
+  const { event } = item.subscribed;
+  const detail = item.details[at];
+  const own: Purse = { left: Math.min(EVENT_CHARS, purse.left) };
+  const given = own.left;
+  const message = lighter(detail?.message ?? '', own, MESSAGE_CHARS);
+  const data = lighter(detail?.data ?? {}, own, TEXT_CHARS);
+  purse.left -= given - own.left;
+  const payload = typeof data === 'object' && data !== null && !Array.isArray(data) ? data : { value: data };
+  return {
+    type: event.type,
+    source: event.source,
+    severity: event.severity,
+    // When each of the others was is not kept: at the latest, with the last.
+    timestamp: isoOf(at === 0 ? event.time : item.lastAt),
+    payload,
+    data: payload,
+    message,
+    count: countOf(item, at),
+  };
+}
+
+const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ? Math.max(1, count - details.length + 1) : 1);
+
+type Purse = { left: number };
+
+/** The value with its long texts cut; what the purse does not pay for is "…". */
+function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
+  if (purse.left <= 0) return '…';
+  if (typeof value === 'string') {
+    const text = cut(value, chars);
+    purse.left -= text.length + 4;
+    return text;
+  }
+  if (typeof value !== 'object' || value === null) {
+    purse.left -= 4;
+    return value;
+  }
+  purse.left -= 16;
+  if (depth >= MAX_DEPTH) return '…';
+  if (Array.isArray(value)) {
+    const list: Json[] = [];
+    for (const each of value as readonly Json[]) {
+      list.push(lighter(each, purse, chars, depth + 1));
+      if (purse.left <= 0) break;
+    }
+    return list.length < value.length ? [...list, '…'] : list;
+  }
+  const fields: [string, Json][] = [];
+  for (const [key, each] of Object.entries(value)) {
+    purse.left -= key.length + 4;
+    fields.push([key, lighter(each, purse, chars, depth + 1)]);
+    if (purse.left <= 0) break;
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Never through the middle of a character. */
+function cut(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const end = chars - 1;
+  const high = text.charCodeAt(end - 1);
+  return `${text.slice(0, high >= 0xd800 && high <= 0xdbff ? end - 1 : end)}…`;
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+const isoOf = (time: number): string => new Date(time).toISOString();

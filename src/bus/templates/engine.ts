@@ -1,0 +1,242 @@
+/**
+ * Templates and conditions of subscribers, run where they can hurt nobody: in a worker, one at a time, with bounds of
+ * steps, time, memory, input and output. A worker that is not done in time, or that a template broke, is ended, and the
+ * next question starts a new one.
+ *
+ * States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker that
+ * waits; it keeps no process alive), *asked*, *closed*. Questions queue; only `#answer`, one run of it at a time, and
+ * `close` move between them.
+ */
+import type { Json } from '../../core/json.ts';
+import type { Rendered } from '../../core/ports.ts';
+import type { Answer, Complaint, Limits, Question } from './protocol.ts';
+import { startThread, type Lost, type Thread } from './thread.ts';
+
+export type { Complaint } from './protocol.ts';
+
+/** Nothing here throws or rejects; reasons are for people. */
+export interface TemplateEngine extends AsyncDisposable {
+  /** What a template makes of a context. */
+  render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
+  /** Whether an expression is true of a context, as Jinja has it: what is empty, zero or missing is not. */
+  evaluate(expression: string, context: Json): Promise<Evaluated>;
+  /** What is wrong with a template, as far as can be told without a context; undefined: nothing. */
+  check(template: { readonly text: string }): Promise<Complaint | undefined>;
+  checkExpression(expression: string): Promise<Complaint | undefined>;
+  /** Ends the worker; what is asked afterwards fails. */
+  close(): Promise<void>;
+}
+
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: boolean }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type TemplateEngineOptions = {
+  /** For one render, from when the worker begins with it. Default 250. */
+  readonly deadlineMs?: number;
+  /** For the worker to start. Default 10,000: it takes some 50 ms, a busy machine may need seconds. */
+  readonly startMs?: number;
+  /** Of a result. Default 16,384. */
+  readonly maxChars?: number;
+  /** Of a context as JSON, about. Default 524,288. */
+  readonly maxContextChars?: number;
+  /** Steps of one render. Default 1,000,000, some 50 ms. */
+  readonly fuel?: number;
+  /** Of the engine itself, besides its code. Default 64. */
+  readonly memoryMb?: number;
+  /** A worker was lost; says over what, and why. Templates that are merely wrong are no trouble. */
+  readonly onTrouble?: (reason: string) => void;
+};
+
+/** Of a template's or an expression's text. */
+const MAX_SOURCE_CHARS = 65_536;
+const MAX_DEPTH = 200;
+
+export function templateEngine(options: TemplateEngineOptions = {}): TemplateEngine {
+  return new WorkerEngine(options);
+}
+
+type Failure = { readonly kind: 'failed'; readonly complaint: Complaint };
+type Verdict = Exclude<Answer, { kind: 'wrong' | 'broken' }> | Failure;
+
+class WorkerEngine implements TemplateEngine {
+  readonly #options: Required<Omit<TemplateEngineOptions, 'onTrouble'>> & Pick<TemplateEngineOptions, 'onTrouble'>;
+  #thread: Thread | undefined;
+  /** Resolves when all questions so far have their answers. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Resolves when the workers that were given up have ended. */
+  #leaving: Promise<void> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  constructor(options: TemplateEngineOptions) {
+    this.#options = {
+      deadlineMs: 250,
+      startMs: 10_000,
+      maxChars: 16_384,
+      maxContextChars: 524_288,
+      fuel: 1_000_000,
+      memoryMb: 64,
+      ...options,
+    };
+  }
+
+  async render({ name, text }: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered> {
+    const verdict = await this.#ask(`template ${name}`, text, () => ({
+      kind: 'render',
+      text,
+      context: this.#contextText(context),
+    }));
+    return verdict.kind === 'text' ? verdict : { kind: 'failed', reason: reasonOf(verdict) };
+  }
+
+  async evaluate(expression: string, context: Json): Promise<Evaluated> {
+    const verdict = await this.#ask(`condition ${expression}`, expression, () => ({
+      kind: 'evaluate',
+      expression,
+      context: this.#contextText(context),
+    }));
+    if (verdict.kind === 'value') return verdict;
+    return { kind: 'failed', reason: reasonOf(verdict, expression) };
+  }
+
+  async check({ text }: { readonly text: string }): Promise<Complaint | undefined> {
+    const verdict = await this.#ask('a template', text, () => ({ kind: 'check', text }));
+    return verdict.kind === 'failed' ? verdict.complaint : undefined;
+  }
+
+  async checkExpression(expression: string): Promise<Complaint | undefined> {
+    const verdict = await this.#ask(`condition ${expression}`, expression, () => ({ kind: 'check_expression', expression }));
+    return verdict.kind === 'failed' ? verdict.complaint : undefined;
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= (async () => {
+      await this.#thread?.end();
+      await this.#queue;
+      await this.#leaving;
+    })());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #ask(what: string, source: string, question: () => Question): Promise<Verdict> {
+    if (source.length > MAX_SOURCE_CHARS)
+      return Promise.resolve(failure(`has more than ${MAX_SOURCE_CHARS.toLocaleString('en')} characters`));
+    let asked: Question;
+    try {
+      asked = question();
+    } catch (error) {
+      return Promise.resolve(failure(error instanceof Error ? error.message : String(error)));
+    }
+    const turn = this.#queue.then(() => this.#answer(what, asked));
+    this.#queue = turn;
+    return turn;
+  }
+
+  async #answer(what: string, question: Question): Promise<Verdict> {
+    const { deadlineMs, startMs, fuel, maxChars, memoryMb } = this.#options;
+    await this.#leaving;
+    if (this.#closed) return CLOSED;
+    if (!this.#thread) {
+      const started = await startThread({ fuel, maxChars, memoryMb } satisfies Limits, startMs);
+      if ('kind' in started) return this.#lost(what, started);
+      this.#thread = started;
+      if (this.#closed) {
+        this.#giveUp();
+        return CLOSED;
+      }
+    }
+    const answer = await this.#thread.ask(question, deadlineMs);
+    switch (answer.kind) {
+      case 'lost':
+        this.#giveUp();
+        return this.#closed ? CLOSED : this.#lost(what, answer);
+      case 'broken':
+        this.#giveUp();
+        this.#tell(`${short(what)} ${answer.complaint.message}`);
+        return { kind: 'failed', complaint: answer.complaint };
+      case 'wrong':
+        return { kind: 'failed', complaint: answer.complaint };
+      case 'text':
+      case 'value':
+      case 'fine':
+        return answer;
+      default:
+        return answer satisfies never;
+    }
+  }
+
+  #giveUp(): void {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    // The answer does not wait for it, the next question does.
+    if (thread) this.#leaving = thread.end();
+  }
+
+  #lost(what: string, { reason }: Lost): Verdict {
+    const message =
+      reason === 'late'
+        ? `took longer than ${this.#options.deadlineMs.toLocaleString('en')} ms`
+        : `lost its worker: ${reason.died}`;
+    this.#tell(`${short(what)} ${message}`);
+    return failure(message);
+  }
+
+  #tell(reason: string): void {
+    try {
+      this.#options.onTrouble?.(reason);
+    } catch {
+      // Who listens cannot stop a render.
+    }
+  }
+
+  /** Throws, for people, where it is too much: before the work, which would be done in the caller's thread. */
+  #contextText(context: Json): string {
+    const { maxContextChars } = this.#options;
+    if (!isWithin(context, maxContextChars))
+      throw new Error(`context is larger than ${maxContextChars.toLocaleString('en')} characters`);
+    return JSON.stringify(context);
+  }
+}
+
+const failure = (message: string): Failure => ({ kind: 'failed', complaint: { message } });
+const short = (what: string): string => (what.length > 120 ? `${what.slice(0, 119).toWellFormed()}…` : what);
+const CLOSED = failure('the template engine is closed');
+
+/** The line is left out of what has one line only. */
+function reasonOf(verdict: Verdict, expression?: string): string {
+  if (verdict.kind !== 'failed') return `the template worker gave a ${verdict.kind}`;
+  const { line, message } = verdict.complaint;
+  return line === undefined || (expression !== undefined && !expression.includes('\n')) ? message : `line ${line}: ${message}`;
+}
+
+/**
+ * Whether a value is at most about so many characters of JSON; gives up as soon as it is not. Small values count for the
+ * work that they make.
+ */
+function isWithin(value: Json, maxChars: number): boolean {
+  let left = maxChars;
+  const walk = (each: Json, depth: number): void => {
+    if (depth > MAX_DEPTH) throw new Error(`context is nested deeper than ${MAX_DEPTH}`);
+    if (typeof each !== 'object' || each === null) {
+      left -= typeof each === 'string' ? each.length + 4 : 4;
+      return;
+    }
+    left -= 16;
+    if (isList(each)) {
+      for (let at = 0; at < each.length && left >= 0; at++) walk(each[at] ?? null, depth + 1);
+      return;
+    }
+    for (const key in each) {
+      if (left < 0) return;
+      left -= key.length + 4;
+      walk(each[key] ?? null, depth + 1);
+    }
+  };
+  walk(value, 0);
+  return left >= 0;
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -1,0 +1,103 @@
+/**
+ * What templates have beside minijinja's own. Values come from minijinja as plain values, arrays and Maps; what was
+ * undefined or none comes as undefined. Keyword arguments come last, as a Map.
+ */
+import { encode } from '@toon-format/toon';
+import type { Json } from '../../core/json.ts';
+
+export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
+
+/** `timeZone` asks for that of the template that is rendered now. */
+export const filtersFor = (timeZone: () => string): Readonly<Record<string, Filter>> => ({
+  toon_encode: (value) => toonOf(value),
+  format_time: (value) => formatTime(value, timeZone()),
+  severity_prefix: (value) => severityPrefix(value),
+  truncate: (value, ...more) => truncate(textOf(value), more),
+});
+
+/** By the official encoder. Nothing is the empty text. */
+export function toonOf(value: unknown): string {
+  const json = jsonOf(value);
+  return json === null ? '' : encode(Array.isArray(json) ? asTable(json) : json);
+}
+
+function jsonOf(value: unknown): Json {
+  if (value === undefined || value === null) return null;
+  if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, each]) => [String(key), jsonOf(each)]));
+  if (Array.isArray(value)) return value.map(jsonOf);
+  return typeof value === 'bigint' ? String(value) : (value as Json);
+}
+
+/**
+ * Rows of plain values of which some lack a field become rows of the same fields, as null: one table instead of a list
+ * that repeats each name. Only where most cells are there, else a list is shorter.
+ */
+function asTable(rows: readonly Json[]): readonly Json[] {
+  const flat = rows.filter(
+    (row): row is { readonly [key: string]: Json } =>
+      typeof row === 'object' &&
+      row !== null &&
+      !Array.isArray(row) &&
+      Object.values(row).every((cell) => typeof cell !== 'object'),
+  );
+  const fields = [...new Set(flat.flatMap((row) => Object.keys(row)))];
+  const cells = flat.reduce((sum, row) => sum + Object.keys(row).length, 0);
+  if (flat.length < rows.length || cells * 2 < fields.length * rows.length) return rows;
+  return flat.map((row) =>
+    Object.fromEntries(fields.map((field) => [field, Object.hasOwn(row, field) ? (row[field] ?? null) : null])),
+  );
+}
+
+/** HH:MM:SS of an ISO text or epoch ms. What is no time stays as it is. */
+export function formatTime(value: unknown, timeZone: string): string {
+  if (value === undefined || value === null || value === '') return '';
+  const time = new Date(typeof value === 'number' || typeof value === 'string' ? value : Number.NaN);
+  return Number.isNaN(time.getTime()) ? textOf(value) : clockOf(timeZone).format(time);
+}
+
+let clock: { readonly timeZone: string; readonly format: Intl.DateTimeFormat } | undefined;
+
+/** One is kept: a conversation has one time zone. An unknown one is UTC. */
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  if (clock?.timeZone !== timeZone) {
+    const options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+    let format: Intl.DateTimeFormat;
+    try {
+      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone });
+    } catch {
+      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+    }
+    clock = { timeZone, format };
+  }
+  return clock.format;
+}
+
+/** Of a severity, of an event, or of a notification. */
+export function severityPrefix(value: unknown): string {
+  const severity: unknown = value instanceof Map ? (value.get('severity') ?? value.get('level')) : value;
+  return severity === 'critical' || severity === 'error' || severity === 'warning' ? `!${severity}:` : '';
+}
+
+/** Jinja's, positional and by keyword: `length` 255, `killwords` false, `end` "...", `leeway` 5. minijinja's takes keywords only. */
+export function truncate(text: string, more: readonly unknown[]): string {
+  const last = more.at(-1);
+  const named = last instanceof Map ? last : new Map<unknown, unknown>();
+  const placed = last instanceof Map ? more.slice(0, -1) : more;
+  const given = (name: string, at: number): unknown => named.get(name) ?? placed[at];
+  const number = (value: unknown, otherwise: number): number =>
+    typeof value === 'number' && value >= 0 ? Math.floor(value) : otherwise;
+  const length = number(given('length', 0), 255);
+  const end = textOf(given('end', 2) ?? '...');
+  const leeway = number(given('leeway', 3), 5);
+  const characters = Array.from(text);
+  if (characters.length <= length + leeway) return text;
+  const kept = characters.slice(0, Math.max(0, length - Array.from(end).length)).join('');
+  const space = kept.lastIndexOf(' ');
+  return (given('killwords', 1) === true || space < 0 ? kept : kept.slice(0, space)) + end;
+}
+
+function textOf(value: unknown): string {
+  const json = jsonOf(value);
+  if (json === null) return '';
+  return typeof json === 'string' ? json : JSON.stringify(json);
+}

@@ -1,0 +1,183 @@
+/**
+ * minijinja with our filters and limits, in the thread that imports this. It blocks: `worker.ts` is its only user beside
+ * tests. Templates reach nothing but their context: no files, no other templates, no JavaScript.
+ */
+import { Environment } from 'minijinja-js';
+import type { Json } from '../../core/json.ts';
+import { complaintOf, trapOf, unknownIn, type Words } from './complaints.ts';
+import { filtersFor, type Filter } from './filters.ts';
+import type { Answer, Limits, Question } from './protocol.ts';
+
+/** Compiled templates that are kept. */
+const KEPT = 64;
+const NAME = 'template';
+
+export type Sandbox = { readonly answer: (question: Question) => Answer };
+
+export function sandbox(limits: Limits): Sandbox {
+  const compiled = new Map<string, Environment>();
+  let timeZone = 'UTC';
+  /** A filter must not throw into minijinja, which would break for good: the render fails when it is through. */
+  let trouble: Error | undefined;
+  const takeTrouble = (): Error | undefined => {
+    const taken = trouble;
+    trouble = undefined;
+    return taken;
+  };
+  let panic: string | undefined;
+  let words: Words | undefined;
+
+  const safely =
+    (filter: Filter) =>
+    (...args: readonly unknown[]): string => {
+      try {
+        return filter(args[0], ...args.slice(1));
+      } catch (error) {
+        trouble ??= error instanceof Error ? error : new Error(String(error));
+        return '';
+      }
+    };
+  const filters = Object.entries(filtersFor(() => timeZone)).map(([name, filter]) => [name, safely(filter)] as const);
+
+  /** One for each template, so that none can include another. */
+  const environment = (): Environment => {
+    const made = new Environment();
+    made.trimBlocks = true;
+    made.lstripBlocks = true;
+    made.fuel = limits.fuel;
+    made.undefinedBehavior = 'lenient';
+    made.enablePyCompat();
+    for (const [name, filter] of filters) made.addFilter(name, filter);
+    const toon = filters.find(([name]) => name === 'toon_encode');
+    if (toon) made.addGlobal('toon_encode', toon[1]);
+    return made;
+  };
+  const plain = environment();
+
+  const compile = (text: string): Environment => {
+    const known = compiled.get(text);
+    if (known) compiled.delete(text);
+    const made = known ?? environment();
+    // A name without an ending is never escaped.
+    if (!known) made.addTemplate(NAME, text);
+    compiled.set(text, made);
+    const [oldest] = compiled.keys();
+    if (compiled.size > KEPT && oldest !== undefined) {
+      compiled.get(oldest)?.free();
+      compiled.delete(oldest);
+    }
+    return made;
+  };
+
+  const told = (): Words => (words ??= wordsOf(plain));
+
+  const attempt = (source: string, run: () => Answer): Answer => {
+    takeTrouble();
+    panic = undefined;
+    const say = console.error;
+    // Where a panic of the machine goes; its second line says what.
+    console.error = (text: unknown) => (panic ??= String(text).split('\n')[1] ?? String(text));
+    try {
+      const answer = run();
+      const failed = takeTrouble();
+      return failed ? { kind: 'wrong', complaint: { message: failed.message } } : answer;
+    } catch (error) {
+      if (isComplaint(error)) return { kind: 'wrong', complaint: complaintOf(error, source, limits, told) };
+      return { kind: 'broken', complaint: trapOf(error, panic, limits) };
+    } finally {
+      console.error = say;
+    }
+  };
+
+  return {
+    answer(question) {
+      switch (question.kind) {
+        case 'render':
+          return attempt(question.text, () => {
+            const context = withoutNulls(JSON.parse(question.context) as Json);
+            timeZone = zoneOf(context);
+            const text = compile(question.text).renderTemplate(NAME, context);
+            if (text.length > limits.maxChars)
+              return {
+                kind: 'wrong',
+                complaint: { message: `result has more than ${limits.maxChars.toLocaleString('en')} characters` },
+              };
+            return { kind: 'text', text };
+          });
+        case 'evaluate':
+          return attempt(question.expression, () => {
+            const context = JSON.parse(question.context) as Json;
+            timeZone = zoneOf(context);
+            plain.fuel = limits.fuel;
+            return { kind: 'value', value: isTrue(plain.evalExpr(question.expression, context)) };
+          });
+        case 'check':
+          return attempt(question.text, () => {
+            compile(question.text);
+            const unknown = unknownIn(question.text, told());
+            return unknown ? { kind: 'wrong', complaint: unknown } : { kind: 'fine' };
+          });
+        case 'check_expression':
+          return attempt(question.expression, () => {
+            // There is no way to compile an expression alone: it stops before its first step.
+            plain.fuel = 1;
+            try {
+              plain.evalExpr(question.expression, {});
+            } catch (error) {
+              if (!isComplaint(error) || error.message.startsWith('syntax error')) throw error;
+            }
+            const unknown = unknownIn(`{{${question.expression}}}`, told());
+            return unknown ? { kind: 'wrong', complaint: unknown } : { kind: 'fine' };
+          });
+        default:
+          return question satisfies never;
+      }
+    },
+  };
+}
+
+/**
+ * minijinja prints null as "none" and has no way to change that: a field that is null is left out, as if it were missing
+ * (it prints as nothing, `default` and `is defined` work); in a list it is the empty text.
+ */
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map((each: Json) => (each === null ? '' : withoutNulls(each)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([key, each]) => (each === null ? [] : [[key, withoutNulls(each)]])));
+}
+
+function zoneOf(context: Json): string {
+  const zone =
+    typeof context === 'object' && context !== null && !Array.isArray(context)
+      ? (context as Readonly<Record<string, Json>>)['time_zone']
+      : undefined;
+  return typeof zone === 'string' ? zone : 'UTC';
+}
+
+/** minijinja's own errors are plain ones; a trap, an overflow and the like are not. */
+const isComplaint = (error: unknown): error is Error =>
+  error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
+
+/** As Jinja has it: what is empty is false. */
+function isTrue(value: unknown): boolean {
+  if (value instanceof Map) return value.size > 0;
+  if (Array.isArray(value)) return value.length > 0;
+  return Boolean(value);
+}
+
+/** minijinja's own list of what it knows, from its `debug()`. */
+function wordsOf(environment: Environment): Words {
+  environment.fuel = 1_000;
+  const text = environment.renderNamedStr(NAME, '{{ debug() }}', {});
+  const between = (opening: string, closing: string): string => {
+    const start = text.indexOf(opening);
+    return start < 0 ? '' : text.slice(start, text.indexOf(`\n        ${closing}`, start));
+  };
+  const names = (part: string): string[] =>
+    Array.from(part.matchAll(/^ {12}"(?<name>\w+)"/gmu), (match) => match.groups?.['name'] ?? '');
+  return {
+    filter: names(between('filters: [', ']')),
+    test: names(between('tests: [', ']')),
+    function: names(between('globals: {', '}')),
+  };
+}

@@ -1,0 +1,108 @@
+/** A worker's life: started, asked one question at a time, each against a deadline, ended. */
+import { existsSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
+
+export type Thread = {
+  /** One at a time. After `lost` or `broken` it is of no more use: end it. The deadline counts from when it begins. */
+  ask(question: Question, deadlineMs: number): Promise<Answer | Lost>;
+  /** Resolves when it has ended; what is asked then is `lost`. As often as you like. */
+  end(): Promise<void>;
+};
+
+/** `reason`: what became of the worker, for people. */
+export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
+
+/** Beside the sources, and in the package a folder of its own beside or above the chunk that this is in. */
+const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'];
+
+export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {
+  const begun = new BigInt64Array(new SharedArrayBuffer(8));
+  const file = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
+  if (file === undefined) return died('its file is not in the package; install earpiece again');
+  let worker: Worker;
+  try {
+    worker = new Worker(file, {
+      name: 'earpiece-templates',
+      workerData: { limits, begun: begun.buffer } satisfies WorkerData,
+      // Nothing of ours to see, and no flag of the host's to stumble over.
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      // The stack is smaller than the engine's own inside of its memory, so that it is the one that ends first.
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 1 },
+    });
+  } catch (error) {
+    return died(messageOf(error));
+  }
+
+  /** Who waits for the next message, or for the end. */
+  let waiting: ((message: unknown) => void) | undefined;
+  let last: string | undefined;
+  const heard = (message: unknown): void => {
+    const settle = waiting;
+    waiting = undefined;
+    settle?.(message);
+  };
+  worker.on('message', heard);
+  worker.on('error', (error) => (last = messageOf(error)));
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', (code) => {
+      heard(died(last ?? `it ended with code ${code}`));
+      resolve();
+    });
+  });
+  const end = async (): Promise<void> => {
+    await worker.terminate();
+    await ended;
+  };
+
+  /** The next message; `late` when `left` says that no time is left. It keeps the process alive for so long only. */
+  const next = async (left: () => number): Promise<unknown> => {
+    let timer: NodeJS.Timeout | undefined;
+    worker.ref();
+    try {
+      return await new Promise<unknown>((resolve) => {
+        waiting = resolve;
+        const watch = (): void => {
+          const ms = left();
+          // One more turn of the loop: what arrived while this thread was busy is read before it counts as late.
+          if (ms <= 0) setImmediate(() => waiting === resolve && heard(LATE));
+          else timer = setTimeout(watch, ms);
+        };
+        watch();
+      });
+    } finally {
+      clearTimeout(timer);
+      worker.unref();
+    }
+  };
+
+  const startBy = performance.now() + startMs;
+  const first = await next(() => startBy - performance.now());
+  if (first !== 'ready') {
+    await end();
+    return first === LATE ? died(`it did not start within ${startMs.toLocaleString('en')} ms`) : (first as Lost);
+  }
+
+  return {
+    end,
+    async ask(question, deadlineMs) {
+      Atomics.store(begun, 0, 0n);
+      const asked = process.hrtime.bigint();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, not a window
+      worker.postMessage(question);
+      return (await next(() => {
+        const from = Atomics.load(begun, 0);
+        // On a busy machine it may take a while before it comes to run at all.
+        return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
+      })) as Answer | Lost;
+    },
+  };
+}
+
+const LATE: Lost = { kind: 'lost', reason: 'late' };
+const died = (why: string): Lost => ({ kind: 'lost', reason: { died: why } });
+const msSince = (ns: bigint): number => Number(process.hrtime.bigint() - ns) / 1e6;
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

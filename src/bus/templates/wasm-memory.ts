@@ -1,0 +1,71 @@
+/** Bounds the memory of WebAssembly modules: minijinja's has no limit of its own, and a template can ask for gigabytes. */
+
+type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+/** What we touch of it; the types of Node do not have it. */
+declare const WebAssembly: { Module: new (bytes: Bytes) => object };
+
+const PAGE_BYTES = 65_536;
+const MEMORY_SECTION = 5;
+
+/** From now on every module that this thread compiles from bytes has at most so much memory. For a worker of its own only. */
+export function boundMemory(megabytes: number): void {
+  const { Module } = WebAssembly;
+  WebAssembly.Module = class extends Module {
+    constructor(bytes: Bytes) {
+      super(withMaximum(bytes, Math.floor((megabytes * 1_048_576) / PAGE_BYTES)));
+    }
+  };
+}
+
+/** The module with a maximum in its memory section; growing beyond it fails, which ends what asked for it. */
+export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffer> {
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
+  let at = 8;
+  while (at < bytes.length) {
+    const [size, body] = readNumber(bytes, at + 1);
+    if (bytes[at] === MEMORY_SECTION) {
+      // One memory: its count, its flags, the pages that it starts with. Limits that it had are replaced.
+      const [count, flags] = readNumber(bytes, body);
+      const [initial] = readNumber(bytes, flags + 1);
+      if (count !== 1) throw new Error(`a module of ${count} memories`);
+      const limits = [1, 1, ...numberBytes(initial), ...numberBytes(pages)];
+      return joined(
+        bytes.subarray(0, at),
+        [MEMORY_SECTION, ...numberBytes(limits.length), ...limits],
+        bytes.subarray(body + size),
+      );
+    }
+    at = body + size;
+  }
+  throw new Error('a module without memory');
+}
+
+/** LEB128, unsigned: the value and where it ends. */
+function readNumber(bytes: Uint8Array, start: number): readonly [value: number, end: number] {
+  let value = 0;
+  let at = start;
+  for (let weight = 1; ; weight *= 128) {
+    const byte = bytes[at++] ?? 0;
+    value += (byte & 127) * weight;
+    if (byte < 128) return [value, at];
+  }
+}
+
+function numberBytes(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return [...bytes, rest];
+}
+
+function joined(...parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

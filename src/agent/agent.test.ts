@@ -56,7 +56,7 @@ describe('the loop', () => {
   const queue = (message: string, more: object = {}): Promise<unknown> =>
     inbox.queue('shop/coder#main', { message, kind: 'ci.failed', ...more });
   const types = (agent: Agent): string[] =>
-    agent.records.filter((r) => !/^(carrier|notification|system_|agent_|gate)/.test(r.type)).map((r) => r.type);
+    agent.records.filter((r) => !/^(carrier|notification|system_|agent_|gate|config_)/.test(r.type)).map((r) => r.type);
   const carriers = (agent: Agent): Draft[] => agent.records.filter((r) => 'notifications' in r);
   const until = async (ready: () => boolean): Promise<void> => {
     for (let i = 0; i < 2_000 && !ready(); i++) await new Promise((resolve) => setTimeout(resolve, 1));

@@ -5,6 +5,7 @@
 import type { LanguageModelV4, LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
+import type { Emitter } from '../core/event.ts';
 import { fault } from '../core/faults.ts';
 import { isInterrupt, levelRank, type Notification, type NotificationId, type Origin } from '../core/notification.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type ToolCallResponseRecord,
 } from '../core/records.ts';
 import type { Carried, Conversation, Inbox } from '../inbox/index.ts';
+import type { BudgetOptions, Usage } from '../sources/budget.ts';
 import type { Tool } from '../sources/tool.ts';
 import { askModel, type Answer } from './answer.ts';
 import { runBatch } from './batch.ts';
@@ -26,13 +28,16 @@ import { assertTransition, type Mode } from './modes.ts';
 import { callOptionsOf, familyOf, placementOf, type Placement } from './placement.ts';
 import { promptOf, unanswered } from './prompt.ts';
 import { backoffMs, failureOf } from './retry.ts';
+import { SelfWatch } from './self-watch.ts';
 import { Watcher } from './watcher.ts';
 
 export type AgentOptions = {
   readonly model: LanguageModelV4;
-  readonly earpiece: Inbox;
+  readonly earpiece: Inbox & { readonly bus?: Emitter };
   /** `project/agent#conversation`; without a conversation it is the agent's main one. */
   readonly address: string;
+  /** Where it tells what happens to it: tools that fail, what is used up, loops … Default: the bus of `earpiece`, if it has one. */
+  readonly emitter?: Emitter;
   readonly tools?: readonly Tool[];
   readonly system?: string;
   readonly purpose?: string;
@@ -41,6 +46,11 @@ export type AgentOptions = {
   /** Tries after the first for what passes (rate limits, overload, broken connections). Default 4. */
   readonly maxRetries?: number;
   readonly maxOutputTokens?: number;
+  /**
+   * What one turn may use; it is warned before that is over. A turn that has used more tokens is told so at once
+   * (critical) and answers once more: calls in that answer are not run, and the turn has failed. Default: no limits.
+   */
+  readonly budget?: BudgetOptions;
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Where notifications stand in requests. Default: by the model's provider. */
   readonly placement?: Placement;
@@ -48,6 +58,8 @@ export type AgentOptions = {
   readonly onTurnEnd?: (turn: TurnEnding) => Promise<{ readonly again?: boolean } | void>;
   /** From 0 to 1, for the spread of retries. */
   readonly chance?: () => number;
+  /** What goes wrong beside the conversation (an event that nobody could be told). Default: a warning of the process. */
+  readonly onTrouble?: (error: unknown) => void;
 };
 
 /** A turn that is about to end by itself. With `again` the answer gets one more cycle, if something is due for it. */
@@ -66,11 +78,13 @@ export type TurnResult = {
   readonly handedBack: readonly NotificationId[];
 };
 
+const MAX_CYCLES = 100;
 /** Cycles that what arrives during the last answer may add to a turn. */
 const EXTRA_CYCLES = 3;
 const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
 const CUT_OFF = 'The program ended while you answered. Go on.';
+const NOT_RUN = 'Not run: the tokens of this turn are used up.';
 const WOKEN = 'Nobody has written; the following happened since your last turn.';
 
 /** By the last of these it is told whether a turn was over. `agent_stopped`: a person ended it. */
@@ -102,6 +116,9 @@ export class Agent implements AsyncDisposable {
   readonly inbox: Inbox;
   readonly conversation: Conversation;
   readonly options: AgentOptions;
+  /** Where what happens to it is told; undefined where nobody listens. */
+  readonly emitter: Emitter | undefined;
+  readonly #self: SelfWatch;
   readonly #placement: Placement;
   readonly #listeners = new Set<EventQueue<AgentEvent>>();
   readonly #watcher: Watcher;
@@ -118,6 +135,7 @@ export class Agent implements AsyncDisposable {
     this.options = options;
     this.address = address;
     this.inbox = options.earpiece;
+    this.emitter = options.emitter ?? options.earpiece.bus;
     this.conversation = this.inbox.conversation(address, {
       host: 'earpiece',
       carrier: 'agent',
@@ -128,6 +146,19 @@ export class Agent implements AsyncDisposable {
     });
     this.#placement = options.placement ?? placementOf(familyOf(options.model.provider));
     this.#watcher = new Watcher(this);
+    const { model, tools = [] } = options;
+    this.#self = new SelfWatch({
+      inbox: this.inbox,
+      emitter: this.emitter,
+      log: this.conversation.log,
+      address: this.conversation.address,
+      setup: {
+        model: `${model.provider.split('.')[0]}:${model.modelId}`,
+        tools: tools.map(({ name }) => name).toSorted(),
+      },
+      budget: { ...options.budget, iterations: options.maxCycles ?? MAX_CYCLES },
+      onTrouble: options.onTrouble ?? warn,
+    });
   }
 
   get mode(): Mode {
@@ -181,6 +212,7 @@ export class Agent implements AsyncDisposable {
         ),
       );
     await this.conversation.seen();
+    await this.#self.opened(this.#records);
     await this.#watcher.start(this.#records);
   }
 
@@ -194,7 +226,7 @@ export class Agent implements AsyncDisposable {
       return await this.#run('person', text, async () => {
         this.#watcher.personCame();
         await this.#carry(
-          [{ type: 'turn_start' }, { type: 'chat_request', content: text, ...(author === undefined ? {} : { author }) }],
+          [...this.#begin(), { type: 'chat_request', content: text, ...(author === undefined ? {} : { author }) }],
           'turn_start',
         );
       });
@@ -220,7 +252,7 @@ export class Agent implements AsyncDisposable {
     return this.#run('notification', at === 'forced' ? FORCED : WOKEN, async () => {
       await this.#record([{ type: 'agent_woken', ids }]);
       const request: ChatRequestRecord = { type: 'chat_request', content: at === 'forced' ? FORCED : WOKEN, source: 'system' };
-      await this.#carry([{ type: 'turn_start' }, request], at);
+      await this.#carry([...this.#begin(), request], at);
     });
   }
 
@@ -256,6 +288,7 @@ export class Agent implements AsyncDisposable {
     this.stop();
     await this.#turn?.catch(() => undefined);
     await this.#watcher.stop();
+    await this.#self.closed();
     await this.conversation.ended();
     await this.inbox.releaseWriter(this.conversation);
     for (const listener of this.#listeners) listener.close();
@@ -263,6 +296,10 @@ export class Agent implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #begin(): readonly Draft[] {
+    return [...this.#self.setupRecords, { type: 'turn_start' }];
   }
 
   #interrupt(why: Interruption): void {
@@ -281,6 +318,7 @@ export class Agent implements AsyncDisposable {
     if (by === 'person') this.#depth = 0;
     const turn = (async (): Promise<TurnResult> => {
       this.emit({ type: 'turn_started', by, content });
+      this.#self.turnBegan(content, by, content === '');
       await start();
       return this.#cycles();
     })();
@@ -301,11 +339,16 @@ export class Agent implements AsyncDisposable {
   async #cycles(): Promise<TurnResult> {
     let extra = 0;
     let text = '';
-    const { maxCycles = 100 } = this.options;
+    const { maxCycles = MAX_CYCLES } = this.options;
+    const { budget } = this.#self;
     for (let cycle = 1; ; cycle++) {
       this.#enter('streaming');
-      if (cycle > maxCycles)
+      if (cycle > maxCycles) {
+        this.#self.outOfIterations();
         return this.#end('failed', cycle - 1, text, `the turn took more than ${maxCycles} requests to the model`);
+      }
+      // More was used than there is: this answer is the last.
+      const last = budget.overspent;
       this.emit({ type: 'request', cycle });
       const answer = await this.#ask();
       if (answer.kind === 'failed') return this.#end('failed', cycle, text, failureOf(answer.error).why);
@@ -318,7 +361,11 @@ export class Agent implements AsyncDisposable {
       text = answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
       await this.#record(answer.records);
       this.#mayForce = true;
-      this.#usage(answer);
+      this.#self.answered(this.#usage(answer), answer.headers);
+      if (answer.calls.length > 0 && last) {
+        await this.#record(answer.calls.map((call) => response(call, NOT_RUN, true)));
+        return this.#end('failed', cycle, text, `the turn used ${budget.tokens} tokens of ${this.options.budget?.tokens ?? 0}`);
+      }
       if (answer.calls.length > 0) {
         this.#enter('executing');
         await this.#execute(answer.calls);
@@ -334,15 +381,18 @@ export class Agent implements AsyncDisposable {
       this.#enter('continuing');
       if (this.#abort.signal.aborted && this.#abort.signal.reason === STOPPED) return this.#end('stopped', cycle, text);
       if (await this.#replied()) continue;
-      if (extra < EXTRA_CYCLES && (await this.#urgent())) {
+      const mayGoOn = !last && extra < EXTRA_CYCLES;
+      if (mayGoOn && (await this.#urgent())) {
         extra++;
         await this.#carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
         continue;
       }
       const { signal } = this.#abort;
-      const ending = await this.options.onTurnEnd?.({ signal, ask: (question) => this.#aside(question, signal) });
+      const ask = (question: string): Promise<string> =>
+        last ? Promise.reject(new Error('the tokens of this turn are used up')) : this.#aside(question, signal);
+      const ending = await this.options.onTurnEnd?.({ signal, ask });
       if (signal.aborted && signal.reason === STOPPED) return this.#end('stopped', cycle, text);
-      if (ending?.again === true && extra < EXTRA_CYCLES && (await this.#due('turn_end'))) {
+      if (ending?.again === true && mayGoOn && (await this.#due('turn_end'))) {
         extra++;
         await this.#carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
         continue;
@@ -359,6 +409,7 @@ export class Agent implements AsyncDisposable {
       const answer = await askModel(model, this.#request(), (event) => this.emit(event));
       if (answer.kind !== 'failed') return answer;
       const failure = failureOf(answer.error);
+      if (failure.kind === 'retry' && failure.rateLimited) this.#self.refusedForRate(failure.afterMs);
       if (failure.kind === 'refused' && !redacted && (await this.#redact(failure.why))) {
         redacted = true;
         continue;
@@ -449,7 +500,9 @@ export class Agent implements AsyncDisposable {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
+    const watch = this.#self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({
+      watch,
       calls,
       tools: this.options.tools ?? [],
       signal: this.#abort.signal,
@@ -458,6 +511,8 @@ export class Agent implements AsyncDisposable {
         for (const about of outcome.knows ?? []) knows[about] = this.inbox.store.now();
         fault('agent.tool_landing');
         const record = response(call, outcome.content, outcome.isError ?? false);
+        // What failed in this batch rides on it.
+        if (last) await this.#self.told();
         if (last) await this.#carry([record], 'tool_batch_end', knows);
         else await this.#record([record]);
       },
@@ -508,21 +563,18 @@ export class Agent implements AsyncDisposable {
     return true;
   }
 
-  #usage(answer: Extract<Answer, { kind: 'finished' }>): void {
-    const { usage } = answer;
-    if (usage === undefined) return;
-    this.emit({
-      type: 'usage',
-      inputTokens: usage.inputTokens.total ?? 0,
-      outputTokens: usage.outputTokens.total ?? 0,
-      cachedTokens: usage.inputTokens.cacheRead ?? 0,
-    });
+  #usage({ usage }: Extract<Answer, { kind: 'finished' }>): Usage | undefined {
+    if (usage === undefined) return undefined;
+    const used = { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 };
+    this.emit({ type: 'usage', ...used, cachedTokens: usage.inputTokens.cacheRead ?? 0 });
+    return used;
   }
 
   async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
     this.#enter(how === 'complete' ? 'complete' : 'aborted');
     // A program that ends is no person that stops: it goes on when it is started again.
     if (how === 'stopped' && !this.#closed) await this.#record([{ type: 'agent_stopped' }]);
+    await this.#self.turnEnded({ reason: how, cycles, ...(error === undefined ? {} : { error }) });
     const open =
       how === 'stopped'
         ? await this.inbox.store.items(this.conversation.log, { kind: 'open', conversation: this.conversation.id })
@@ -554,3 +606,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     signal.addEventListener('abort', done);
   });
 }
+
+const warn = (error: unknown): void => {
+  process.emitWarning(`agent: ${error instanceof Error ? error.message : String(error)}`);
+};

@@ -20,6 +20,8 @@ export type Answer =
       readonly calls: readonly ToolCallRequestRecord[];
       readonly finish: string;
       readonly usage?: LanguageModelV4Usage;
+      /** Of the provider's response, names in lower case. */
+      readonly headers?: Readonly<Record<string, string>>;
     }
   /** `reason` is what the signal was aborted with. Blank: the model had said nothing that can be kept. */
   | {
@@ -61,6 +63,7 @@ export async function askModel(
     const started = await Promise.race([model.doStream(options), whenAborted]);
     if (started === 'aborted') return aborted();
     const reader = started.stream.getReader();
+    const headers = started.response?.headers;
     for (;;) {
       const read = await Promise.race([reader.read(), whenAborted]);
       if (read === 'aborted') {
@@ -126,7 +129,14 @@ export async function askModel(
           return signal.aborted ? aborted() : { kind: 'failed', error: part.error };
         case 'finish': {
           const records = parts.flatMap((p) => recordsOf(p, false));
-          return { kind: 'finished', records, calls: callsOf(records), finish: part.finishReason.unified, usage: part.usage };
+          return {
+            kind: 'finished',
+            records,
+            calls: callsOf(records),
+            finish: part.finishReason.unified,
+            usage: part.usage,
+            ...(headers === undefined ? {} : { headers: lowerCase(headers) }),
+          };
         }
         default:
           break;
@@ -141,6 +151,9 @@ export async function askModel(
 export class IncompleteAnswer extends Error {
   override readonly name = 'IncompleteAnswer';
 }
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** What of a partial answer a later request may contain: text that says something, reasoning that is signed, calls whose arguments are whole. */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {

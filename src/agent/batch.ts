@@ -1,5 +1,7 @@
 import type { ToolCallRequestRecord } from '../core/records.ts';
 import { didYouMean } from '../core/errors.ts';
+import { plainDuration } from '../sources/seen.ts';
+import type { CallEnd, ToolUse } from '../sources/tool-calls.ts';
 import type { Tool, ToolOutcome } from '../sources/tool.ts';
 import type { AgentEvent } from './events.ts';
 
@@ -8,17 +10,21 @@ export type Batch = {
   readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
+  /** Called as each call begins, and as it ends, before it lands. */
+  readonly watch: { began(call: ToolUse): void; ended(call: ToolUse, end: CallEnd): void };
   /** Writes one result down; called one after the other in the order in which they land, `last` with the last. */
   readonly land: (call: ToolCallRequestRecord, outcome: ToolOutcome, last: boolean) => Promise<void>;
 };
 
 /** Runs the calls of one answer side by side. Resolves when each has its result in the log; rejects only when `land` does. */
-export async function runBatch({ calls, tools, signal, emit, land }: Batch): Promise<void> {
+export async function runBatch({ calls, tools, signal, emit, watch, land }: Batch): Promise<void> {
   const batch = calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments }));
   let left = calls.length;
   let landing: Promise<void> = Promise.resolve();
   await Promise.all(
     calls.map(async (call) => {
+      const use = { id: call.id, name: call.name, args: call.arguments };
+      watch.began(use);
       emit({ type: 'tool_started', id: call.id, name: call.name, args: call.arguments });
       const outcome = await outcomeOf(call, tools, {
         id: call.id,
@@ -26,6 +32,7 @@ export async function runBatch({ calls, tools, signal, emit, land }: Batch): Pro
         batch,
         progress: (text) => emit({ type: 'tool_progress', id: call.id, text }),
       });
+      watch.ended(use, endOf(outcome, signal));
       landing = landing.then(() => land(call, outcome, --left === 0));
       await landing;
       emit({ type: 'tool_ended', id: call.id, name: call.name, content: outcome.content, isError: outcome.isError ?? false });
@@ -39,31 +46,80 @@ async function outcomeOf(
   context: Parameters<Tool['execute']>[1],
 ): Promise<ToolOutcome> {
   const malformed = (call.metadata as { malformed?: string } | undefined)?.malformed;
-  if (malformed !== undefined) return wrong(`The arguments are no JSON object: ${malformed.slice(0, 200)}`);
+  if (malformed !== undefined)
+    return wrong(`The arguments are no JSON object: ${malformed.slice(0, 200)}`, { type: 'bad_arguments' });
   const tool = tools.find((t) => t.name === call.name);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
     const near = didYouMean(call.name, names);
     return wrong(
       `There is no tool ${JSON.stringify(call.name)}${near === undefined ? '.' : `; did you mean ${near}?`} There are: ${names.join(', ') || 'none'}.`,
+      { type: 'unknown_tool', message: 'there is no such tool' },
     );
   }
-  const { signal } = context;
-  let ended: (() => void) | undefined;
-  const aborted = new Promise<ToolOutcome>((resolve) => {
-    ended = () => resolve(wrong('Not finished: interrupted.'));
-    if (signal.aborted) ended();
-    else signal.addEventListener('abort', ended, { once: true });
-  });
+  using deadline = new Deadline(context.signal, tool.timeoutMs);
+  const { signal } = deadline;
   try {
     // A tool that ends in time after the abort has the better answer.
-    const outcome = tool.execute(call.arguments, context).then(spoken);
-    return await Promise.race([outcome, aborted.then((late) => Promise.race([outcome, graceful(late)]))]);
+    const outcome = tool.execute(call.arguments, { ...context, signal }).then(spoken);
+    const first = await Promise.race([outcome, deadline.over.then((late) => Promise.race([outcome, graceful(late)]))]);
+    return deadline.passed && first.isError === true ? { ...deadline.timedOut, content: first.content } : first;
   } catch (error) {
-    return spoken(wrong(error instanceof Error ? error.message : String(error)));
-  } finally {
-    if (ended) signal.removeEventListener('abort', ended);
+    if (deadline.passed) return deadline.timedOut;
+    const timeout = error instanceof Error && error.name === 'TimeoutError';
+    const type = timeout ? 'timeout' : error instanceof Error && error.name !== 'Error' ? error.name : 'error';
+    return spoken(wrong(error instanceof Error ? error.message : String(error), { type }));
   }
+}
+
+/** When a call is given up: with its batch, or when its own time is over. */
+class Deadline implements Disposable {
+  readonly signal: AbortSignal;
+  /** What is said in its place then. */
+  readonly over: Promise<ToolOutcome>;
+  passed = false;
+  readonly #own = new AbortController();
+  readonly #batch: AbortSignal;
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #interrupted: () => void;
+
+  constructor(batch: AbortSignal, timeoutMs: number | undefined) {
+    this.#batch = batch;
+    this.#timeoutMs = timeoutMs ?? 0;
+    this.signal = this.#own.signal;
+    const over = Promise.withResolvers<ToolOutcome>();
+    this.over = over.promise;
+    this.#interrupted = () => {
+      over.resolve(wrong('Not finished: interrupted.'));
+      this.#own.abort(batch.reason);
+    };
+    if (batch.aborted) this.#interrupted();
+    else batch.addEventListener('abort', this.#interrupted, { once: true });
+    if (timeoutMs !== undefined && !batch.aborted)
+      this.#timer = setTimeout(() => {
+        this.passed = true;
+        over.resolve(this.timedOut);
+        this.#own.abort(new DOMException(`timeout after ${plainDuration(timeoutMs)}`, 'TimeoutError'));
+      }, timeoutMs);
+  }
+
+  get timedOut(): ToolOutcome {
+    const message = `timeout after ${plainDuration(this.#timeoutMs)}`;
+    return wrong(`Not finished: ${message}.`, { type: 'timeout', message, timeoutMs: this.#timeoutMs });
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#batch.removeEventListener('abort', this.#interrupted);
+  }
+}
+
+/** What it means for whoever watches. What failed while it was ended from outside says nothing of its tool. */
+function endOf({ content, isError, failure }: ToolOutcome, signal: AbortSignal): CallEnd {
+  if (isError !== true) return { kind: 'success', resultLength: content.length };
+  if (signal.aborted) return { kind: 'interrupted' };
+  return { kind: 'failed', failure: { message: content, type: 'tool_error', ...failure } };
 }
 
 const GRACE_MS = 250;
@@ -72,4 +128,8 @@ const graceful = (late: ToolOutcome): Promise<ToolOutcome> =>
 /** Anthropic refuses an error without a word. */
 const spoken = (outcome: ToolOutcome): ToolOutcome =>
   outcome.isError && outcome.content.trim() === '' ? { ...outcome, content: 'Failed; it did not say why.' } : outcome;
-const wrong = (content: string): ToolOutcome => ({ content, isError: true });
+const wrong = (content: string, failure?: ToolOutcome['failure']): ToolOutcome => ({
+  content,
+  isError: true,
+  ...(failure === undefined ? {} : { failure }),
+});

@@ -2,7 +2,8 @@ import { IncompleteAnswer } from './answer.ts';
 
 /** What a failed request means for the next one. */
 export type Failure =
-  | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string }
+  /** `rateLimited`: the provider wants fewer requests (429). */
+  | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }
   /** The provider refuses what was sent (4xx that is neither about who asks nor how often). */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'final'; readonly why: string };
@@ -19,7 +20,12 @@ export function failureOf(error: unknown): Failure {
     return passing ? { kind: 'retry', afterMs: undefined, why } : { kind: 'final', why };
   }
   if (statusCode === 408 || statusCode === 409 || statusCode === 429 || statusCode >= 500)
-    return { kind: 'retry', afterMs: retryAfter(responseHeaders), why };
+    return {
+      kind: 'retry',
+      afterMs: retryAfter(responseHeaders),
+      why,
+      ...(statusCode === 429 ? { rateLimited: true as const } : {}),
+    };
   if (statusCode === 401 || statusCode === 403 || statusCode === 404) return { kind: 'final', why };
   return { kind: 'refused', why };
 }

@@ -9,6 +9,8 @@ export type Tool = {
   readonly description: string;
   /** JSON Schema of the arguments, an object. */
   readonly inputSchema: { readonly [key: string]: Json };
+  /** After so long its call is given up: `signal` aborts, and the model is told. Default: it may take as long as it likes. */
+  readonly timeoutMs?: number;
   /**
    * Called when the model asked for it, with arguments that are JSON but not checked. Must not throw for what the model
    * did wrong: that is an outcome with `isError`. What it throws all the same becomes one. Should end soon after `signal`
@@ -29,6 +31,8 @@ export type ToolCall = {
 export type ToolOutcome = {
   readonly content: string;
   readonly isError?: boolean;
+  /** With `isError`, what kind of failure it is, for whoever watches; the model reads `content`. Type "timeout" is one. */
+  readonly failure?: { readonly type: string; readonly message?: string; readonly timeoutMs?: number };
   /** What the agent knows by this result (`handle:build`, `file:/a/b`), so that no notification tells it again. */
   readonly knows?: readonly string[];
 };

@@ -1,0 +1,212 @@
+/**
+ * What an agent sees happen to itself, told to the bus as it happens: its tools, its turns, its budget, that it goes in
+ * circles, how much its provider lets it do, that it was set up otherwise before. Nothing of it can fail the agent or hold
+ * it up: who emits is counted and reported, and waited for at most `TOLD_WITHIN_MS`, where a carrier is about to go.
+ */
+import type { LogKey } from '../core/address.ts';
+import type { Emitted, Emitter } from '../core/event.ts';
+import type { Origin } from '../core/notification.ts';
+import type { Draft } from '../core/records.ts';
+import type { Inbox } from '../inbox/index.ts';
+import { Budget, type BudgetOptions, type Usage } from '../sources/budget.ts';
+import { changes, lastSetup, sameSetup, setupKeys, setupRecord, type Setup } from '../sources/config.ts';
+import { Loops } from '../sources/loops.ts';
+import { RateLimits, type Headers } from '../sources/rate-limits.ts';
+import type { Seen } from '../sources/seen.ts';
+import { queried, resumed, sessionEnded, turnBegan, turnEnded } from '../sources/sessions.ts';
+import { ToolCalls, type CallEnd, type ToolUse } from '../sources/tool-calls.ts';
+
+export type SelfWatchOptions = {
+  readonly inbox: Inbox;
+  readonly emitter: Emitter | undefined;
+  readonly log: LogKey;
+  /** `project/agent#conversation`. */
+  readonly address: string;
+  readonly setup: Setup;
+  readonly budget: BudgetOptions & { readonly iterations: number };
+  readonly onTrouble: (error: unknown) => void;
+};
+
+/** A store or a bus in trouble costs a carrier no more. */
+const TOLD_WITHIN_MS = 250;
+const ENDED_WITHIN_MS = 2_000;
+
+export class SelfWatch {
+  readonly budget: Budget;
+  readonly #options: SelfWatchOptions;
+  readonly #loops = new Loops();
+  readonly #rateLimits: RateLimits;
+  readonly #calls = new ToolCalls();
+  /** Emitted, and not durable yet. */
+  readonly #pending = new Set<Promise<unknown>>();
+  /** Was waited for in vain: as long as these are pending nobody waits again. */
+  #stuck: readonly Promise<unknown>[] = [];
+  /** What says nothing any more when the turn is over. */
+  #ofThisTurn: Promise<Emitted | undefined>[] = [];
+  #setup: Setup | undefined;
+  #turn = 0;
+  #turnsHere = 0;
+
+  constructor(options: SelfWatchOptions) {
+    this.#options = options;
+    this.budget = new Budget(options.budget);
+    this.#rateLimits = new RateLimits({ provider: options.setup.model.split('.')[0] ?? '' });
+  }
+
+  /** The conversation is opened with these records. */
+  async opened(records: readonly Draft[]): Promise<void> {
+    const { address, setup } = this.#options;
+    this.#turn = records.filter(({ type }) => type === 'turn_start').length;
+    this.#setup = lastSetup(records);
+    this.#tell(resumed(records, address));
+    const changed = this.#setup === undefined ? [] : changes(this.#setup, setup, address);
+    this.#tell(changed);
+    // Told when it was opened before, and put back since.
+    if (this.#options.emitter !== undefined && this.#setup !== undefined)
+      for (const key of setupKeys(address))
+        if (!changed.some((seen) => seen.key === key)) this.#takeBack(key, 'it is as in the last turn');
+    await this.told();
+  }
+
+  /** What is to be written with the beginning of a turn: with which model and tools it runs, where that is news. */
+  get setupRecords(): readonly Draft[] {
+    const { setup } = this.#options;
+    if (sameSetup(this.#setup, setup)) return [];
+    this.#setup = setup;
+    return [setupRecord(setup)];
+  }
+
+  turnBegan(query: string, by: 'person' | 'notification', goesOn: boolean): void {
+    const { address } = this.#options;
+    this.budget.begin(this.#now());
+    this.#loops.begin();
+    this.#calls.begin();
+    if (!goesOn) this.#turn += 1;
+    this.#turnsHere += 1;
+    this.#tell([queried(query, address, by), turnBegan(this.#turn, address)]);
+  }
+
+  answered(usage: Usage | undefined, headers: Headers | undefined): void {
+    this.budget.answered(usage);
+    if (headers !== undefined) this.#tell(this.#rateLimits.heard(headers, this.#now()));
+  }
+
+  refusedForRate(afterMs: number | undefined): void {
+    this.#tell([this.#rateLimits.refused({ afterMs })]);
+  }
+
+  /** The batch of an answer begins: what its answer has used is told with it. */
+  batchBegan(calls: readonly ToolUse[]): Batch {
+    const now = this.#now();
+    this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
+    const ends: CallEnd[] = [];
+    const id = this.#options.inbox.ids.make('b');
+    const startedAt = new Map<string, number>();
+    return {
+      began: (call) => {
+        startedAt.set(call.id, this.#now());
+        this.#tell([this.#calls.pending(call)], call.name);
+      },
+      ended: (call, end) => {
+        ends.push(end);
+        this.#tell(this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now)), call.name);
+        if (ends.length === calls.length) this.#tell([this.#calls.batch({ id, ends, durationMs: this.#now() - now })]);
+      },
+    };
+  }
+
+  outOfIterations(): void {
+    this.#tell([this.budget.outOfIterations()]);
+  }
+
+  async turnEnded(how: {
+    readonly reason: 'complete' | 'stopped' | 'failed';
+    readonly cycles: number;
+    readonly error?: string;
+  }): Promise<void> {
+    const over = this.budget.reachedLate(this.#now());
+    this.#tellOfThisTurn(over.filter(({ type }) => type.startsWith('budget.')));
+    this.#tell(over.filter(({ type }) => !type.startsWith('budget.')));
+    const { count: toolCalls } = this.#calls;
+    this.#tell([turnEnded({ ...how, turn: this.#turn, toolCalls, tokens: this.budget.tokens }, this.#options.address)]);
+    const emitted = this.#ofThisTurn.splice(0);
+    if (emitted.length > 0)
+      void this.#track(
+        Promise.all(emitted).then(async (all) => {
+          for (const id of all.flatMap((each) => each?.heard.flatMap((heard) => ('id' in heard ? [heard.id] : [])) ?? []))
+            await this.#options.inbox.withdraw(this.#options.log, { id }, { by: 'agent', reason: 'its turn is over' });
+        }),
+      );
+    await this.told();
+  }
+
+  /** Resolves when all that was told is durable, or when that takes too long. */
+  async told(withinMs = TOLD_WITHIN_MS): Promise<void> {
+    if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
+    const waitedFor = [...this.#pending];
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, withinMs, 'late')));
+    // What a bus holds back in order to count it is written now.
+    const written = this.#options.inbox.written().catch(this.#options.onTrouble);
+    const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), late]);
+    clearTimeout(timer);
+    this.#stuck = how === 'late' ? waitedFor : [];
+  }
+
+  async closed(): Promise<void> {
+    this.#tell([sessionEnded(this.#options.address, this.#turnsHere)]);
+    await this.told(ENDED_WITHIN_MS);
+  }
+
+  #now(): number {
+    return this.#options.inbox.store.now();
+  }
+
+  #tellOfThisTurn(all: readonly Seen[]): void {
+    for (const seen of all) this.#ofThisTurn.push(this.#emit(seen));
+  }
+
+  #tell(all: readonly Seen[], tool?: string): void {
+    for (const seen of all) void this.#emit(seen, tool);
+  }
+
+  /** Never rejects; undefined when there is nobody to tell, or it could not be told. */
+  #emit(seen: Seen, tool?: string): Promise<Emitted | undefined> {
+    const { emitter, address } = this.#options;
+    if (emitter === undefined) return Promise.resolve(undefined);
+    const origin = this.#originOf(seen, tool);
+    const event = { ...seen, source: 'agent', subject: address, ...(origin === undefined ? {} : { origin }) };
+    return this.#track((async () => emitter.emit(event))());
+  }
+
+  /**
+   * Its own doing, so that it wakes nobody: an agent that is idle has nothing to do about it. Not where it is to interrupt
+   * the turn that runs: what an agent causes is never critical.
+   */
+  #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
+    if (type === 'budget.token.exceeded') return undefined;
+    return { agent: this.#options.log, depth: 0, ...(tool === undefined ? {} : { tool }) };
+  }
+
+  #takeBack(key: string, reason: string): void {
+    void this.#track(this.#options.inbox.withdraw(this.#options.log, { key }, { by: 'agent', reason }));
+  }
+
+  /** Counted while it lasts; a failure is reported, and gives undefined. */
+  async #track<T>(work: Promise<T>): Promise<T | undefined> {
+    this.#pending.add(work);
+    try {
+      return await work;
+    } catch (error) {
+      this.#options.onTrouble(error);
+      return undefined;
+    } finally {
+      this.#pending.delete(work);
+    }
+  }
+}
+
+export type Batch = {
+  readonly began: (call: ToolUse) => void;
+  readonly ended: (call: ToolUse, end: CallEnd) => void;
+};

@@ -5,6 +5,7 @@
  */
 import { didYouMean } from '../core/errors.ts';
 import type { Severity } from '../core/event.ts';
+import { matchesType } from './matching.ts';
 
 export type EventType = {
   /** As the source emits it, where the source does not say otherwise. */
@@ -168,10 +169,6 @@ export const EVENT_TYPES = {
 } as const satisfies Readonly<Record<string, EventType>>;
 
 const KNOWN = Object.keys(EVENT_TYPES);
-
-/** `build.*` is all that begins with `build.`; anything else is itself. */
-export const matchesType = (pattern: string, type: string): boolean =>
-  pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type;
 
 /**
  * The known type that is meant by one that looks mistyped; undefined for a known one, and for one that looks like none.

@@ -27,8 +27,7 @@ export type FolderOptions = {
 };
 
 export const MAX_FILES = 1_000;
-/** A look takes at most this part of the time. */
-const SHARE = 20;
+const HALF_MS = 0.5;
 
 export class Folder {
   readonly #options: FolderOptions;
@@ -47,11 +46,12 @@ export class Folder {
   look(now: number): FolderState {
     if (now < this.#nextLook) return this.#state;
     const { lookEveryMs } = this.#options;
+    const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
-    // A folder of very many files is not looked at all the time.
-    const took = unchanged ? performance.now() - now : 0;
-    this.#nextLook = now + Math.max(lookEveryMs, took * SHARE);
+    // A folder of very many files is looked at less often: a look takes at most a twentieth of the time.
+    const took = unchanged ? performance.now() - began : 0;
+    this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
   }
 

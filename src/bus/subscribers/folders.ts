@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { matchesType } from '../event-types.ts';
+import { matchesType } from '../matching.ts';
 import type { Subscriber, SubscriberProblem, SubscriberSet, SubscriberSource } from '../subscriber.ts';
 import { Folder, type FolderState } from './folder.ts';
 
@@ -97,7 +97,7 @@ function merge(states: readonly FolderState[]): { set: SubscriberSet; about: rea
       if (below?.output.core) {
         if (each.core === false)
           warn(at.core, `output.core is false, but ${subscriber.id} is of the core (${below.from.file}) and stays so`);
-        const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => covers(own, type)));
+        const left = below.events.types.filter((type) => !subscriber.events.types.some((own) => matchesType(own, type)));
         if (left.length > 0)
           warn(at.types, `events.types leaves out ${left.join(', ')}, which the core's ${below.from.file} tells of`);
         counts = withCore(subscriber, true);
@@ -109,8 +109,6 @@ function merge(states: readonly FolderState[]): { set: SubscriberSet; about: rea
     }
   return { set: { subscribers: [...byId.values()], problems: [...states.flatMap(({ problems }) => problems), ...about] }, about };
 }
-
-const covers = (own: string, type: string): boolean => own === type || matchesType(own, type);
 
 /** The same object for the same one: a subscriber that is another object begins anew. */
 function withCore(subscriber: Subscriber, core: boolean): Subscriber {

@@ -1,0 +1,452 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { formatProblem } from '../../config/index.ts';
+import { proves, verifies } from '../../../e2e/verifies.ts';
+import type { Subscriber, SubscriberProblem, SubscriberSource } from '../subscriber.ts';
+import { MAX_FILES } from './folder.ts';
+import { projectFolder, shippedFolder, subscriberFolders, type SubscriberFoldersOptions } from './folders.ts';
+
+type World = {
+  readonly root: string;
+  readonly source: SubscriberSource;
+  /** Paths begin with `shipped/`, `user/` or `web/` (the folder of the project `web`). */
+  readonly write: (path: string, text: string) => string;
+  readonly remove: (path: string) => void;
+  /** `id name` of each subscriber of `web`. */
+  readonly names: () => string[];
+  readonly problems: () => string[];
+  readonly find: (id: string) => Subscriber | undefined;
+  /** What `onProblem` was told, a list for each call. */
+  readonly told: string[][];
+  readonly short: (text: string) => string;
+};
+
+/** Everything is looked at each time that it is asked for, unless `more` says otherwise. */
+function world(files: Readonly<Record<string, string>> = {}, more: Partial<SubscriberFoldersOptions> = {}): World {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-folders-')));
+  onTestFinished(() => {
+    execFileSync('chmod', ['-R', 'u+rwX', root]);
+    rmSync(root, { recursive: true, force: true });
+  });
+  const place: Readonly<Record<string, string>> = {
+    shipped: join(root, 'shipped'),
+    user: join(root, 'user'),
+    web: projectFolder(join(root, 'web')),
+  };
+  mkdirSync(join(root, 'shipped'));
+  const pathOf = (path: string): string => {
+    const slash = path.indexOf('/');
+    return join(place[path.slice(0, slash)] ?? root, path.slice(slash + 1));
+  };
+  const write = (path: string, text: string): string => {
+    const file = pathOf(path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  const told: string[][] = [];
+  const short = (text: string): string => text.replaceAll(place['web'] ?? '', 'web').replaceAll(`${root}/`, '');
+  const line = (problem: SubscriberProblem): string =>
+    `${problem.severity === 'warning' ? 'warning: ' : ''}${short(formatProblem(problem))}`;
+  const source = subscriberFolders({
+    shipped: join(root, 'shipped'),
+    user: join(root, 'user'),
+    projectRoot: (project) => (project === 'web' ? join(root, 'web') : undefined),
+    onProblem: (problems) => told.push(problems.map(line)),
+    lookEveryMs: 0,
+    ...more,
+  });
+  return {
+    root,
+    source,
+    write,
+    remove: (path) => unlinkSync(pathOf(path)),
+    names: () => source.of('web').subscribers.map(({ id, name }) => `${id} ${name}`),
+    problems: () => source.of('web').problems.map(line),
+    find: (id) => source.of('web').subscribers.find((subscriber) => subscriber.id === id),
+    told,
+    short,
+  };
+}
+
+const toml = (id: string, name = id, more = ''): string =>
+  `[subscriber]\nid = "${id}"\nname = "${name}"\n[events]\ntypes = ["build.failed"]\n${more}`;
+const core = (id: string, more = ''): string => toml(id, id, `[output]\ncore = true\n${more}`);
+
+describe('three folders', () => {
+  test('US6(a), FR-006: shipped, then the user’s, then the project’s; of one id the later one is used', () => {
+    proves('bus:discovery');
+    const { names, problems, source } = world({
+      'shipped/a.toml': toml('a'),
+      'shipped/b.toml': toml('b'),
+      'user/b.toml': toml('b', 'mine'),
+      'user/c.toml': toml('c'),
+      'web/c.toml': toml('c', 'ours'),
+      'web/d.toml': toml('d'),
+    });
+    expect(names()).toEqual(['a a', 'b mine', 'c ours', 'd d']);
+    expect(problems()).toEqual([]);
+    expect(source.of('web').subscribers.map(({ from }) => from.folder)).toEqual(['shipped', 'user', 'project', 'project']);
+  });
+
+  test('4.12.9: a project’s subscribers are no other project’s', () => {
+    proves('bus:discovery');
+    const { source } = world({ 'shipped/a.toml': toml('a'), 'web/d.toml': toml('d') });
+    expect(source.of('web').subscribers.map(({ id }) => id)).toEqual(['a', 'd']);
+    expect(source.of('other').subscribers.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  test('a user and a project without folders are no problem, a package without its own is', () => {
+    const { problems, names, root } = world();
+    expect(problems()).toEqual([]);
+    expect(names()).toEqual([]);
+    const without = subscriberFolders({ shipped: join(root, 'none') });
+    expect(without.of('web').problems).toEqual([
+      { file: join(root, 'none'), severity: 'error', message: 'is not there; install earpiece again' },
+    ]);
+  });
+
+  test('what is no subscriber’s file is not looked at: other endings, what begins with a dot', () => {
+    const { names, problems } = world({
+      'user/a.toml': toml('a'),
+      'user/README.md': '# hello',
+      'user/.#a.toml': '???',
+      'user/a.toml~': '???',
+      'user/a.toml.swp': '???',
+    });
+    expect(names()).toEqual(['a a']);
+    expect(problems()).toEqual([]);
+  });
+
+  test('one id twice in a folder: the first by file name counts, the other is an error that names both', () => {
+    proves('bus:checked');
+    const { names, problems } = world({ 'user/z.toml': toml('a', 'second'), 'user/b.toml': toml('a', 'first') });
+    expect(names()).toEqual(['a first']);
+    expect(problems()).toEqual([
+      'user/z.toml:2:6: subscriber.id "a" is also that of user/b.toml, which counts; choose another one: each id stands once in a folder',
+    ]);
+  });
+
+  test('a caller whose lookup or report throws is not worth an event', () => {
+    const { source, root } = world(
+      { 'shipped/a.toml': toml('a'), 'user/b.toml': '[' },
+      {
+        projectRoot: () => {
+          throw new Error('no');
+        },
+        onProblem: () => {
+          throw new Error('no');
+        },
+      },
+    );
+    expect(root).not.toBe('');
+    expect(source.of('web').subscribers.map(({ id }) => id)).toEqual(['a']);
+  });
+});
+
+describe('the core', () => {
+  proves('bus:locked');
+
+  test('FR-012, FR-030: what is used instead of one of the core stays of the core', () => {
+    const { find, problems } = world({ 'shipped/a.toml': core('a'), 'user/a.toml': toml('a', 'mine') });
+    expect(find('a')).toMatchObject({ name: 'mine', output: { core: true } });
+    expect(problems()).toEqual([]);
+  });
+
+  test('one that says it is not is told that it is', () => {
+    const { find, problems } = world({ 'shipped/a.toml': core('a'), 'web/a.toml': toml('a', 'ours', '[output]\ncore = false') });
+    expect(find('a')?.output.core).toBe(true);
+    expect(problems()).toEqual([
+      'warning: web/a.toml:7:8: output.core is false, but a is of the core (shipped/a.toml) and stays so',
+    ]);
+  });
+
+  test('one that does not hear all that the core hears is told', () => {
+    const { problems } = world({
+      'shipped/a.toml': core('a').replace('["build.failed"]', '["tool.call.failure", "tool.call.timeout", "build.failed"]'),
+      'user/a.toml': toml('a').replace('["build.failed"]', '["tool.*"]'),
+    });
+    expect(problems()).toEqual([
+      "warning: user/a.toml:5:9: events.types leaves out build.failed, which the core's shipped/a.toml tells of",
+    ]);
+  });
+
+  test('a user may have a core of their own, a project may not', () => {
+    const { find, problems } = world({ 'user/mine.toml': core('mine'), 'web/ours.toml': core('ours') });
+    expect(find('mine')?.output.core).toBe(true);
+    expect(find('ours')?.output.core).toBe(false);
+    expect(problems()).toEqual([
+      "warning: web/ours.toml:7:8: output.core is true, which a project's file cannot say; it can be disabled",
+    ]);
+  });
+});
+
+describe('without a restart', () => {
+  proves('bus:discovery');
+
+  test('US6(a), SC-007: a new file counts for the next event', () => {
+    const { names, write } = world({ 'shipped/a.toml': toml('a') });
+    expect(names()).toEqual(['a a']);
+    write('web/b.toml', toml('b'));
+    expect(names()).toEqual(['a a', 'b b']);
+    write('user/c.toml', toml('c'));
+    expect(names()).toEqual(['a a', 'c c', 'b b']);
+  });
+
+  test('US6(b): an invalid file is named, the others load', () => {
+    const { names, problems } = world({ 'web/a.toml': '[subscriber]\nid = "a', 'web/b.toml': toml('b') });
+    expect(names()).toEqual(['b b']);
+    expect(problems()).toEqual(['web/a.toml:2:6: is no TOML: unfinished string, in "id = \\"a"; see https://toml.io']);
+  });
+
+  test('US6(c): a removed file is gone', () => {
+    const { names, remove } = world({ 'shipped/a.toml': toml('a'), 'web/a.toml': toml('a', 'ours'), 'web/b.toml': toml('b') });
+    expect(names()).toEqual(['a ours', 'b b']);
+    remove('web/a.toml');
+    expect(names()).toEqual(['a a', 'b b']);
+    remove('web/b.toml');
+    expect(names()).toEqual(['a a']);
+  });
+
+  test('a changed file counts, also in place, at the same length and within the same tick', () => {
+    const { names, write } = world({ 'web/a.toml': toml('a', 'one') });
+    expect(names()).toEqual(['a one']);
+    for (let n = 10; n < 60; n++) {
+      write('web/a.toml', toml('a', `n${n}`));
+      expect(names()).toEqual([`a n${n}`]);
+    }
+  });
+
+  test('so does one that is moved over another', () => {
+    const { names, write, root } = world({ 'web/a.toml': toml('a', 'one') });
+    expect(names()).toEqual(['a one']);
+    const draft = write('web/.draft', toml('a', 'two'));
+    renameSync(draft, join(root, 'web/.earpiece/subscribers/a.toml'));
+    expect(names()).toEqual(['a two']);
+  });
+
+  test('a file that gets broken is out and named; put right, it is back', () => {
+    const { names, problems, write } = world({ 'web/a.toml': toml('a'), 'web/b.toml': toml('b') });
+    expect(names()).toEqual(['a a', 'b b']);
+    write('web/a.toml', toml('a').replace('types', 'typs'));
+    expect(names()).toEqual(['b b']);
+    expect(problems()).toContain('web/a.toml:5:1: events.typs is unknown; did you mean "types"?');
+    write('web/a.toml', toml('a', 'again'));
+    expect(names()).toEqual(['a again', 'b b']);
+    expect(problems()).toEqual([]);
+  });
+
+  test('a template counts as its subscriber does: new, changed, gone', () => {
+    const { find, problems, write, remove } = world({ 'web/a.toml': toml('a', 'a', '[output]\ntemplate = "a.toon.j2"') });
+    expect(find('a')?.output.template).toBeUndefined();
+    expect(problems()).toEqual([
+      'warning: web/a.toml:7:12: output.template is "a.toon.j2", which is not in this folder; the generic view is used',
+    ]);
+    write('web/a.toon.j2', 'one');
+    expect(find('a')?.output.template).toMatchObject({ name: 'a.toon.j2', text: 'one' });
+    expect(find('a')?.output.template?.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(problems()).toEqual([]);
+    write('web/a.toon.j2', 'two');
+    expect(find('a')?.output.template?.text).toBe('two');
+    remove('web/a.toon.j2');
+    expect(find('a')?.output.template).toBeUndefined();
+  });
+
+  test('the whole folder comes and goes', () => {
+    const { names, write, root } = world();
+    expect(names()).toEqual([]);
+    write('web/a.toml', toml('a'));
+    expect(names()).toEqual(['a a']);
+    rmSync(join(root, 'web'), { recursive: true });
+    expect(names()).toEqual([]);
+  });
+
+  test('a problem is told once for each state, whichever project is asked for', () => {
+    const { source, told, write } = world({ 'user/a.toml': '[a', 'web/b.toml': '[b' });
+    for (const project of ['web', 'other', 'web', 'other']) source.of(project);
+    expect(told.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual(['user/a.toml:1:2', 'web/b.toml:1:2']);
+    write('user/c.toml', '[c');
+    for (const project of ['web', 'other', 'web']) source.of(project);
+    expect(told.flat().map((line) => line.slice(0, line.indexOf(': ')))).toEqual([
+      'user/a.toml:1:2',
+      'web/b.toml:1:2',
+      'user/c.toml:1:2',
+    ]);
+  });
+});
+
+describe('what did not change', () => {
+  test('is the same object: the set, and in a new set each subscriber', () => {
+    proves('bus:discovery');
+    const { source, write } = world({
+      'shipped/a.toml': core('a'),
+      'user/a.toml': toml('a', 'mine'),
+      'web/b.toml': toml('b', 'b', '[output]\ntemplate = "b.toon.j2"'),
+      'web/b.toon.j2': 'b',
+      'web/c.toml': core('c'),
+    });
+    const before = source.of('web');
+    expect(source.of('web')).toBe(before);
+    // Rewritten with what it held, it is nothing new.
+    write('web/b.toml', toml('b', 'b', '[output]\ntemplate = "b.toon.j2"'));
+    write('web/b.toon.j2', 'b');
+    expect(source.of('web')).toBe(before);
+    write('web/d.toml', toml('d'));
+    const after = source.of('web');
+    expect(after.subscribers.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+    for (const [i, subscriber] of before.subscribers.entries()) expect(after.subscribers[i]).toBe(subscriber);
+  });
+
+  test('is seen to change also when it has been as it was for long', () => {
+    const { source, root, write } = world({ 'web/a.toml': toml('a', 'one') });
+    const old = new Date(Date.now() - 60_000);
+    const file = join(root, 'web/.earpiece/subscribers/a.toml');
+    for (const path of [file, dirname(file)]) utimesSync(path, old, old);
+    const before = source.of('web');
+    expect(source.of('web')).toBe(before);
+    write('web/a.toml', toml('a', 'two'));
+    expect(source.of('web').subscribers[0]?.name).toBe('two');
+  });
+
+  test('costs little: 100,000 events look at the folders only now and then', () => {
+    const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { lookEveryMs: 10 });
+    const set = source.of('web');
+    const began = performance.now();
+    for (let n = 0; n < 100_000; n++) if (source.of('web') !== set) throw new Error('it changed');
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  test('leaves nothing behind that keeps a process alive', () => {
+    const code = `import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};
+      subscriberFolders({ shipped: '/nowhere', user: '/nowhere' }).of('web');`;
+    execFileSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
+  });
+});
+
+describe('what the machine refuses', () => {
+  proves('bus:checked');
+
+  test('a file for a folder', () => {
+    const { problems, write, root: folder } = world();
+    write('web/x', '');
+    rmSync(join(folder, 'web/.earpiece/subscribers'), { recursive: true });
+    writeFileSync(join(folder, 'web/.earpiece/subscribers'), '');
+    expect(problems()).toEqual(['web: is no folder; subscribers are *.toml files in a folder of this name']);
+  });
+
+  test('a folder and a file without rights', () => {
+    const { root, short } = world({ 'web/a.toml': toml('a'), 'web/b.toml': toml('b'), 'user/c.toml': toml('c') });
+    const closed = [join(root, 'web/.earpiece/subscribers/a.toml'), join(root, 'user')];
+    chmodSync(root, 0o755);
+    for (const path of closed) chmodSync(path, 0);
+    expect(short(askedByOther(root))).toBe(
+      'b\nuser: cannot be read (EACCES); make it readable or remove it\nweb/a.toml: cannot be read (EACCES)\n',
+    );
+    for (const path of closed) chmodSync(path, 0o755);
+    expect(askedByOther(root)).toBe('c a b\n');
+  });
+
+  test('a folder, a pipe, a device and a link to nothing in place of a file', () => {
+    const { problems, root: folder, write } = world();
+    const at = dirname(write('user/ok.toml', toml('ok')));
+    mkdirSync(join(at, 'a.toml'));
+    execFileSync('mkfifo', [join(at, 'b.toml')]);
+    symlinkSync('/dev/zero', join(at, 'c.toml'));
+    symlinkSync(join(folder, 'nothing'), join(at, 'd.toml'));
+    expect(problems()).toEqual([
+      'user/a.toml: is no file',
+      'user/b.toml: is no file',
+      'user/c.toml: is no file',
+      'user/d.toml: is a link to nothing',
+    ]);
+  });
+
+  test('a file and a template that are too big', () => {
+    const { problems } = world({
+      'user/a.toml': `${toml('a')}# ${'x'.repeat(65_536)}`,
+      'user/b.toml': toml('b', 'b', '[output]\ntemplate = "b.toon.j2"'),
+      'user/b.toon.j2': 'x'.repeat(65_537),
+    });
+    expect(problems()).toEqual([
+      `user/a.toml: has ${toml('a').length + 65_538} bytes, at most 65536 are read`,
+      'user/b.toml:7:12: output.template is "b.toon.j2", which has 65537 bytes, at most 65536 are read',
+    ]);
+  });
+
+  test('a project’s link that leaves its folder is not followed, a user’s own is', () => {
+    const { problems, names, root: folder, write } = world();
+    write('secret.toml', toml('secret'));
+    write('id_rsa', 'PRIVATE KEY');
+    for (const place of ['user', 'web']) {
+      const at = dirname(write(`${place}/t.toml`, toml(`${place}_t`, 't', '[output]\ntemplate = "t.toon.j2"')));
+      symlinkSync(join(folder, 'secret.toml'), join(at, 's.toml'));
+      symlinkSync(join(folder, 'id_rsa'), join(at, 't.toon.j2'));
+      symlinkSync('own.txt', join(at, 'own.toml'));
+      write(`${place}/own.txt`, toml(`${place}_own`));
+    }
+    expect(problems()).toEqual([
+      'web/s.toml: is a link that leaves the folder',
+      'web/t.toml:7:12: output.template is "t.toon.j2", which is a link that leaves the folder',
+    ]);
+    expect(names()).toEqual(['user_own user_own', 'secret secret', 'user_t t', 'web_own web_own']);
+  });
+
+  test(`10,000 files: the first ${MAX_FILES} are read, and it says so`, () => {
+    const { source, root: folder, problems } = world({ 'user/x': '' });
+    for (let n = 0; n < 10_000; n++) writeFileSync(join(folder, `user/s${String(n).padStart(5, '0')}.toml`), toml(`s${n}`));
+    const { subscribers } = source.of('web');
+    expect(subscribers).toHaveLength(MAX_FILES);
+    expect(subscribers.at(-1)?.id).toBe('s999');
+    expect(problems()).toEqual([`user: has 10000 files *.toml; the first ${MAX_FILES} by name are read`]);
+  }, 60_000);
+
+  test('files that come, go and are cut short while it looks', () => {
+    const { source, root: folder, write } = world();
+    write('user/a.toml', toml('a'));
+    const file = (n: number): string => join(folder, `user/f${n % 20}.toml`);
+    for (let n = 0; n < 400; n++) {
+      if (n % 3 === 0) rmSync(file(n), { force: true });
+      else writeFileSync(file(n), toml(`f${n % 20}`).slice(0, n % 4 === 0 ? 20 : undefined));
+      expect(source.of('web').subscribers.some(({ id }) => id === 'a')).toBe(true);
+    }
+  });
+});
+
+/** Ids and problems as somebody sees them who is not root, whom no rights stop. */
+function askedByOther(root: string): string {
+  const code = `import { formatProblem } from ${JSON.stringify(join(import.meta.dirname, '../../config/index.ts'))};
+    import { subscriberFolders } from ${JSON.stringify(join(import.meta.dirname, 'folders.ts'))};
+    const folders = { shipped: ${JSON.stringify(join(root, 'shipped'))}, user: ${JSON.stringify(join(root, 'user'))} };
+    const set = subscriberFolders({ ...folders, projectRoot: () => ${JSON.stringify(join(root, 'web'))} }).of('web');
+    console.log(set.subscribers.map(({ id }) => id).join(' '));
+    for (const problem of set.problems) console.log(formatProblem(problem));`;
+  const args = ['--input-type=module', '-e', code];
+  return execFileSync(process.execPath, args, {
+    encoding: 'utf8',
+    cwd: root,
+    ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
+  });
+}
+
+verifies('bus:discovery', 'the shipped folder is found from the sources and from the built package, however deep', () => {
+  const { root, write } = world();
+  write('package.json', '{}');
+  for (const from of ['dist', 'dist/cli', 'dist/chunks', 'src/bus/subscribers'])
+    expect(shippedFolder(join(root, from))).toBe(join(root, 'subscribers'));
+  expect(shippedFolder()).toBe(join(import.meta.dirname, '../../../subscribers'));
+});

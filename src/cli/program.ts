@@ -16,6 +16,7 @@ import { help } from './commands/help.ts';
 import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
+import { remind } from './commands/remind.ts';
 import { task } from './commands/run.ts';
 import { runAndTell } from './commands/run-and-tell.ts';
 import { send } from './commands/send.ts';
@@ -51,7 +52,7 @@ export type Answer = (code: number) => void;
 
 const GROUPS = {
   'Work with an agent:': [chat, task],
-  'Tell an agent:': [send, runAndTell, emit, withdraw, requeue, mute],
+  'Tell an agent:': [send, remind, runAndTell, emit, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, doctor, config, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;

@@ -1,0 +1,168 @@
+import type { Command } from 'commander';
+import { formatAddress, type LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Item } from '../../core/items.ts';
+import { LEVELS, type Level } from '../../core/notification.ts';
+import type { Earpiece } from '../../earpiece.ts';
+import type { When } from '../../sources/timers/index.ts';
+import { choice, type CommandLine } from '../command-line.ts';
+import { addressFrom, durationOption, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
+import { table } from '../table.ts';
+import { complain, plain, print, printJson } from '../terminal.ts';
+
+type Options = GlobalOptions & {
+  to?: string;
+  key?: string;
+  level?: Level;
+  ttl?: string;
+  list?: boolean;
+  cancel?: string;
+};
+
+export function remind(program: CommandLine, answer: Answer): void {
+  program
+    .command('remind [when] [message...]')
+    .summary('remind an agent later')
+    .description(
+      'Reminds an agent at a time, or after so many of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
+        'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns", in the time zone of the configuration.',
+    )
+    .option(
+      '--to <address>',
+      'who is reminded; with --list and --cancel: whose (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)',
+    )
+    .option('--key <key>', 'its name: a newer one of the same name replaces it')
+    .addOption(choice('--level <level>', LEVELS, 'how urgent (default: info)'))
+    .option('--ttl <duration>', 'how long after its time it is still of use (default: 24h; after turns: 7d from now)')
+    .option('--list', 'list the reminders that wait')
+    .option('--cancel <id>', 'take one back, by its id or key')
+    .onMistake('a text that begins with "-" stands behind --')
+    .example(
+      `earpiece remind "in 10m" "look at the build"
+earpiece remind --to coder "tomorrow at 9" "the freeze begins at noon"
+earpiece remind --key standup "after 3 turns" "say where you are"
+earpiece remind --list
+earpiece remind --cancel standup`,
+    )
+    .action(async (when: string | undefined, words: string[], _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      if (options.list || options.cancel !== undefined) {
+        checkAlone(options, when);
+        return withEarpiece(options, async (ear) => {
+          if (options.cancel === undefined) await list(ear, options);
+          else await cancel(ear, options, options.cancel, answer);
+        });
+      }
+      if (when === undefined || words.length === 0)
+        throw new EarpieceError(
+          'bad_argument',
+          `remind needs ${when === undefined ? 'a time and a text' : `a text behind the time ${JSON.stringify(when.slice(0, 80))}`}: earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)`,
+        );
+      if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" names nothing; leave it out');
+      const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
+      if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would be over before it is read; write e.g. 10m');
+      await withEarpiece(options, async (ear) => {
+        const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
+        const now = Date.now();
+        const due = await parseWhen(when, { now, timeZone: ear.config.timeZone });
+        const to = formatAddress(addressFrom(ear, options.to));
+        const { level, key } = options;
+        const id = shortId();
+        const emitted = await emitterOf(ear).emit(
+          reminderEvent(
+            { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
+            { id, now },
+          ),
+        );
+        if (!wasHeard(emitted)) {
+          complain(whatBecame(emitted).join('; '));
+          return answer(EXIT.nobody.code);
+        }
+        if (options.json) printJson({ id, to, ...('at' in due ? { at: new Date(due.at).toISOString() } : due), ...emitted });
+        else print(`${id}  ${to} is reminded ${await shown(due, ear.config.timeZone)}`);
+      });
+    });
+}
+
+function checkAlone(options: Options, when: string | undefined): void {
+  if (options.list && options.cancel !== undefined)
+    throw new EarpieceError('bad_argument', 'give either --list or --cancel <id>');
+  if (when !== undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `${options.list ? '--list' : '--cancel'} takes no time and no text, and there is ${JSON.stringify(when.slice(0, 80))}; leave one of them out`,
+    );
+}
+
+type Waiting = { readonly log: LogKey; readonly item: Item };
+
+async function waiting(ear: Earpiece, { to }: Options): Promise<readonly Waiting[]> {
+  const { isReminder } = await import('../../sources/timers/index.ts');
+  const scope = scopeFrom(ear, to, false);
+  const found: Waiting[] = [];
+  for (const log of await logsIn(ear, scope)) {
+    const { conversation } = scope;
+    const open = await ear.store.items(log, { kind: 'open', ...(conversation === undefined ? {} : { conversation }) });
+    for (const item of open) if (isReminder(item)) found.push({ log, item });
+  }
+  return found;
+}
+
+async function list(ear: Earpiece, options: Options): Promise<void> {
+  const { reminderId } = await import('../../sources/timers/index.ts');
+  const all = await waiting(ear, options);
+  const dueAt = ({ item }: Waiting): number => {
+    const { deliver } = item.notification;
+    return typeof deliver === 'object' && 'at' in deliver ? deliver.at : Number.POSITIVE_INFINITY;
+  };
+  const sorted = all.toSorted((a, b) => dueAt(a) - dueAt(b));
+  const to = ({ log, item }: Waiting): string => (item.audience === '' ? log : `${log}#${item.audience}`);
+  if (options.json) {
+    for (const one of sorted) {
+      const { id, message, deliver, expiresAt } = one.item.notification;
+      printJson({ id: reminderId(id), notification: id, to: to(one), deliver, message, expiresAt });
+    }
+    return;
+  }
+  if (sorted.length === 0) return print('no reminder waits');
+  const rows = sorted.map(async (one) => {
+    const { id, message, deliver } = one.item.notification;
+    const due = typeof deliver === 'object' ? await shown(deliver, ear.config.timeZone) : 'now';
+    return [reminderId(id), due, plain(to(one)), plain(message.replace(/^Reminder: /u, ''))];
+  });
+  print(table(await Promise.all(rows), [{ head: 'ID' }, { head: 'DUE' }, { head: 'TO', spare: 1 }, { head: 'TEXT' }]));
+}
+
+async function cancel(ear: Earpiece, options: Options, word: string, answer: Answer): Promise<void> {
+  const { isMeant, reminderId } = await import('../../sources/timers/index.ts');
+  const meant = (await waiting(ear, options)).filter(({ item }) => isMeant(word, item));
+  if (meant.length === 0)
+    throw new EarpieceError(
+      'not_found',
+      `no reminder ${JSON.stringify(word.slice(0, 80))} waits in ${options.to ?? ear.project}; earpiece remind --list shows those that do`,
+    );
+  const seen = new Set<string>();
+  for (const { log, item } of meant) {
+    const { id } = item.notification;
+    // A fan-out has one for each conversation, withdrawn together.
+    if (seen.has(`${log} ${id}`)) continue;
+    seen.add(`${log} ${id}`);
+    for (const { result } of await ear.withdraw(log, { id }, { by: 'remind', reason: 'cancelled' })) {
+      if (options.json) printJson({ id: reminderId(id), log, result });
+      else
+        print(
+          `${reminderId(id)}  ${result === 'withdrawn' ? `cancelled for ${log}` : `for ${log} it is ${result.replaceAll('_', ' ')}`}`,
+        );
+      if (result === 'too_late') answer(EXIT.ended.code);
+    }
+  }
+}
+
+async function shown(when: When, timeZone: string): Promise<string> {
+  if ('afterTurns' in when) return `after ${when.afterTurns} ${when.afterTurns === 1 ? 'turn' : 'turns'}`;
+  const { showTime } = await import('../../sources/timers/index.ts');
+  return `${showTime(when.at, timeZone)} (${timeZone})`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Reminders. There is no clock that would have to run: a reminder is queued at once, durably, and rides at the first
+ * contact point after its time.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
+import type { Item } from '../../core/items.ts';
+import { formatKind, LIMITS, type Level } from '../../core/notification.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { When } from './when.ts';
+
+const DAY_MS = 86_400_000;
+
+export type Reminder = {
+  /** Who is reminded: an address. */
+  readonly subject: string;
+  readonly message: string;
+  readonly when: When | { readonly inMs: number };
+  /** With the same key the newest replaces the older ones. */
+  readonly key?: string | undefined;
+  readonly level?: Level;
+  /** Counted from its time on; after turns, which have none, from now. Default 24 h, after turns 7 d. */
+  readonly ttlMs?: number | undefined;
+};
+
+export type Timers = { remind(reminder: Reminder): Promise<Emitted> };
+
+/** For programs. `now`: epoch ms. */
+export const timersSource = ({ emitter, now = Date.now }: { emitter: Emitter; now?: () => number }): Timers => ({
+  remind: async (reminder) => emitter.emit(reminderEvent(reminder, { id: shortId(), now: now() })),
+});
+
+/** Throws `bad_argument` for what is no reminder. */
+export function reminderEvent(reminder: Reminder, made: { readonly id: string; readonly now: number }): EventInput {
+  const { message, when, key, level = 'info', ttlMs } = reminder;
+  if (message.trim() === '') throw new EarpieceError('bad_argument', 'a reminder needs a text; write what it is about');
+  if (message.length > LIMITS.messageChars - PREFIX.length)
+    throw new EarpieceError(
+      'bad_argument',
+      `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; put it into a file and send its path`,
+    );
+  const deliver = 'inMs' in when ? { at: made.now + when.inMs } : when;
+  return {
+    type: 'timer.fired',
+    source: SOURCE,
+    subject: reminder.subject,
+    id: made.id,
+    time: made.now,
+    severity: level,
+    message: `${PREFIX}${message}`,
+    data: {
+      message: message.length > 4_000 ? `${message.slice(0, 3_999).toWellFormed()}…` : message,
+      set_at: new Date(made.now).toISOString(),
+    },
+    key: keyOf(key ?? made.id),
+    supersede: key !== undefined,
+    deliver,
+    ttlMs: 'at' in deliver ? Math.max(0, deliver.at - made.now) + (ttlMs ?? DAY_MS) : (ttlMs ?? 7 * DAY_MS),
+  };
+}
+
+export const isReminder = ({ notification }: Pick<Item, 'notification'>): boolean =>
+  (notification.subscriber?.event.type ?? formatKind(notification.kind)) === 'timer.fired';
+
+/** How people call it: the id under which it was made, not that of its notification. */
+export function reminderId(notificationId: string): string {
+  const [, id] = /^timers\/([^~]+)/u.exec(notificationId) ?? [];
+  return id ?? notificationId;
+}
+
+/** Whether a word that somebody typed means this one: its id, its notification's, or its key. */
+export const isMeant = (word: string, { notification }: Pick<Item, 'notification'>): boolean =>
+  reminderId(notification.id) === word || notification.id === word || notification.key === keyOf(word);
+
+/** Short enough to be typed. */
+export const shortId = (): string => `r${randomUUID().replaceAll('-', '').slice(0, 8)}`;
+
+const SOURCE = 'timers';
+const PREFIX = 'Reminder: ';
+const keyOf = (name: string): string => `timer:${name}`;

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { parseWhen, showTime } from './when.ts';
+
+/** A Saturday, eleven o'clock in Berlin; the clocks there are changed that night. */
+const NOW = Date.parse('2026-03-28T10:00:00Z');
+const BERLIN = { now: NOW, timeZone: 'Europe/Berlin' };
+const at = async (text: string, here = BERLIN): Promise<string> => {
+  const when = await parseWhen(text, here);
+  return 'at' in when ? new Date(when.at).toISOString().replace(':00.000Z', 'Z') : `${when.afterTurns} turns`;
+};
+
+describe('a time in words', () => {
+  proves('sources:timers');
+
+  it.each([
+    ['in 10m', '2026-03-28T10:10Z'],
+    ['in 10 min', '2026-03-28T10:10Z'],
+    ['10 minutes', '2026-03-28T10:10Z'],
+    ['in 90s', '2026-03-28T10:01:30.000Z'],
+    ['in 1h 30m', '2026-03-28T11:30Z'],
+    ['in half an hour', '2026-03-28T10:30Z'],
+    ['at 15:30', '2026-03-28T14:30Z'],
+    ['15:30', '2026-03-28T14:30Z'],
+    ['at noon', '2026-03-28T11:00Z'],
+    // What is over today is tomorrow.
+    ['at 9', '2026-03-29T07:00Z'],
+    ['9am', '2026-03-29T07:00Z'],
+    // Tonight the clocks go forward: nine is nine.
+    ['tomorrow at 9', '2026-03-29T07:00Z'],
+    ['in 3 days', '2026-03-31T09:00Z'],
+    ['in a week at 9', '2026-04-04T07:00Z'],
+    // Hours are hours, also over that night.
+    ['in 24 hours', '2026-03-29T10:00Z'],
+    ['friday at 8', '2026-04-03T06:00Z'],
+    ['on friday at 8', '2026-04-03T06:00Z'],
+    ['next friday', '2026-04-03T10:00Z'],
+    // Half past two does not exist that night.
+    ['tomorrow at 2:30', '2026-03-29T01:30Z'],
+    ['2026-05-01T10:00', '2026-05-01T08:00Z'],
+    ['2026-05-01T10:00:00Z', '2026-05-01T10:00Z'],
+    ['2026-05-01T10:00:00+05:30', '2026-05-01T04:30Z'],
+    ['2026-05-01 10:00', '2026-05-01T08:00Z'],
+    ['15:30 UTC', '2026-03-28T15:30Z'],
+    ['after 3 turns', '3 turns'],
+    ['in 1 turn', '1 turns'],
+  ])('%s', async (text, expected) => {
+    expect(await at(text)).toBe(expected);
+  });
+
+  it.each([
+    ['America/New_York', '2026-03-28T13:00Z'],
+    ['Asia/Kolkata', '2026-03-29T03:30Z'],
+    ['UTC', '2026-03-29T09:00Z'],
+    ['Pacific/Auckland', '2026-03-28T20:00Z'],
+  ])('at 9 is at nine in %s', async (timeZone, expected) => {
+    expect(await at('at 9', { now: NOW, timeZone })).toBe(expected);
+  });
+
+  it.each([
+    ['banana', /^the time "banana" is not understood; write e\.g\. "in 10m", "at 15:30"/u],
+    ['', /is not understood/u],
+    ['in 10m '.repeat(5_000), /is not understood/u],
+    ['at 25:00', /is not understood/u],
+    ['31 February at 9', /is not understood/u],
+    ['in 10m or so', /is not understood/u],
+    ['at 9 or at 10', /is not understood/u],
+    ['from 9 to 10', /is (?:a span|not understood)/u],
+    ['yesterday', /is over \(Fri 2026-03-27 11:00\); name one that is to come/u],
+    ['today at 9', /is over \(Sat 2026-03-28 09:00\)/u],
+    ['2020-01-01', /is over/u],
+    ['in 2 years', /is more than a year away \(Tue 2028-03-28 .*\); a reminder may wait for a year at most/u],
+    ['after 0 turns', /counts 0 turns; 1 to 1000/u],
+    ['after 5000 turns', /counts 5000 turns; 1 to 1000/u],
+  ])('%j is refused', async (text, message) => {
+    await expect(parseWhen(text, BERLIN)).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('is shown as the clock there shows it', () => {
+    expect(showTime(NOW, 'Europe/Berlin')).toBe('Sat 2026-03-28 11:00');
+    expect(showTime(NOW + 90_500, 'UTC')).toBe('Sat 2026-03-28 10:01:30');
+    expect(showTime(Date.parse('2026-03-28T00:05:00Z'), 'UTC')).toBe('Sat 2026-03-28 00:05');
+  });
+});

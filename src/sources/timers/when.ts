@@ -1,0 +1,100 @@
+/** When somebody wants to be reminded, in their words and their time zone. */
+import type { ParsedResult } from 'chrono-node';
+import { EarpieceError } from '../../core/errors.ts';
+
+/** `at`: epoch ms. `afterTurns`: so many turns later. */
+export type When = { readonly at: number } | { readonly afterTurns: number };
+
+export type Here = {
+  /** Epoch ms. */
+  readonly now: number;
+  /** IANA name: `at 9` is nine o'clock there. */
+  readonly timeZone: string;
+};
+
+const YEAR_MS = 366 * 86_400_000;
+const MAX_TURNS = 1_000;
+/** No time is that long; what is given may be anything. */
+const MAX_CHARS = 200;
+const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns"';
+
+/**
+ * Throws `bad_argument` for what is over, is more than a year away, or is not understood to its end: a reminder that comes at
+ * another time than was meant is worse than none.
+ */
+export async function parseWhen(text: string, here: Here): Promise<When> {
+  const refuse = (why: string): never => {
+    throw new EarpieceError('bad_argument', `the time ${JSON.stringify(text.slice(0, 80))} ${why}`);
+  };
+  const [, turns] = /^\s*(?:after|in)\s+(\d{1,9})\s+turns?\s*$/iu.exec(text) ?? [];
+  if (turns !== undefined) {
+    const afterTurns = Number(turns);
+    if (afterTurns < 1 || afterTurns > MAX_TURNS) return refuse(`counts ${turns} turns; 1 to ${MAX_TURNS} can be waited for`);
+    return { afterTurns };
+  }
+  const found = text.length > MAX_CHARS ? undefined : await read(text, here);
+  if (found === undefined) return refuse(`is not understood; ${FORMS}`);
+  if (found.end) return refuse(`is a span from one time to another; name one, ${FORMS}`);
+  const at = instantOf(found.start, here.timeZone);
+  if (at <= here.now) return refuse(`is over (${showTime(at, here.timeZone)}); name one that is to come, ${FORMS}`);
+  if (at - here.now > YEAR_MS)
+    return refuse(`is more than a year away (${showTime(at, here.timeZone)}); a reminder may wait for a year at most`);
+  return { at };
+}
+
+/** `Fri 2026-05-01 10:00`, in that time zone. */
+export function showTime(at: number, timeZone: string): string {
+  const parts = partsOf(at, timeZone);
+  const weekday = new Intl.DateTimeFormat('en', { timeZone, weekday: 'short' }).format(at);
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const seconds = parts.second === 0 ? '' : `:${two(parts.second)}`;
+  return `${weekday} ${parts.year}-${two(parts.month)}-${two(parts.day)} ${two(parts.hour)}:${two(parts.minute)}${seconds}`;
+}
+
+async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult | undefined> {
+  // Loaded here: it is big, and every other command starts faster without it.
+  const { casual } = await import('chrono-node/en');
+  const reference = { instant: new Date(now), timezone: offsetOf(now, timeZone) / 60_000 };
+  const [found, ...more] = casual.parse(text, reference, { forwardDate: true });
+  if (found === undefined || more.length > 0) return undefined;
+  const around = `${text.slice(0, found.index)} ${text.slice(found.index + found.text.length)}`;
+  return /^\s*(?:at|on|by)?\s*$/iu.test(around) ? found : undefined;
+}
+
+/**
+ * What names a zone, or is so many minutes from now, is an instant already. Anything else is what a clock on the wall
+ * shows then: tomorrow at 9 is at nine also where the clocks are changed tonight.
+ */
+function instantOf(start: ParsedResult['start'], timeZone: string): number {
+  const fromNow = start.tags().has('result/relativeDate');
+  const instant = start.tags().has('result/relativeDateAndTime') || (start.isCertain('timezoneOffset') && !fromNow);
+  if (instant) return start.date().getTime();
+  const get = (part: 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'): number => start.get(part) ?? 0;
+  const wall = Date.UTC(get('year'), get('month') - 1, get('day'), get('hour'), get('minute'), get('second'));
+  // The offset there and then; the first guess may lie on the other side of a change of the clocks.
+  const guess = wall - offsetOf(wall, timeZone);
+  return wall - offsetOf(guess, timeZone);
+}
+
+/** How far the clocks of a zone are ahead of UTC, in ms. */
+function offsetOf(at: number, timeZone: string): number {
+  const { year, month, day, hour, minute, second } = partsOf(at, timeZone);
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
+}
+
+type Parts = Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>;
+
+function partsOf(at: number, timeZone: string): Parts {
+  const numeric = 'numeric' as const;
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: numeric,
+    month: numeric,
+    day: numeric,
+    hour: numeric,
+    minute: numeric,
+    second: numeric,
+  });
+  return Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)])) as Parts;
+}

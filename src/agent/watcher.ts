@@ -3,12 +3,14 @@
  * an idle agent as the policy says. A wake-up of the store is only a hint; what is done follows from the open set.
  */
 import type { Item } from '../core/items.ts';
-import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
+import { formatKind, isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
 import type { Agent } from './agent.ts';
 
 /** Chains of agents that wake each other end here. */
 const MAX_DEPTH = 4;
+/** Timers of Node cannot be set for longer; what is due later is looked at again then. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Watcher {
   readonly #agent: Agent;
@@ -21,6 +23,8 @@ export class Watcher {
   #watching: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
   #again = false;
+  /** When something becomes due for an idle agent without a change of the log. */
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(agent: Agent) {
     this.#agent = agent;
@@ -45,6 +49,7 @@ export class Watcher {
     this.#end.abort();
     await this.#watching;
     await this.#looking;
+    clearTimeout(this.#timer);
   }
 
   /** Looks now; while it looks already, once more after that. */
@@ -69,6 +74,7 @@ export class Watcher {
 
   async #look(): Promise<void> {
     const { conversation, inbox } = this.#agent;
+    clearTimeout(this.#timer);
     const open = (await inbox.store.items(conversation.log, { kind: 'open', conversation: conversation.id })).filter(
       (item) => item.state === 'open',
     );
@@ -82,7 +88,18 @@ export class Watcher {
       for (const item of urgent) if (this.#agent.force(item)) return;
       return;
     }
-    await this.#wake(due);
+    const now = inbox.store.now();
+    this.#lookAgainAt(
+      open.map((item) => dueAt(item)).filter((at) => at > now),
+      now,
+    );
+    await this.#wake(due, now);
+  }
+
+  #lookAgainAt(times: readonly number[], now: number): void {
+    if (times.length === 0 || this.#end.signal.aborted) return;
+    const inMs = Math.min(...times) - now;
+    this.#timer = setTimeout(() => this.look(), Math.min(Math.max(1, inMs), LONGEST_TIMER_MS));
   }
 
   #show(item: Item): void {
@@ -92,15 +109,17 @@ export class Watcher {
     this.#agent.emit({ type: 'waiting', id: item.id, level, kind: formatKind(kind), message });
   }
 
-  async #wake(due: readonly Item[]): Promise<void> {
+  async #wake(due: readonly Item[], now: number): Promise<void> {
     const policy = this.#agent.conversation.policy();
-    const may = due.filter(({ id, notification: { origin } }) => {
-      if (this.#woken.has(id) || this.#handedBack.has(id)) return false;
+    const may = due.filter((item) => {
+      const { id, notification } = item;
+      const { origin } = notification;
+      if (this.#woken.has(id) || this.#handedBack.has(id) || dueAt(item) > now) return false;
       return origin?.agent !== this.#agent.conversation.log && (origin?.depth ?? 0) <= MAX_DEPTH;
     });
     const resumed = may.some((item) => item.notification.action === 'resume');
     if (!resumed && (await this.#agent.paused())) return;
-    const auto = may.filter((item) => item.notification.action === 'resume' || policy.wake[item.notification.level] === 'auto');
+    const auto = may.filter(({ notification: n }) => n.action === 'resume' || isSaid(n) || policy.wake[n.level] === 'auto');
     if (auto.length > 0) {
       for (const item of due) this.#woken.add(item.id);
       const forced = auto.some((item) => isInterrupt(item.notification));
@@ -120,4 +139,15 @@ export class Watcher {
       text: ask.map((item) => `${formatKind(item.notification.kind)}: ${item.notification.message}`).join('\n'),
     });
   }
+}
+
+/** A person talks to it and waits. */
+const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
+
+/** From when on it may wake, epoch ms: at its time, or when what belongs to it has had its time to come. */
+function dueAt({ at, notification }: Item): number {
+  const { deliver, subscriber } = notification;
+  if (isInterrupt(notification)) return at;
+  const moment = typeof deliver === 'object' && 'at' in deliver ? deliver.at : at;
+  return Math.max(moment, at + (subscriber?.wakeAfterMs ?? 0));
 }

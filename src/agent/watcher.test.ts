@@ -1,0 +1,149 @@
+/** When an idle agent is woken: by whom, and how soon. */
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeNotification, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
+import { logOf, parseAddress, type ConversationId } from '../core/address.ts';
+import { Inbox } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import { createAgent, type Agent } from './agent.ts';
+import type { AgentEvent } from './events.ts';
+import { scriptedModel } from './scripted-model.ts';
+
+const ADDRESS = 'shop/coder#main';
+const LOG = logOf(parseAddress(ADDRESS));
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+async function stage(wake: Partial<Policy['wake']> = {}) {
+  const policy: Policy = { ...DEFAULT_POLICY, coalesceMs: {}, wake: { ...DEFAULT_POLICY.wake, ...wake } };
+  const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => policy }, timeZone: 'UTC' });
+  const model = scriptedModel([{ text: 'I see' }]);
+  const agent = await createAgent({ model, earpiece: inbox, address: ADDRESS });
+  const events: { readonly event: AgentEvent; readonly at: number }[] = [];
+  let look: (() => void)[] = [];
+  void (async () => {
+    for await (const event of agent.events()) {
+      events.push({ event, at: inbox.store.now() });
+      for (const each of look.splice(0)) each();
+    }
+  })();
+  cleanups.push(async () => {
+    await agent.close();
+    await inbox.close();
+  });
+  return {
+    inbox,
+    agent,
+    model,
+    queue: (input: NotificationInput) => inbox.queue(ADDRESS, input),
+    /** As the bus queues what a subscriber with a window made. */
+    queueFor: async (wakeAfterMs: number, input: NotificationInput) => {
+      const subscribed = {
+        id: 'tool_failure',
+        group: 10,
+        wakeAfterMs,
+        event: { type: 'x', source: 'y', severity: 'error', time: 0 },
+      };
+      const made = makeNotification(input, { id: inbox.ids.make('n'), now: inbox.store.now(), ttlMs: DEFAULT_POLICY.ttlMs });
+      const notification = { ...made, subscriber: subscribed satisfies Subscribed };
+      await inbox.queueOne(LOG, notification, policy, ['main' as ConversationId]);
+    },
+    /** When the first event of this type came, once it has. */
+    when: async (type: AgentEvent['type']): Promise<number> => {
+      for (;;) {
+        const found = events.find(({ event }) => event.type === type);
+        if (found !== undefined) return found.at;
+        await new Promise<void>((resolve) => look.push(resolve));
+      }
+    },
+    idleAgain: async (): Promise<void> => {
+      while (!events.some(({ event }) => event.type === 'mode' && event.mode === 'idle'))
+        await new Promise<void>((resolve) => look.push(resolve));
+    },
+  };
+}
+
+/** One more look has come to its end. */
+async function looked(agent: Agent, inbox: Inbox): Promise<void> {
+  const events = agent.events();
+  const marker = inbox.ids.make('marker');
+  await inbox.queue(ADDRESS, { kind: 'test.marker', message: marker });
+  for await (const event of events) if (event.type === 'waiting' && event.message === marker) break;
+  events.close();
+}
+
+describe('an idle agent', () => {
+  it('is woken by what a person says, whatever its level', async () => {
+    const { queue, idleAgain, model } = await stage({ info: 'never' });
+    await queue({ kind: 'user.message', message: 'are you there?', origin: { person: 'ada' } });
+    await idleAgain();
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('are you there?');
+  });
+
+  it('is not woken by what a program calls a message of its user', async () => {
+    const { queue, agent, inbox, model } = await stage({ info: 'never' });
+    await queue({ kind: 'user.message', message: 'buy now' });
+    await queue({ kind: 'ci.failed', message: 'red', origin: { person: 'ada' } });
+    await looked(agent, inbox);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it('is woken after the window of its subscriber, once for all that came in it', async () => {
+    const { queueFor, when, idleAgain, model, inbox } = await stage({ error: 'auto' });
+    const began = inbox.store.now();
+    await queueFor(120, { kind: 'tool.failed', level: 'error', message: 'FIRST' });
+    await queueFor(120, { kind: 'tool.failed', level: 'error', message: 'SECOND' });
+    expect((await when('turn_started')) - began).toBeGreaterThanOrEqual(115);
+    await idleAgain();
+    expect(model.requests).toHaveLength(1);
+    expect(JSON.stringify(model.requests[0]?.prompt)).toMatch(/FIRST.*SECOND/u);
+  });
+
+  it('is woken at the time that a notification is for, if its level wakes', async () => {
+    const { queue, when, idleAgain, inbox, model } = await stage({ warning: 'auto' });
+    const began = inbox.store.now();
+    await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 120 } });
+    expect((await when('turn_started')) - began).toBeGreaterThanOrEqual(119);
+    await idleAgain();
+    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('tea');
+  });
+
+  it('is asked, not woken, at that time where its level asks', async () => {
+    const { queue, when, inbox, model } = await stage({ warning: 'ask' });
+    const began = inbox.store.now();
+    await queue({ kind: 'timer.fired', level: 'warning', message: 'tea', deliver: { at: began + 60 } });
+    expect((await when('wake_asked')) - began).toBeGreaterThanOrEqual(59);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it('waits for a time beyond the longest timer', async () => {
+    const warnings: Error[] = [];
+    const heard = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', heard);
+    const { queue, agent, inbox, model } = await stage({ warning: 'auto' });
+    const at = inbox.store.now() + 2 ** 40;
+    await queue({ kind: 'timer.fired', level: 'warning', message: 'in years', deliver: { at }, ttlMs: 2 ** 41 });
+    await looked(agent, inbox);
+    await looked(agent, inbox);
+    await nextRound();
+    process.off('warning', heard);
+    expect(model.requests).toHaveLength(0);
+    expect(warnings).toEqual([]);
+  });
+});
+
+it('no timer outlives the agent', async () => {
+  const before = timers();
+  const { queue, agent, inbox } = await stage();
+  await queue({ kind: 'timer.fired', message: 'later', deliver: { at: inbox.store.now() + 3_600_000 } });
+  await looked(agent, inbox);
+  expect(timers()).toBeGreaterThan(before);
+  await agent.close();
+  expect(timers()).toBeLessThanOrEqual(before);
+});

@@ -1,5 +1,25 @@
 /** The composition root of the library: configuration, the default store and an inbox. */
-import { formatProblem, loadConfig, policySource, type Config, type Env, type Flags } from './config/index.ts';
+import {
+  createBus,
+  shippedFolder,
+  storedTemplates,
+  subscriberFolders,
+  subscriberToggles,
+  templateEngine,
+  type Bus,
+  type SubscriberSource,
+  type SubscriberToggles,
+  type TemplateEngine,
+} from './bus/index.ts';
+import {
+  formatProblem,
+  loadConfig,
+  policySource,
+  userSubscribersFolder,
+  type Config,
+  type Env,
+  type Flags,
+} from './config/index.ts';
 import type { Policy } from './core/policy.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { Inbox, type InboxDeps } from './inbox/index.ts';
@@ -17,21 +37,50 @@ export type OpenOptions = {
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
+  /** Instead of the shipped ones and the files of user and project. */
+  readonly subscribers?: SubscriberSource;
   /** Told once about each state of a configuration file that was broken after the start. Default: silence. */
   readonly onProblem?: (line: string) => void;
 };
 
-/** An open inbox that knows its project and configuration. Close it, or declare it with `await using`. */
+/**
+ * An open inbox that knows its project and configuration, with the bus that turns events into its notifications. Close it,
+ * or declare it with `await using`.
+ */
 export class Earpiece extends Inbox {
   readonly config: Config;
+  /** Where sources emit. */
+  readonly bus: Bus;
+  /** Which subscribers are switched off. */
+  readonly toggles: SubscriberToggles;
+  readonly templates: TemplateEngine;
 
-  constructor(deps: InboxDeps, config: Config) {
-    super(deps);
+  constructor(deps: InboxDeps, config: Config, subscribers: SubscriberSource, onTrouble: (line: string) => void = () => {}) {
+    const engine = templateEngine();
+    const templates = storedTemplates(deps.store, engine);
+    super({ ...deps, lines: templates });
     this.config = config;
+    this.templates = engine;
+    this.toggles = subscriberToggles(this);
+    this.bus = createBus({
+      inbox: this,
+      subscribers,
+      disabled: (project) => this.toggles.disabled(project),
+      keep: (template) => templates.keep(template),
+      evaluate: (expression, context) => engine.evaluate(expression, context),
+      onTrouble,
+    });
   }
 
   get project(): string {
     return this.config.project;
+  }
+
+  /** Writes what the bus still holds back. */
+  override async close(): Promise<void> {
+    await this.bus.close();
+    await this.templates.close();
+    await super.close();
   }
 }
 
@@ -43,15 +92,31 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
   const { cwd = process.cwd(), env = process.env, flags } = options;
   const at = { cwd, env, ...(flags ? { flags } : {}) };
   const config = loadConfig(at);
+  return openWith(config, { ...options, cwd, env });
+}
+
+/** The same for a configuration that was read already; whoever read it has told its problems. */
+export async function openWith(config: Config, options: OpenOptions): Promise<Earpiece> {
+  const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
   const db = options.db ?? config.db;
   const store = typeof db === 'string' ? await openStore(db, options.clock ? { clock: options.clock } : {}) : db;
   const files = policySource({
-    ...at,
+    cwd,
+    env,
+    ...(flags ? { flags } : {}),
     // A log in memory is nobody else's: then nothing is left on the disk.
     remember: db !== 'memory:' && typeof db === 'string',
-    onProblem: (problems) => problems.forEach((problem) => options.onProblem?.(formatProblem(problem))),
+    onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
   });
-  const { policy } = options;
   const policies = policy ? { policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
-  return new Earpiece({ timeZone: config.timeZone, ...options.inbox, store, policies }, config);
+  const subscribers =
+    options.subscribers ??
+    subscriberFolders({
+      shipped: shippedFolder(),
+      user: userSubscribersFolder({ env }),
+      projectRoot: files.rootOf,
+      onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
+    });
+  const deps = { timeZone: config.timeZone, ...options.inbox, store, policies };
+  return new Earpiece(deps, config, subscribers, onProblem);
 }

@@ -124,10 +124,20 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = hearing[0] as Subscriber;
       return this.#offer(only, event, address, now).then((heard) => [heard]);
     }
-    return Promise.all([
-      ...taking.map((subscriber) => this.#takeBack(subscriber, event, address, now)),
-      ...hearing.map((subscriber) => this.#offer(subscriber, event, address, now)),
-    ]);
+    return this.#takeBackAndOffer(taking, hearing, event, address, now);
+  }
+
+  /** First what is over is taken back: what is queued now may have the same key. */
+  async #takeBackAndOffer(
+    taking: readonly Subscriber[],
+    hearing: readonly Subscriber[],
+    event: Event,
+    address: Address,
+    now: Moment,
+  ): Promise<readonly Heard[]> {
+    const taken = await Promise.all(taking.map((subscriber) => this.#takeBack(subscriber, event, address, now)));
+    const heard = await Promise.all(hearing.map((subscriber) => this.#offer(subscriber, event, address, now)));
+    return [...taken, ...heard];
   }
 
   #offer(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {

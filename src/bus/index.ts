@@ -15,3 +15,7 @@ export {
   type SubscriberSource,
   type Template,
 } from './subscriber.ts';
+export { shippedFolder, subscriberFolders, type SubscriberFoldersOptions } from './subscribers/folders.ts';
+export { subscriberToggles, type SubscriberToggles, type ToggleScope } from './toggles.ts';
+export { templateEngine, type TemplateEngine, type TemplateEngineOptions } from './templates/engine.ts';
+export { storedTemplates, type StoredTemplates } from './templates/stored.ts';

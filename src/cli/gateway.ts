@@ -1,13 +1,13 @@
 /** `earpiece gateway` itself: servers, front and rider put together. */
-import { formatProblem, policySource, readConfig, readMcpServers, type Config, type ServerConfig } from '../config/index.ts';
+import { formatProblem, readConfig, readMcpServers, type Config, type ServerConfig } from '../config/index.ts';
 import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
-import { identify, Inbox } from '../inbox/index.ts';
+import { openWith, type Earpiece } from '../earpiece.ts';
+import { identify } from '../inbox/index.ts';
 import { inboxRider } from '../gateway/inbox-rider.ts';
 import { retryingRider } from '../gateway/retrying-rider.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
-import { openStore } from '../stores/index.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install.ts';
@@ -43,14 +43,14 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);
   const address = addressOf(options, config);
-  const policies = policySource({ ...at, onProblem: (found) => found.forEach((problem) => complain(formatProblem(problem))) });
   const name = upstreams.map((upstream) => upstream.name).join(',');
-  let inbox: Inbox | undefined;
+  let inbox: Earpiece | undefined;
   const rider = retryingRider(async () => {
-    const opened = new Inbox({ store: await openStore(config.db), policies, timeZone: config.timeZone });
+    const opened = await openWith(config, { ...at, onProblem: complain });
     inbox = opened;
     return inboxRider({
       inbox: opened,
+      emitter: opened.bus,
       identify: (connection) =>
         identify(
           {

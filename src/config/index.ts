@@ -5,7 +5,15 @@ export type { GatewayConfig, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags, type Said, type Source } from './layers.ts';
 export { loadConfig, readConfig, type Config, type LoadOptions, type ToolConfig } from './load.ts';
 export { parseMcpServers, readMcpServers, type McpServers } from './mcp-servers.ts';
-export { CONFIG_FILE, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
+export {
+  CONFIG_FILE,
+  projectPlace,
+  stateFolder,
+  userConfigFile,
+  userSubscribersFolder,
+  type Env,
+  type Surroundings,
+} from './places.ts';
 export { formatProblem, type Position, type Problem } from './problems.ts';
 export { policySource, rememberProject, type PolicySource } from './projects.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';

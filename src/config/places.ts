@@ -13,6 +13,8 @@ export type Surroundings = { readonly env: Env; readonly home?: string | undefin
 
 export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CONFIG_HOME', '.config'), 'earpiece', CONFIG_FILE);
 
+export const userSubscribersFolder = (at: Surroundings): string => join(dirname(userConfigFile(at)), 'subscribers');
+
 export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
 
 /** Throws `bad_config` for a user who has none. */

@@ -2,6 +2,7 @@
  * What rides on the gateway's results: an inbox behind the `Rider` port. One conversation per connection, found anew now
  * and then since its host may show another one (`/clear`).
  */
+import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../core/event.ts';
 import type { ReleasedRecord } from '../core/records.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { conversationId, parseAddress } from '../core/address.ts';
@@ -25,6 +26,8 @@ import { noDelivery } from './rider.ts';
 
 export type InboxRiderOptions = {
   readonly inbox: Inbox;
+  /** Where it tells that a server has gone or is back. */
+  readonly emitter?: Emitter | undefined;
   /** Whose conversation a connection is. */
   readonly identify: (connection: Connection) => Promise<Identity>;
   /** For presence: what carries, e.g. `gateway:stdio files`. */
@@ -166,7 +169,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     },
 
     upstream(event: UpstreamEvent): void {
-      settle(Promise.all([...seats.values()].map(async (seat) => tellUpstream(inbox, await seat.conversation(), event))));
+      settle(Promise.all([...seats.values()].map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
     },
   };
 }
@@ -234,26 +237,30 @@ class Seat {
   }
 }
 
-/** The notification that a server has gone, taken back when it is there again. */
-export async function tellUpstream(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
-  const key = `mcp:${event.server}`;
-  if (event.state === 'reconnected') {
-    await inbox.withdraw(conversation.log, { key }, { by: 'mcp', reason: `${event.server} is back` });
-    await inbox.queue(conversation.address, {
-      kind: 'mcp.reconnected',
-      message: `MCP server \`${event.server}\` is connected again${event.detail ? ` (${event.detail})` : ''}; what it kept in memory is gone`,
-      key: `${key}:back`,
-      supersede: true,
-    });
-    return;
-  }
-  await inbox.queue(conversation.address, {
-    kind: 'mcp.disconnected',
-    level: 'error',
-    message: `MCP server \`${event.server}\` has disconnected${event.detail ? `: ${event.detail}` : ''}`,
-    key,
+/** That a server has gone, taken back when it is there again. Without an emitter one event is one notification. */
+export async function tellUpstream(
+  { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
+  conversation: Conversation,
+  event: UpstreamEvent,
+): Promise<void> {
+  const { server, detail } = event;
+  const back = event.state === 'reconnected';
+  const input: EventInput = {
+    type: back ? 'mcp.reconnected' : 'mcp.disconnected',
+    source: 'mcp',
+    subject: conversation.address,
+    severity: back ? 'info' : 'error',
+    message: back
+      ? `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; what it kept in memory is gone`
+      : `MCP server \`${server}\` has disconnected${detail ? `: ${detail}` : ''}`,
+    data: { server, ...(detail ? { detail } : {}) },
+    key: `mcp:${server}`,
     supersede: true,
-  });
+  };
+  if (emitter !== undefined) return void (await emitter.emit(input));
+  const made = makeEvent(input, { id: inbox.ids.make('e'), now: inbox.store.now() });
+  if (back) await inbox.withdraw(conversation.log, { key: `mcp:${server}` }, { by: 'mcp', reason: `${server} is back` });
+  await inbox.queue(conversation.address, notificationFrom(made));
 }
 
 async function byToken(inbox: Inbox, token: string): Promise<Conversation> {

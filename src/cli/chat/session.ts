@@ -243,7 +243,7 @@ async function serversOf(ear: Earpiece, seats: ReadonlySet<Seat>, note: (line: s
       report: note,
       onUpstream: (event) => {
         for (const { agent } of seats)
-          tellUpstream(ear, agent.conversation, event).catch((error: unknown) =>
+          tellUpstream({ inbox: ear, emitter: ear.bus }, agent.conversation, event).catch((error: unknown) =>
             note(`${event.server} has ${event.state}, which could not be queued: ${messageOf(error)}`),
           );
       },

@@ -52,6 +52,9 @@ export class Bus implements Emitter, AsyncDisposable {
   /** Conditions that are being evaluated. */
   readonly #asking = new Set<Promise<unknown>>();
   readonly #subjects = new Map<string, Address>();
+  /** Ids of events that have none begin with it. */
+  readonly #name: string;
+  #emitted = 0;
   #sweepAt = 1_024;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -60,6 +63,7 @@ export class Bus implements Emitter, AsyncDisposable {
   constructor(deps: BusDeps) {
     this.#deps = deps;
     this.#inbox = deps.inbox;
+    this.#name = deps.inbox.ids.make('e');
     this.#inbox.holdsBack(this);
   }
 
@@ -78,7 +82,7 @@ export class Bus implements Emitter, AsyncDisposable {
   async emit(input: EventInput): Promise<Emitted> {
     if (this.#closed) throw new EarpieceError('bad_event', 'this bus is closed; open an earpiece again to emit');
     const now = this.#now();
-    const event = makeEvent(input, { id: input.id ?? this.#inbox.ids.make('e'), now: now.at });
+    const event = makeEvent(input, { id: input.id ?? `${this.#name}.${++this.#emitted}`, now: now.at });
     const seen = input.id === undefined ? undefined : `${event.source}\n${event.id}\n${event.subject}`;
     if (seen !== undefined) {
       if (this.#seen.has(seen))

@@ -118,7 +118,7 @@ export const REQUIREMENTS = {
     behaviour: 'What a redact pattern matches in a message, instruction, data or withheld result is not stored.',
   },
   'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.' },
-  'queue:many': { behaviour: '100 events a second, each in under 100 ms.', deferred: 'needs the bus' },
+  'queue:many': { behaviour: 'A hundred different errors at once are queued without waiting for a timer (SC-004).' },
 
   // Views.
   'view:markdown': { behaviour: 'Markdown by level, with its preamble and rules.' },
@@ -129,7 +129,7 @@ export const REQUIREMENTS = {
   'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
   'view:stable': { behaviour: 'What was sent is stored and never rendered again.' },
   'view:tokens': { behaviour: 'The default view keeps to its token bars on the committed corpus.' },
-  'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.', deferred: 'needs subscribers' },
+  'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.' },
 
   // The gate.
   'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
@@ -228,6 +228,22 @@ export const REQUIREMENTS = {
   },
   'bus:locked': { behaviour: 'A subscriber of the core cannot be disabled, and the refusal says why.' },
 
+  'bus:disabled': { behaviour: 'A disabled subscriber queues nothing from the next event on; one of the core goes on.' },
+  'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.' },
+  'bus:counts': { behaviour: 'What repeats is counted, never dropped; details that differ are all kept.' },
+  'bus:scoped': { behaviour: 'An event reaches its subject and nobody else.' },
+  'bus:moments': { behaviour: 'What a subscriber injects immediately, at a turn, after a tool or at its end rides just then.' },
+  'bus:withdraws': { behaviour: 'When the state is gone, what was queued because of it is taken back.' },
+  'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
+  'bus:own-defects': { behaviour: 'None of the faults of the seed that this design began with is there.' },
+
+  // Templates of subscribers.
+  'bus:templates-safe': {
+    behaviour:
+      'A template that loops, eats memory, recurses or reaches out is refused in 250 ms; the next renders, nobody was blocked.',
+  },
+  'bus:toon-filter': { behaviour: 'What toon_encode writes, the official decoder reads back as it was.' },
+
   // The package.
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
@@ -245,11 +261,6 @@ export const REQUIREMENTS = {
   'cli:emit': { behaviour: 'emit takes CloudEvents and says who heard them and what came of it.' },
 
   // To come.
-  'bus:disabled': {
-    behaviour: 'A disabled subscriber queues nothing; one of the core cannot be disabled.',
-    deferred: 'needs the bus',
-  },
-  'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.', deferred: 'needs the bus' },
   'sources:thresholds': {
     behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.',
     deferred: 'needs sources',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { proves, verifies } from '../../e2e/verifies.ts';
 import type { EventInput } from '../core/event.ts';
 import type { LineRenderer } from '../core/ports.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
@@ -72,13 +73,15 @@ const failure = (tool: string, message: string, more: Partial<EventInput> = {}):
 const emitAll = (bus: Bus, events: readonly EventInput[]) => Promise.all(events.map((event) => bus.emit(event)));
 
 describe('what is counted, and what is not lost', () => {
+  proves('bus:counts');
+
   it('US1(a): one failure is in the next carrier', async () => {
     const { bus, read } = stage([subscriber()]);
     await bus.emit(failure('vault_search', 'timeout'));
     expect((await read()).join('\n')).toContain('`vault_search` failed: timeout');
   });
 
-  it('US1(b): several failures are one line with all details', async () => {
+  verifies('bus:window', 'US1(b): several failures are one line with all details', async () => {
     const { bus, read, clock } = stage([subscriber()]);
     await bus.emit(failure('vault_search', 'timeout'));
     clock.now += 2_000;
@@ -208,7 +211,7 @@ describe('who hears what', () => {
     expect(await open()).toHaveLength(1);
   });
 
-  it('only the subject hears of it', async () => {
+  verifies('bus:scoped', 'only the subject hears of it', async () => {
     const { bus, inbox, read } = stage([subscriber()]);
     await bus.emit(failure('a', 'b', { subject: 'shop/codex' }));
     await bus.emit(failure('a', 'b', { subject: `${AGENT}#other` }));
@@ -224,21 +227,25 @@ describe('who hears what', () => {
     expect(await one.read()).toHaveLength(1);
   });
 
-  it('US5(b): a disabled subscriber queues nothing, from the next event on; one of the core goes on', async () => {
-    let disabled = new Set<string>();
-    const rules = [subscriber(), subscriber({ id: 'core_one', output: { core: true } })];
-    const { bus, open } = stage(rules, { disabled: async () => disabled });
-    disabled = new Set(['tool_failure', 'core_one']);
-    const { heard } = await bus.emit(failure('a', 'b'));
-    expect(heard).toEqual([
-      { subscriber: 'tool_failure', kind: 'skipped', because: 'it is disabled' },
-      expect.objectContaining({ subscriber: 'core_one', kind: 'queued' }),
-    ]);
-    expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['core_one']);
-    disabled = new Set();
-    await bus.emit(failure('a', 'b'));
-    expect((await open()).map((item) => item.notification.subscriber?.id)).toContain('tool_failure');
-  });
+  verifies(
+    'bus:disabled',
+    'US5(b): a disabled subscriber queues nothing, from the next event on; one of the core goes on',
+    async () => {
+      let disabled = new Set<string>();
+      const rules = [subscriber(), subscriber({ id: 'core_one', output: { core: true } })];
+      const { bus, open } = stage(rules, { disabled: async () => disabled });
+      disabled = new Set(['tool_failure', 'core_one']);
+      const { heard } = await bus.emit(failure('a', 'b'));
+      expect(heard).toEqual([
+        { subscriber: 'tool_failure', kind: 'skipped', because: 'it is disabled' },
+        expect.objectContaining({ subscriber: 'core_one', kind: 'queued' }),
+      ]);
+      expect((await open()).map((item) => item.notification.subscriber?.id)).toEqual(['core_one']);
+      disabled = new Set();
+      await bus.emit(failure('a', 'b'));
+      expect((await open()).map((item) => item.notification.subscriber?.id)).toContain('tool_failure');
+    },
+  );
 
   it('US6: a set that changes counts for the next event; what was queued stays as it was', async () => {
     const { bus, open, use } = stage([]);
@@ -273,6 +280,8 @@ describe('who hears what', () => {
 });
 
 describe('when it rides', () => {
+  proves('bus:moments');
+
   it.each([
     ['immediate', 'turn_start', 1],
     ['turn_start', 'tool_batch_end', 1],
@@ -337,6 +346,8 @@ describe('when it rides', () => {
 });
 
 describe('what is taken back', () => {
+  proves('bus:withdraws');
+
   const mcp = subscriber({
     id: 'mcp',
     events: { types: ['mcp.disconnected'] },
@@ -372,6 +383,8 @@ describe('what is taken back', () => {
 });
 
 describe('storms', () => {
+  proves('bus:storms');
+
   const files = subscriber({
     id: 'files',
     events: { types: ['file.changed'] },
@@ -413,8 +426,8 @@ describe('storms', () => {
     expect(line).not.toContain('more file.changed');
   });
 
-  it('a hundred different errors are all listed', async () => {
-    const { bus, open } = stage([subscriber()]);
+  verifies('queue:many', async () => {
+    const { bus, open } = stage([subscriber()], { foldMs: 3_600_000 });
     await emitAll(
       bus,
       Array.from({ length: 100 }, (_, i) => failure(`t${i}`, 'boom')),
@@ -444,7 +457,7 @@ describe('templates', () => {
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  it('one that fails falls back to the message, says so, and the log says why', async () => {
+  verifies('view:templates', 'one that fails falls back to the message, says so, and the log says why', async () => {
     const { bus, read, inbox } = stage([subscriber({ output: { template } })], {
       lines: { render: async () => ({ kind: 'failed', reason: 'line 1: unknown filter' }) },
     });

@@ -43,12 +43,16 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
   return `unknown ${kind} ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** What a trap of the engine's machine means. `panic`: what it said last. */
+/** What a trap of the engine's machine means. `panic`: what it said last; without memory it cannot say anything. */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
-  if (error instanceof RangeError || /out of bounds/u.test(String(error))) return { message: 'is nested too deeply' };
-  if (panic !== undefined) return { message: `breaks the template engine: ${panic.slice(0, MESSAGE_CHARS).toWellFormed()}` };
-  if (error instanceof Error && error.name === 'RuntimeError') return { message: `needs more than ${memoryMb} MB of memory` };
-  return { message: `breaks the template engine: ${String(error).slice(0, MESSAGE_CHARS).toWellFormed()}` };
+  const said = String(error);
+  if (error instanceof RangeError || said.includes('out of bounds')) return { message: 'is nested too deeply' };
+  // So it ends at a tag's end that no tag began.
+  if (panic === 'empty lexer stack') return { message: 'syntax error: unexpected "}}" or "%}"' };
+  const isTrap = error instanceof Error && error.name === 'RuntimeError';
+  if (panic === 'capacity overflow' || (isTrap && panic === undefined))
+    return { message: `needs more than ${memoryMb} MB of memory` };
+  return { message: `breaks the template engine: ${(panic ?? said).slice(0, MESSAGE_CHARS).toWellFormed()}` };
 }
 
 /**

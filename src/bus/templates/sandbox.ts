@@ -53,6 +53,12 @@ export function sandbox(limits: Limits): Sandbox {
     return made;
   };
   const plain = environment();
+  try {
+    // With its first error it begins to say why it panics.
+    plain.evalExpr('!', {});
+  } catch {
+    // Meant.
+  }
 
   const compile = (text: string): Environment => {
     const known = compiled.get(text);

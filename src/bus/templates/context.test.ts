@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../core/json.ts';
+import type { Subscribed } from '../../core/notification.ts';
+import type { Grouped, Line } from '../../core/plan.ts';
+import { contextOf } from './context.ts';
+
+const T = Date.UTC(2026, 0, 1, 10, 0, 0);
+const subscribed = (more: Partial<Subscribed> = {}): Subscribed => ({
+  id: 'tool_failure',
+  event: { type: 'tool.call.failure', source: 'agent', severity: 'error', time: T },
+  group: 10,
+  ...more,
+});
+const grouped = (details: Grouped['details'], more: Partial<Grouped> = {}): Grouped => ({
+  subscribed: subscribed(),
+  level: 'error',
+  count: details.length,
+  firstAt: T,
+  lastAt: T + 5_000,
+  details,
+  ...more,
+});
+const line = (group: readonly Grouped[]): Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'> => ({
+  subscriber: subscribed(),
+  group,
+  kind: { source: 'tool', name: 'call.failure' },
+  level: 'error',
+  lastAt: T + 5_000,
+});
+type Context = {
+  readonly events: readonly { readonly payload: Record<string, Json>; readonly message: string; readonly count: number }[];
+  readonly more?: { readonly count: number; readonly message: string };
+  readonly count: number;
+};
+const made = (group: readonly Grouped[]): Context => contextOf(line(group)) as unknown as Context;
+
+test('one event, in the words of the seed', () => {
+  const payload = { tool_name: 'grep', retry_count: 0, missing: null };
+  expect(contextOf(line([grouped([{ message: 'grep failed', data: payload }])]), { timeZone: 'Europe/Berlin' })).toEqual({
+    notification: { subscriber_id: 'tool_failure', kind: 'tool.call.failure', level: 'error' },
+    events: [
+      {
+        type: 'tool.call.failure',
+        source: 'agent',
+        severity: 'error',
+        timestamp: '2026-01-01T10:00:00.000Z',
+        payload,
+        data: payload,
+        message: 'grep failed',
+        count: 1,
+      },
+    ],
+    event: expect.objectContaining({ payload, message: 'grep failed' }),
+    count: 1,
+    timestamp: '2026-01-01T10:00:05.000Z',
+    time_zone: 'Europe/Berlin',
+  });
+});
+
+test('each different detail is an event, and the counts add up', () => {
+  const { events, count } = made([
+    grouped([{ message: 'a' }, { message: 'b' }, { message: 'c' }], { count: 7 }),
+    grouped([{ message: 'd' }], { count: 4 }),
+    grouped([{ message: 'e' }, { message: 'f' }], { count: 1 }),
+  ]);
+  expect(events.map(({ message, count }) => [message, count])).toEqual([
+    ['a', 5],
+    ['b', 1],
+    ['c', 1],
+    ['d', 4],
+    ['e', 1],
+    ['f', 1],
+  ]);
+  expect(count).toBe(12);
+});
+
+test('what a storm had too many of is counted apart', () => {
+  const rest = grouped([{ message: 'more tool.call.failure events than are listed' }], {
+    subscribed: subscribed({ rest: true }),
+    count: 90,
+  });
+  const { events, more, count } = made([grouped([{ message: 'a' }]), rest]);
+  expect(events.map(({ message }) => message)).toEqual(['a']);
+  expect(more).toEqual({ count: 90, message: 'more tool.call.failure events than are listed' });
+  expect(count).toBe(91);
+  expect(contextOf(line([rest]))).not.toHaveProperty('event');
+});
+
+test('nothing more says that there is nothing more', () => {
+  expect(contextOf(line([grouped([{ message: 'a' }])]))).not.toHaveProperty('more');
+});
+
+test('data that is no object is its value', () => {
+  expect(made([grouped([{ message: 'a', data: [1, 2] }])]).events[0]?.payload).toEqual({ value: [1, 2] });
+  expect(made([grouped([{ message: 'a' }])]).events[0]?.payload).toEqual({});
+});
+
+describe('what is too much', () => {
+  test('long texts of a payload are cut, never through a character; control characters stay', () => {
+    const data = { short: 'a\u0007\n', long: 'x'.repeat(501), pair: `${'x'.repeat(498)}😀😀`, list: ['y'.repeat(600)] };
+    const [event] = made([grouped([{ message: 'a', data }])]).events;
+    expect(event?.payload).toEqual({
+      short: 'a\u0007\n',
+      long: `${'x'.repeat(499)}…`,
+      pair: `${'x'.repeat(498)}…`,
+      list: [`${'y'.repeat(499)}…`],
+    });
+  });
+
+  test('a payload of very many values ends', () => {
+    const data = { list: Array.from({ length: 100_000 }, (_, at) => at), last: 1 };
+    const [event] = made([grouped([{ message: 'a', data }])]).events;
+    const list = event?.payload['list'] as readonly Json[];
+    expect(list.length).toBeLessThan(10_000);
+    expect(list.at(-1)).toBe('…');
+  });
+
+  test('a payload that is deep ends', () => {
+    let deep: Json = 'end';
+    for (let at = 0; at < 10_000; at++) deep = [deep];
+    expect(JSON.stringify(made([grouped([{ message: 'a', data: { deep } }])])).length).toBeLessThan(2_000);
+  });
+
+  test('of very many events the first are listed, and all are counted', () => {
+    const details = Array.from({ length: 50 }, (_, at) => ({ message: `m${at}`, data: { text: 'x'.repeat(400), at } }));
+    const { events, more, count } = made(Array.from({ length: 100 }, () => grouped(details, { count: 60 })));
+    expect(events).toHaveLength(200);
+    expect(count).toBe(6_000);
+    const listed = events.reduce((sum, event) => sum + event.count, 0);
+    expect(more).toEqual({ count: 6_000 - listed, message: 'more than are listed' });
+    expect(JSON.stringify({ events, more }).length).toBeLessThan(400_000);
+  });
+
+  test('a whole line of the largest payloads is made in a moment', () => {
+    const data = { rows: Array.from({ length: 8_000 }, (_, at) => [at]) };
+    const group = Array.from({ length: 100 }, () => grouped([{ message: 'x'.repeat(1_000_000), data }]));
+    const cpu = process.threadCpuUsage();
+    contextOf(line(group));
+    const { user, system } = process.threadCpuUsage(cpu);
+    expect((user + system) / 1_000).toBeLessThan(20);
+  });
+});

@@ -28,6 +28,7 @@ import { assertTransition, type Mode } from './modes.ts';
 import { callOptionsOf, familyOf, placementOf, type Placement } from './placement.ts';
 import { promptOf, unanswered } from './prompt.ts';
 import { backoffMs, failureOf } from './retry.ts';
+import { endNotes, takeOverNotes } from './notify-self.ts';
 import { SelfWatch } from './self-watch.ts';
 import { Watcher } from './watcher.ts';
 
@@ -282,13 +283,15 @@ export class Agent implements AsyncDisposable {
     return true;
   }
 
-  async close(): Promise<void> {
+  /** Lets the conversation go; it can be gone on with. `over`: it never will be, and what it noted for itself goes too. */
+  async close({ over = false }: { readonly over?: boolean } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.stop();
     await this.#turn?.catch(() => undefined);
     await this.#watcher.stop();
     await this.#self.closed();
+    if (over) await endNotes(this.conversation);
     await this.conversation.ended();
     await this.inbox.releaseWriter(this.conversation);
     for (const listener of this.#listeners) listener.close();
@@ -319,6 +322,7 @@ export class Agent implements AsyncDisposable {
     const turn = (async (): Promise<TurnResult> => {
       this.emit({ type: 'turn_started', by, content });
       this.#self.turnBegan(content, by, content === '');
+      await takeOverNotes(this.conversation);
       await start();
       return this.#cycles();
     })();

@@ -100,6 +100,20 @@ test.each(specifiers)('%s can be imported, and required, with its dependencies a
   expect(required).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
 });
 
+test('templates render in the worker that is in the package, with its bounds', () => {
+  const script = `
+    const { templateEngine } = await import('earpiece/bus');
+    const engine = templateEngine({ deadlineMs: 20_000 });
+    for (const text of ['{{ rows|toon_encode }}', '{{ "a" * 1000000000 }}', 'next'])
+      console.log(Object.values(await engine.render({ name: 'x', text }, { rows: [{ a: 1 }, { a: 2 }] })).join(': '));
+  `;
+  expect(node(['--input-type=module', '-e', script])).toEqual({
+    code: 0,
+    stdout: 'text: [2]{a}:\n  1\n  2\nfailed: needs more than 64 MB of memory\ntext: next\n',
+    stderr: '',
+  });
+});
+
 test('the command runs and knows its version', () => {
   expect(node([cli, '--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);

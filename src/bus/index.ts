@@ -17,5 +17,12 @@ export {
 } from './subscriber.ts';
 export { shippedFolder, subscriberFolders, type SubscriberFoldersOptions } from './subscribers/folders.ts';
 export { subscriberToggles, type SubscriberToggles, type ToggleScope } from './toggles.ts';
-export { templateEngine, type TemplateEngine, type TemplateEngineOptions } from './templates/engine.ts';
+export { contextOf } from './templates/context.ts';
+export {
+  templateEngine,
+  type Complaint,
+  type Evaluated,
+  type TemplateEngine,
+  type TemplateEngineOptions,
+} from './templates/engine.ts';
 export { storedTemplates, type StoredTemplates } from './templates/stored.ts';

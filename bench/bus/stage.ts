@@ -1,0 +1,100 @@
+import type { EventInput } from '../../src/core/event.ts';
+import { createBus, shippedFolder, subscriberFolders, type Bus, type SubscriberSource } from '../../src/bus/index.ts';
+import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import { memoryStore } from '../../src/stores/index.ts';
+
+export const AGENT = 'bench/agent';
+
+/** The nine of the design that the bus began with; a tenth of all shipped ones would measure what nobody emits. */
+const NINE = [
+  'tool_failure',
+  'budget_warning',
+  'budget_exceeded',
+  'loop_detected',
+  'self_notify',
+  'context_limit',
+  'session_resumed',
+  'source_stale',
+  'task_checkpoint',
+];
+
+/** As many events as are asked for, each heard by one of the nine: a few tools and files, again and again. */
+export function event(n: number): EventInput {
+  const common = { source: 'agent', subject: AGENT, severity: 'warning' as const };
+  switch (n % 9) {
+    case 0:
+      return {
+        ...common,
+        type: 'tool.call.failure',
+        data: { tool_name: `tool_${n % 20}`, error_type: 'timeout', error_message: `after ${n % 7} s` },
+      };
+    case 1:
+      return { ...common, type: 'budget.token.warning', data: { budget_type: 'token', percentage: 80, remaining: 2_000 } };
+    case 2:
+      return { ...common, type: 'tool.call.timeout', data: { tool_name: `tool_${n % 20}`, timeout_ms: 30_000 } };
+    case 3:
+      return { ...common, type: 'context.approaching_limit', data: { percent: 70, remaining_tokens: 60_000 } };
+    case 4:
+      return {
+        ...common,
+        type: 'agent.self.remind',
+        key: `note-${n % 20}`,
+        data: { message: `look at ${n % 20}`, category: 'reminder' },
+      };
+    case 5:
+      return { ...common, type: 'session.resumed', data: { tree_id: `t${n % 10}`, nodes_loaded: 4, last_question: 'why?' } };
+    case 6:
+      return { ...common, type: 'source.stale', data: { path: `src/file-${n % 30}.ts` } };
+    case 7:
+      return { ...common, type: 'task.checkpoint', data: { message: 'half done', turn: n % 5 } };
+    default:
+      return { ...common, type: 'budget.iteration.warning', data: { budget_type: 'iteration', percentage: 70, remaining: 30 } };
+  }
+}
+
+/** A bus on a log in memory with what ships, an agent that reads now and then, and retention that forgets what it read. */
+export class Stage {
+  readonly inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  readonly bus: Bus;
+
+  constructor() {
+    const folders = subscriberFolders({ shipped: shippedFolder() });
+    const nine = { ...folders.of('bench'), subscribers: folders.of('bench').subscribers.filter(({ id }) => NINE.includes(id)) };
+    if (nine.subscribers.length !== NINE.length) throw new Error(`${nine.subscribers.length} of the nine subscribers ship`);
+    const subscribers: SubscriberSource = { of: () => (folders.of('bench'), nine) };
+    this.bus = createBus({ inbox: this.inbox, subscribers, disabled: async () => new Set() });
+  }
+
+  /** What an agent reads; the text of the view. */
+  async read(): Promise<string> {
+    const carried = await this.inbox
+      .conversation(`${AGENT}#a`)
+      .carry({ type: 'tool_call_response', id: 'c', content: '', is_error: false }, { at: 'tool_batch_end' });
+    return carried.view?.text ?? '';
+  }
+
+  async forget(): Promise<void> {
+    await this.inbox.store.prune(Number.MAX_SAFE_INTEGER);
+  }
+
+  async close(): Promise<void> {
+    await this.bus.close();
+    await this.inbox.close();
+  }
+}
+
+/** Emits `count` events, in the pace of a producer that lets others run, and reads and forgets each 20,000. */
+export async function flood(stage: Stage, count: number, make: (n: number) => EventInput = event): Promise<void> {
+  const failed: unknown[] = [];
+  for (let n = 0; n < count; n++) {
+    stage.bus.emit(make(n)).catch((error: unknown) => failed.push(error));
+    if (n % 1_000 === 999) await new Promise(setImmediate);
+    if (n % 20_000 !== 19_999) continue;
+    await stage.bus.flush();
+    await stage.read();
+    await stage.forget();
+  }
+  await stage.bus.flush();
+  if (failed.length > 0) throw failed[0];
+}

@@ -7,6 +7,8 @@ import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { MOMENTS, type Deliver } from '../../core/notification.ts';
+import { nestsDeeper } from './body.ts';
+import { WEBHOOK_LIMITS } from './receiver.ts';
 
 /** What holds where an attribute is left out. Without a `source` here the four that the specification demands are demanded. */
 export type CloudEventDefaults = {
@@ -117,6 +119,8 @@ export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): 
 function jsonIn(text: string): readonly { readonly json: Json; readonly where: string }[] {
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
   if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
+  // In a list an event stands one deeper.
+  if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw tooDeep();
   let whole: Json;
   try {
     whole = JSON.parse(text) as Json;
@@ -218,8 +222,10 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
   if (bytes.length === 0) return {};
   if (contentType === undefined || isJsonType(contentType)) {
     let json: Json;
+    const text = bytes.toString('utf8');
+    if (nestsDeeper(text, WEBHOOK_LIMITS.depth)) throw tooDeep();
     try {
-      json = JSON.parse(bytes.toString('utf8')) as Json;
+      json = JSON.parse(text) as Json;
     } catch (error) {
       throw bad('data', `event data is no JSON (${(error as Error).message}), and datacontenttype says that it is`);
     }
@@ -238,6 +244,9 @@ export const isTable = (json: Json | undefined): json is Table =>
 
 const bad = (attribute: string | undefined, message: string): EarpieceError =>
   new EarpieceError('bad_event', message, attribute === undefined ? {} : { data: { field: attribute } });
+
+const tooDeep = (): EarpieceError =>
+  bad('data', `event data nests more than ${WEBHOOK_LIMITS.depth} deep; put it into a file and send its path`);
 
 const wrong = (attribute: string, value: Json | undefined, allowed: string): EarpieceError =>
   bad(attribute, `event attribute ${attribute}${value === undefined ? '' : ` ${shown(value)}`} ${allowed}`);

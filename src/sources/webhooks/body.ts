@@ -1,0 +1,46 @@
+/** Bytes of a stranger as JSON, held to limits before anything walks through them. */
+import type { Json } from '../../core/json.ts';
+import { Refused, WEBHOOK_LIMITS } from './receiver.ts';
+
+export function checkSize(body: Buffer): void {
+  if (body.length > WEBHOOK_LIMITS.bodyBytes)
+    throw new Refused(413, 'too_big', `the body has ${body.length} bytes, at most ${WEBHOOK_LIMITS.bodyBytes} are taken`);
+}
+
+export function jsonOf(bytes: Buffer, what = 'the body'): Json {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refused(400, 'malformed', `${what} is not UTF-8, which JSON has to be`);
+  }
+  if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
+    throw new Refused(400, 'too_deep', `${what} nests more than ${WEBHOOK_LIMITS.depth} deep`);
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new Refused(400, 'malformed', `${what} is no JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+}
+
+/** By its brackets, without building anything: what nests a million deep may be read, but not written again. */
+export function nestsDeeper(text: string, limit: number): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (inText) {
+      if (char === BACKSLASH) at++;
+      else if (char === QUOTE) inText = false;
+    } else if (char === QUOTE) inText = true;
+    else if (char === BRACE || char === BRACKET) {
+      if (++depth > limit) return true;
+    } else if (char === BRACE + 2 || char === BRACKET + 2) depth--;
+  }
+  return false;
+}
+
+const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
+const BRACE = 0x7b;
+const BRACKET = 0x5b;

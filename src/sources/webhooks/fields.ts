@@ -1,0 +1,49 @@
+/** Reading what a stranger sent: whatever is not what it should be is not there. */
+import type { Json } from '../../core/json.ts';
+import { SEVERITIES, type Severity } from '../../core/event.ts';
+
+/** By a dotted path; numbers are places in lists. Only what the value itself has: `constructor` is only a name. */
+export function at(json: Json | undefined, path: string): Json | undefined {
+  let value = json;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, Json>>)[name];
+  }
+  return value;
+}
+
+/** A text that is not blank, in one line, at most so long. A number or a boolean as it is written. */
+export function textAt(json: Json | undefined, path: string, chars = 200): string | undefined {
+  const value = at(json, path);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') return undefined;
+  const text = value.replaceAll(/\s+/gu, ' ').trim().toWellFormed();
+  if (text === '') return undefined;
+  return text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text;
+}
+
+export const firstLine = (text: string | undefined): string | undefined => text?.split('\n')[0];
+
+const WORDS: Readonly<Record<Severity, RegExp>> = {
+  debug: /^(?:debug|trace|verbose)$/u,
+  info: /^(?:info|information|informational|notice|none|ok|success|succeeded|low|normal|resolved)$/u,
+  warning: /^(?:warn|warning|minor|medium|moderate|degraded)$/u,
+  error: /^(?:err|error|fail|failed|failure|major|high|severe)$/u,
+  critical: /^(?:critical|crit|fatal|emergency|emerg|alert|page|panic|blocker|disaster)$/u,
+};
+
+/** The severity that somebody else's word for it means. */
+export function severityOf(word: string | undefined): Severity | undefined {
+  const text = word?.trim().toLowerCase() ?? '';
+  return SEVERITIES.find((severity) => WORDS[severity].test(text));
+}
+
+/** A part of a type: what is not allowed in one becomes `_`. */
+export const typePart = (text: string): string =>
+  text
+    .trim()
+    .replaceAll(/[^A-Za-z0-9_.-]+/gu, '_')
+    .split('.')
+    .filter((part) => part !== '')
+    .join('.')
+    .slice(0, 90);

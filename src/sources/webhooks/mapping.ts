@@ -1,0 +1,74 @@
+/** Payloads of anybody, made events by a map of the configuration. */
+import type { EventInput } from '../../core/event.ts';
+import { EVENT_LIMITS } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+import { isTable, rfc3339 } from './cloud-event.ts';
+import { at, severityOf, textAt, typePart } from './fields.ts';
+import { Refused, type WebhookMap } from './receiver.ts';
+
+/** What is known without the map. */
+export type Mapped = Pick<EventInput, 'type' | 'data'> &
+  Partial<Pick<EventInput, 'id' | 'time' | 'severity' | 'message' | 'subject'>>;
+
+const PLACE = /\{([\w$@-]+(?:\.[\w$@-]+)*)\}/gu;
+
+/** Throws `Refused` where the map names an `id` and the payload has none: then nobody could tell it from a repetition. */
+export function mapped(payload: Json, map: WebhookMap, receiver: string): Mapped {
+  const id = map.id === undefined ? undefined : filled(map.id, payload);
+  if (map.id !== undefined && (id === undefined || id.trim() === ''))
+    throw new Refused(
+      422,
+      'bad_event',
+      `the payload has nothing at ${map.id}, from which webhooks.${receiver}.map.id makes the id`,
+    );
+  const time = map.time === undefined ? undefined : timeOf(filled(map.time, payload));
+  const severity = map.severity === undefined ? undefined : severityOf(filled(map.severity, payload));
+  const message = map.message === undefined ? undefined : filled(map.message, payload, '?');
+  const subject = map.subject === undefined ? undefined : filled(map.subject, payload);
+  return {
+    type: typeOf(payload, map.type, receiver),
+    data: dataOf(payload, map.data),
+    ...(id === undefined ? {} : { id }),
+    ...(time === undefined ? {} : { time }),
+    ...(severity === undefined ? {} : { severity }),
+    ...(message === undefined ? {} : { message }),
+    ...(subject === undefined ? {} : { subject }),
+  };
+}
+
+/** The text with the payload's values in their places; undefined where one is missing and nothing stands for it. */
+function filled(text: string, payload: Json, missing?: string): string | undefined {
+  let whole = true;
+  const made = text.replaceAll(PLACE, (_all, path: string) => {
+    const value = textAt(payload, path, 500) ?? missing;
+    if (value === undefined) whole = false;
+    return value ?? '';
+  });
+  return whole ? made : undefined;
+}
+
+/** Whoever wrote the configuration chose how it begins; where the sender would, it begins with the receiver. */
+function typeOf(payload: Json, template: string | undefined, receiver: string): string {
+  const own = `webhook.${typePart(receiver)}`;
+  const type = typePart((template === undefined ? undefined : filled(template, payload)) ?? '');
+  if (type === '') return own;
+  return template?.startsWith('{') ? `${own}.${type}` : type;
+}
+
+/** The whole payload, or a part of it; of what is too big, only that it was. */
+function dataOf(payload: Json, template: string | undefined): NonNullable<EventInput['data']> {
+  const path = template?.replace(/^\{(.*)\}$/u, '$1');
+  const part = path === undefined ? payload : at(payload, path);
+  if (part === undefined || part === null) return {};
+  const data = isTable(part) ? part : { value: part };
+  const chars = JSON.stringify(data).length;
+  return chars <= EVENT_LIMITS.dataBytes ? data : { left_out: `${chars} characters, more than an event holds` };
+}
+
+/** As RFC 3339 writes it, or seconds or milliseconds since 1970. */
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{9,14}(?:\.\d+)?$/u.test(text) ? Number(text) : undefined;
+  if (number !== undefined) return number < 100_000_000_000 ? Math.round(number * 1_000) : number;
+  return rfc3339(text);
+}

@@ -1,0 +1,82 @@
+/** Whether a request comes from whom it says. Every comparison takes the same time however much of it is right. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Refused, type WebhookReceiver } from './receiver.ts';
+
+/** Names in lower case. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+type Signed = { readonly headers: Headers; readonly body: Buffer; readonly receiver: WebhookReceiver; readonly now: number };
+
+/** Standard Webhooks: how far the sender's clock may be from ours. */
+const TOLERANCE_MS = 5 * 60_000;
+
+/** Throws `Refused` unless the request is signed as its kind demands. */
+export function checkSignature(signed: Signed): void {
+  switch (signed.receiver.kind) {
+    case 'github':
+      return checkHmac(signed, 'x-hub-signature-256');
+    case 'standard':
+      return checkStandard(signed);
+    case 'json':
+      if (signed.receiver.signatureHeader !== undefined) return checkHmac(signed, signed.receiver.signatureHeader.toLowerCase());
+      return checkBearer(signed);
+    case 'cloudevents':
+    case 'alertmanager':
+      return checkBearer(signed);
+    default:
+      return signed.receiver.kind satisfies never;
+  }
+}
+
+/** What is the same when the same body is sent again, whatever headers it comes with: none of them is signed. */
+export const bodyId = (body: Buffer): string => createHash('sha256').update(body).digest('hex').slice(0, 40);
+
+/** Hex, with or without `sha256=` before it, or base64. */
+function checkHmac({ headers, body, receiver }: Signed, header: string): void {
+  const given = headers[header]?.trim();
+  if (!given) throw new Refused(401, 'unsigned', `the header ${header} with the signature is missing`);
+  const mac = createHmac('sha256', receiver.secret).update(body).digest();
+  const text = given.replace(/^sha256=/iu, '');
+  const right = /^[0-9a-f]{64}$/iu.test(text)
+    ? same(Buffer.from(text, 'hex'), mac)
+    : header !== 'x-hub-signature-256' && same(Buffer.from(text, 'base64'), mac);
+  if (!right) throw new Refused(401, 'wrong_signature', `the signature in ${header} is not that of this body and our secret`);
+}
+
+function checkBearer({ headers, receiver }: Signed): void {
+  const given = headers['authorization'];
+  if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it holds "Bearer" and the secret');
+  const [, token] = /^bearer\s+(\S+)\s*$/iu.exec(given) ?? [];
+  if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
+    throw new Refused(401, 'wrong_signature', 'the bearer token in authorization is not our secret');
+}
+
+function checkStandard({ headers, body, receiver, now }: Signed): void {
+  const need = (header: string): string => {
+    const value = headers[header]?.trim();
+    if (!value) throw new Refused(401, 'unsigned', `the header ${header} is missing; Standard Webhooks have it`);
+    return value;
+  };
+  const [id, timestamp, signatures] = [need('webhook-id'), need('webhook-timestamp'), need('webhook-signature')];
+  const at = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1_000 : Number.NaN;
+  if (Number.isNaN(at)) throw new Refused(400, 'malformed', 'the header webhook-timestamp is no number of seconds');
+  const mac = createHmac('sha256', receiver.secret).update(`${id}.${timestamp}.`).update(body).digest();
+  // All of them are looked at: while a secret is changed a sender signs with both.
+  const right = signatures
+    .split(/\s+/u)
+    .filter((each) => each.startsWith('v1,'))
+    .map((each) => same(Buffer.from(each.slice(3), 'base64'), mac));
+  if (!right.includes(true))
+    throw new Refused(401, 'wrong_signature', 'no v1 signature in webhook-signature is that of this message and our secret');
+  // Told only to whom has signed it.
+  if (Math.abs(now - at) > TOLERANCE_MS)
+    throw new Refused(
+      401,
+      'too_old',
+      `webhook-timestamp is ${Math.round(Math.abs(now - at) / 1_000)} s ${at < now ? 'behind' : 'ahead of'} our clock; ${TOLERANCE_MS / 1_000} s are allowed`,
+    );
+}
+
+const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+const same = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);

@@ -106,10 +106,18 @@ export class Channel {
     await this.#tail;
   }
 
-  /** Queues it, and begins a fold of its key. */
+  /** Queues it, and begins a fold of its key. What was not queued was not told. */
   #tell({ event, count }: Detail, key: string | undefined, now: Moment): Promise<Heard> {
     const shaped = this.#shaped({ event, count }, key, now);
-    return this.#write(async () => this.#heard(await this.#deps.queue(shaped)));
+    return this.#write(async () => {
+      let heard: Heard | undefined;
+      try {
+        heard = this.#heard(await this.#deps.queue(shaped));
+        return heard;
+      } finally {
+        if (key !== undefined && (heard === undefined || heard.kind === 'skipped')) this.#keys.get(key)?.told.clear();
+      }
+    });
   }
 
   /** The same again within the dedupe window is told when that is over, and interrupts nobody a second time. */

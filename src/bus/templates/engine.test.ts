@@ -287,7 +287,7 @@ describe('attacks', () => {
   });
 
   test('a render in this thread would have failed these', async () => {
-    const here = sandbox({ fuel: 1_000_000, maxChars: 16_384, memoryMb: 64 });
+    const here = sandbox({ fuel: 20_000_000, maxChars: 16_384, memoryMb: 64 });
     const text = '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}';
     const blockedMs = await longestTurn(async () => here.answer({ kind: 'render', text, context: '{}' }));
     expect(blockedMs).toBeGreaterThan(20);

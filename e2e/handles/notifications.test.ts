@@ -1,6 +1,7 @@
 /** What a conversation is told of its handles, and what it is not. */
 import { describe, expect, it } from 'vitest';
 
+import type { Subscriber } from '../../src/bus/index.ts';
 import { puppet, stage, type Stage } from './stage.ts';
 
 const STOPPED = 'tool.stopped info Background work "job" has stopped: done';
@@ -264,5 +265,58 @@ describe('trouble', () => {
     expect(await set.ask('work', { action: 'spawn', id: 'job' })).toEqual({ id: 'job', state: 'running' });
     await set.handles.idle();
     expect(set.troubles).toEqual([new Error('the log is away')]);
+  });
+});
+
+describe('through a bus', () => {
+  const subscriber: Subscriber = {
+    id: 'background_tools',
+    name: 'Background tools',
+    description: '',
+    version: '1.0.0',
+    events: { types: ['tool.*'], severityFilter: 'info' },
+    batching: { windowMs: 0, maxSize: 1, dedupeWindowMs: 0 },
+    output: { priority: 'normal', injectAt: 'immediate', core: false, supersede: false },
+    from: { folder: 'program', file: 'test' },
+  };
+
+  it('it is one notification of its subscriber, with the key, the id and what makes it known', async () => {
+    const { run, until, items, set } = await spawned({}, { subscribers: [subscriber] });
+    run.finish('done');
+    const { uid } = await until('job', ({ state }) => state === 'stopped');
+    expect((await items()).map(({ notification }) => notification)).toMatchObject([
+      {
+        id: `handles/${uid}.stopped~background_tools`,
+        kind: { source: 'tool', name: 'stopped' },
+        message: 'Background work "job" has stopped: done',
+        about: 'handle:job',
+        key: `handle:${uid}`,
+        supersede: true,
+        subscriber: { id: 'background_tools' },
+      },
+    ]);
+    expect(await carry(set, 'c1')).toContain('Background work "job" has stopped: done');
+    expect(await carry(set, 'c2')).toBe('result');
+  });
+
+  it('it is taken back when it is answered, and known when an answer tells it', async () => {
+    const { run, open, call, ask, until, set } = await spawned({}, { subscribers: [subscriber] });
+    void run.side.ask('Which ink?');
+    await until('job', ({ state }) => state === 'waiting');
+    expect(await open()).toEqual(['tool.waiting warning Background work "job" is waiting for input: Which ink?']);
+    await call('work', { action: 'apply', id: 'job', input: 'blue' });
+    expect(await open()).toEqual([]);
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
+    await ask('work', { action: 'fetch', id: 'job' });
+    expect(await carry(set, 'c1', ['handle:job'])).toBe('result');
+  });
+
+  it('where nobody hears it, it is told all the same', async () => {
+    const { run, open, until } = await spawned({}, { subscribers: [] });
+    run.finish('done');
+    await until('job', ({ state }) => state === 'stopped');
+    expect(await open()).toEqual([STOPPED]);
   });
 });

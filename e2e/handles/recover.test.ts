@@ -130,7 +130,7 @@ describe('recovery', () => {
   });
 
   it('what was told is told again only if its answer was not recorded', async () => {
-    const notice = { id: 'h_1.stopped', kind: 'tool.stopped', message: 'Background run "job" has stopped' };
+    const notice = { id: 'h_1.stopped', source: 'handles', type: 'tool.stopped', message: 'Background run "job" has stopped' };
     for (const [answered, expected] of [
       [true, []],
       [false, ['tool.stopped info Background run "job" has stopped']],

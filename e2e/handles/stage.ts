@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 
+import { createBus, type Subscriber } from '../../src/bus/index.ts';
 import { DEFAULT_POLICY, type Draft, type Item, type Json } from '../../src/core/index.ts';
 import { Inbox, type Conversation } from '../../src/inbox/index.ts';
 import {
@@ -51,7 +52,7 @@ afterEach(async () => {
 
 export function stage(
   tools: readonly StatefulTool[],
-  options: Partial<HandleRegistryOptions> & { readonly noInbox?: true } = {},
+  options: Partial<HandleRegistryOptions> & { readonly noInbox?: true; readonly subscribers?: readonly Subscriber[] } = {},
 ): Stage {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'earpiece-handles-'));
   const before = resources();
@@ -62,9 +63,11 @@ export function stage(
   const views = new Map<string, HandleView>();
   const uids = new Set<string>();
   let waiting: (() => void)[] = [];
-  const { noInbox, ...given } = options;
+  const { noInbox, subscribers, ...given } = options;
+  const bus = subscribers && createBus({ inbox, subscribers: { of: () => ({ subscribers, problems: [] }) } });
   const handles = handleRegistry({
     ...(noInbox ? {} : { inbox }),
+    ...(bus ? { emitter: bus } : {}),
     address: ADDRESS,
     record: (draft) => void records.push(draft),
     onTrouble: (error) => void troubles.push(error),
@@ -79,6 +82,7 @@ export function stage(
   });
   cleanups.push(async () => {
     await handles.close();
+    await bus?.close();
     await inbox.close();
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     expect(marked(uids), 'processes left over').toEqual([]);

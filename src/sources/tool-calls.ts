@@ -13,7 +13,9 @@ export type CallEnd =
 
 export type ToolUse = { readonly id: string; readonly name: string; readonly args: Json };
 
+/** Of what a tool says of its failure: the beginning, where most say what it is, and the end, where the output of programs does. */
 const ERROR_CHARS = 300;
+const END_CHARS = 100;
 /** Longer arguments are left out of the event. */
 const ARGUMENT_CHARS = 2_000;
 
@@ -52,7 +54,7 @@ export class ToolCalls {
     const same = `${name} ${JSON.stringify(args)}`;
     const retries = this.#failed.get(same) ?? 0;
     this.#failed.set(same, retries + 1);
-    const words = cut(message, ERROR_CHARS);
+    const words = middleCut(message);
     if (type === 'timeout')
       return [
         seen(`\`${name}\` failed: timeout after ${plainDuration(timeoutMs)}`, {
@@ -101,4 +103,10 @@ export class ToolCalls {
       },
     );
   }
+}
+
+function middleCut(text: string): string {
+  const whole = cut(text, text.length);
+  if (whole.length <= ERROR_CHARS) return whole;
+  return `${cut(whole, ERROR_CHARS - END_CHARS)} ${whole.slice(1 - END_CHARS).toWellFormed()}`;
 }

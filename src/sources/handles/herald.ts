@@ -10,7 +10,7 @@ import type { NotificationInput } from '../../core/notification.ts';
 import type { Owner } from '../../core/records.ts';
 import type { Handle } from './handle.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
-import { contentNotice, keyOf, noticeOf } from './notices.ts';
+import { contentNotice, keyOf, noticeOf, type Notice } from './notices.ts';
 
 /** What is needed of an `Inbox`. */
 export type NoticeInbox = {
@@ -20,6 +20,8 @@ export type NoticeInbox = {
 
 export type HeraldDeps = {
   readonly inbox: NoticeInbox | undefined;
+  /** Only where there is an inbox. */
+  readonly tell: (notice: Notice) => Promise<unknown>;
   readonly address: string;
   readonly ledger: Ledger;
   readonly owner: Owner;
@@ -78,7 +80,7 @@ export class Herald {
       // Its phase may have passed, or somebody looked, while others were queued.
       if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
       try {
-        await inbox.queue(this.#deps.address, notice);
+        await this.#deps.tell(notice);
       } catch (error) {
         handle.noticed = -1;
         throw error;
@@ -97,7 +99,7 @@ export class Herald {
     handle.queued = true;
     const notice = contentNotice(handle, ++handle.contentNotices, lastLine());
     this.#deps.enqueue(async () => {
-      if (handle.active) await inbox.queue(this.#deps.address, notice);
+      if (handle.active) await this.#deps.tell(notice);
     });
   }
 

@@ -7,8 +7,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { NotificationInput } from '../../core/notification.ts';
 import type { Owner } from '../../core/records.ts';
+import type { Notice } from './notices.ts';
 
 export type LedgerEntry = {
   readonly uid: string;
@@ -21,8 +21,8 @@ export type LedgerEntry = {
   readonly startedAt: number;
   readonly owner: Owner;
   readonly process?: { readonly pid: number; readonly startedAt: string };
-  /** It has stopped; what is to be queued unless the model knows. */
-  readonly notice?: NotificationInput;
+  /** It has stopped; what is to be told unless the model knows. */
+  readonly notice?: Notice;
   /** The call whose answer told it. */
   readonly toldIn?: string;
 };

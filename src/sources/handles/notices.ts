@@ -1,15 +1,17 @@
 /** What is said of a handle to a model that has not looked, and under which name. */
+import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
-import type { NotificationInput } from '../../core/notification.ts';
 import type { Handle } from './handle.ts';
 
 /** All notices of a handle have one key, the newest wins: that it waits is no news when it has stopped. */
 export const keyOf = (uid: string): string => `handle:${uid}`;
 
+/** An event for the conversation of its registry. Its id makes it one: told again after a crash it changes nothing. */
+export type Notice = Omit<EventInput, 'subject'> & { readonly id: string };
+
 type Subject = { readonly uid: string; readonly id: string; readonly about: string; readonly tool: string };
 
-/** Its id makes it one: queued again after a crash it is a duplicate and changes nothing. */
-export function noticeOf(handle: Handle): NotificationInput | undefined {
+export function noticeOf(handle: Handle): Notice | undefined {
   const { phase } = handle;
   const subject = subjectOf(handle);
   const { exitCode, lastLine } = handle.ending ?? {};
@@ -19,8 +21,8 @@ export function noticeOf(handle: Handle): NotificationInput | undefined {
       return undefined;
     case 'waiting':
       return notice(subject, `waiting.${handle.version}`, {
-        kind: 'tool.waiting',
-        level: 'warning',
+        type: 'tool.waiting',
+        severity: 'warning',
         message: `${name(subject)} is waiting for input: ${short(phase.question)}`,
         data: { ...data, question: short(phase.question) },
       });
@@ -29,20 +31,20 @@ export function noticeOf(handle: Handle): NotificationInput | undefined {
       const last = lastLine ? `: ${lastLine}` : '';
       if ('ok' in result)
         return notice(subject, 'stopped', {
-          kind: 'tool.stopped',
+          type: 'tool.stopped',
           message: `${name(subject)} has stopped${exitCode === undefined ? '' : ` with exit code ${exitCode}`}${last}`,
           data,
         });
       if (handle.because !== undefined)
         return notice(subject, 'stopped', {
-          kind: handle.because === LOST ? 'tool.failed' : 'tool.stopped',
-          level: handle.because === LOST ? 'error' : 'info',
+          type: handle.because === LOST ? 'tool.failed' : 'tool.stopped',
+          severity: handle.because === LOST ? 'error' : 'info',
           message: `${name(subject)} was ${handle.because}${last}`,
           data,
         });
       return notice(subject, 'stopped', {
-        kind: 'tool.failed',
-        level: 'error',
+        type: 'tool.failed',
+        severity: 'error',
         message:
           exitCode !== undefined && result.error.message === `exited with code ${exitCode}`
             ? `${name(subject)} failed with exit code ${exitCode}${last}`
@@ -54,9 +56,9 @@ export function noticeOf(handle: Handle): NotificationInput | undefined {
 }
 
 /** `nth` of this handle. */
-export const contentNotice = (handle: Handle, nth: number, lastLine: string | undefined): NotificationInput =>
+export const contentNotice = (handle: Handle, nth: number, lastLine: string | undefined): Notice =>
   notice(subjectOf(handle), `content.${nth}`, {
-    kind: 'tool.content',
+    type: 'tool.content',
     message: `${name(subjectOf(handle))} has new output${lastLine ? `: ${lastLine}` : ''}`,
     data: { handle: handle.id, tool: handle.tool.name },
   });
@@ -65,10 +67,10 @@ export const contentNotice = (handle: Handle, nth: number, lastLine: string | un
 export const LOST = 'lost when its agent ended';
 
 /** `ended`: its process was still there and was ended now. */
-export const lostNotice = (subject: Subject, ended: boolean): NotificationInput =>
+export const lostNotice = (subject: Subject, ended: boolean): Notice =>
   notice(subject, 'stopped', {
-    kind: 'tool.failed',
-    level: 'error',
+    type: 'tool.failed',
+    severity: 'error',
     message: `${name(subject)} was ${LOST}${ended ? '; its process was still running and has been ended' : ''}`,
     data: { handle: subject.id, tool: subject.tool },
   });
@@ -76,10 +78,11 @@ export const lostNotice = (subject: Subject, ended: boolean): NotificationInput 
 function notice(
   subject: Subject,
   what: string,
-  said: { kind: string; level?: 'info' | 'warning' | 'error'; message: string; data: Json },
-): NotificationInput {
+  said: Pick<EventInput, 'type' | 'severity' | 'message'> & { readonly data: Readonly<Record<string, Json>> },
+): Notice {
   return {
     id: `${subject.uid}.${what}`,
+    source: 'handles',
     ...said,
     key: keyOf(subject.uid),
     supersede: true,

@@ -167,7 +167,10 @@ function endingOf({ exit, text, more, timedOutMs }: { exit: Exit; text: string; 
       : exit.signal === null
         ? `exited with code ${exit.code}`
         : `was ended by ${exit.signal}`;
-  throw new ToolFailure(message, { ...ending, transient: timedOutMs !== undefined });
+  throw new ToolFailure(message, {
+    ...ending,
+    ...(timedOutMs === undefined ? {} : { transient: true, timeoutMs: timedOutMs }),
+  });
 }
 
 const inArguments = (range: Range): Readonly<Record<string, number>> =>

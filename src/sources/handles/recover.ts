@@ -2,11 +2,10 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { NotificationInput } from '../../core/notification.ts';
 import type { Owner } from '../../core/records.ts';
 import { isAlive, systemProcesses } from '../../inbox/index.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
-import { lostNotice } from './notices.ts';
+import { lostNotice, type Notice } from './notices.ts';
 import { endSession, markOfProcess, membersOf } from './sessions.ts';
 
 /** `ended`: its process still ran and was ended now. */
@@ -20,7 +19,7 @@ export type RecoverDeps = {
   readonly owner: Owner;
   readonly now: number;
   readonly answered: (callId: string) => boolean;
-  readonly queue: (notice: NotificationInput) => Promise<void>;
+  readonly tell: (notice: Notice) => Promise<void>;
   readonly trouble: (error: unknown) => void;
 };
 
@@ -37,7 +36,7 @@ export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recove
     const notice = entry.notice ?? (entry.background ? lostNotice(entry, ended) : undefined);
     try {
       // Its id makes it one, should it have been queued before the crash.
-      if (notice !== undefined && !known) await deps.queue(notice);
+      if (notice !== undefined && !known) await deps.tell(notice);
     } catch (error) {
       // It stays in the ledger, for the next run.
       deps.trouble(error);

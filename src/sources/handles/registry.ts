@@ -14,9 +14,11 @@ import { join } from 'node:path';
 
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import type { Emitter } from '../../core/event.ts';
 import type { Clock, Ids } from '../../core/ports.ts';
 import type { Draft, Owner } from '../../core/records.ts';
 import { randomIds, selfOwner } from '../../inbox/index.ts';
+import { say } from '../say.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tool.ts';
 import { answerOf, viewOf, type HandleView } from './answers.ts';
 import { awaitTool, type Target } from './await-tool.ts';
@@ -24,10 +26,10 @@ import { parseCommand, spawnedId } from './command.ts';
 import { Handle } from './handle.ts';
 import { Herald, type NoticeInbox } from './herald.ts';
 import { Ledger } from './ledger.ts';
-import { LOST } from './notices.ts';
+import { LOST, type Notice } from './notices.ts';
 import { ownedProcess, recoverHandles, type Recovered } from './recover.ts';
 import { actionsOf, checkDefinition, schemaOf, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
-import type { Phase } from './state.ts';
+import type { Phase, ToolError } from './state.ts';
 import { endTurn, type TurnEnd, type TurnEndOptions } from './turn-end.ts';
 
 export type HandleRegistryOptions = {
@@ -38,6 +40,8 @@ export type HandleRegistryOptions = {
   readonly folder: string;
   /** Without it nothing is notified. */
   readonly inbox?: NoticeInbox;
+  /** Where what happens to handles is told. Without it each of these events is queued as a notification. */
+  readonly emitter?: Emitter;
   readonly ids?: Ids;
   readonly clock?: Clock;
   readonly owner?: Owner;
@@ -86,6 +90,7 @@ export class HandleRegistry implements AsyncDisposable {
     this.#ledger = new Ledger(options.folder);
     this.#herald = new Herald({
       inbox: options.inbox,
+      tell: (notice) => this.#tell(notice),
       address: options.address,
       ledger: this.#ledger,
       owner: this.#owner,
@@ -197,9 +202,7 @@ export class HandleRegistry implements AsyncDisposable {
       owner: this.#owner,
       now: this.#clock.now(),
       answered: options.answered ?? (() => false),
-      queue: async (notice) => {
-        await this.#options.inbox?.queue(this.#options.address, notice);
-      },
+      tell: (notice) => this.#tell(notice),
       trouble: (error) => this.#trouble(error),
     });
     for (const { uid, id, tool } of recovered) this.#record({ type: 'handle_ended', uid, id, tool, outcome: 'lost' });
@@ -247,7 +250,7 @@ export class HandleRegistry implements AsyncDisposable {
         this.#told(handle, handle.version, call);
         this.#forget(handle);
         if ('ok' in result) return { content: text === '' ? '(no output)' : text };
-        return { content: failure(text, result.error.message), isError: true };
+        return { content: failure(text, result.error.message), isError: true, ...timeoutOf(result.error) };
       }
       if (!actionsOf(tool).includes('apply')) {
         await handle.abort('ended: it asks, and cannot be answered');
@@ -510,6 +513,11 @@ export class HandleRegistry implements AsyncDisposable {
     this.#record({ type: 'handle_spawned', uid: handle.uid, id: handle.id, tool: handle.tool.name, call: handle.callId });
   }
 
+  async #tell(notice: Notice): Promise<void> {
+    const { inbox, emitter, address } = this.#options;
+    if (inbox !== undefined) await say({ ...notice, subject: address }, { inbox, emitter, now: this.#clock.now() });
+  }
+
   #record(draft: Draft): void {
     const { record } = this.#options;
     if (record !== undefined) this.#enqueue(async () => record(draft));
@@ -555,3 +563,7 @@ function failure(text: string, message: string): string {
   if (text === '') return message;
   return /\[exit code \d+|\[ended /u.test(text.slice(-200)) ? text : `${text}\n[${message}]`;
 }
+
+/** For whoever watches; what else went wrong stands in what the model reads. */
+const timeoutOf = ({ message, timeoutMs }: ToolError): Pick<ToolOutcome, 'failure'> =>
+  timeoutMs === undefined ? {} : { failure: { type: 'timeout', message, timeoutMs } };

@@ -7,8 +7,13 @@
  * `stopped` is terminal and can be reached from both others.
  */
 
-/** `transient`: the same call may succeed later. `trace`: what led to it, outermost first. */
-export type ToolError = { readonly message: string; readonly trace: readonly string[]; readonly transient: boolean };
+/** `transient`: the same call may succeed later. `trace`: what led to it, outermost first. `timeoutMs`: its time was over. */
+export type ToolError = {
+  readonly message: string;
+  readonly trace: readonly string[];
+  readonly transient: boolean;
+  readonly timeoutMs?: number;
+};
 
 export type ToolResult = { readonly ok: string } | { readonly error: ToolError };
 
@@ -43,15 +48,22 @@ export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly trace: readonly string[];
   readonly transient: boolean;
+  readonly timeoutMs: number | undefined;
   readonly ending: Ending;
 
   constructor(
     message: string,
-    more: { readonly trace?: readonly string[]; readonly transient?: boolean; readonly cause?: unknown } & Partial<Ending> = {},
+    more: {
+      readonly trace?: readonly string[];
+      readonly transient?: boolean;
+      readonly timeoutMs?: number;
+      readonly cause?: unknown;
+    } & Partial<Ending> = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.trace = more.trace ?? [];
     this.transient = more.transient ?? false;
+    this.timeoutMs = more.timeoutMs;
     this.ending = {
       text: more.text ?? '',
       ...(more.exitCode === undefined ? {} : { exitCode: more.exitCode }),
@@ -71,7 +83,10 @@ export type Ending = {
 };
 
 export function errorOf(thrown: unknown): ToolError {
-  if (thrown instanceof ToolFailure) return { message: thrown.message, trace: thrown.trace, transient: thrown.transient };
+  if (thrown instanceof ToolFailure) {
+    const { message, trace, transient, timeoutMs } = thrown;
+    return { message, trace, transient, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const causes: string[] = [];
   let cause = thrown instanceof Error ? thrown.cause : undefined;

@@ -45,15 +45,15 @@ describe('what is refused, and how', () => {
       'a quoted key',
       '"a b" = 1',
       [
-        '1:1: "a b" is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway',
+        '1:1: "a b" is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway, webhooks',
       ],
     ],
     [
       'a key of the language',
       '__proto__ = 1\n[constructor]\na = 1',
       [
-        '1:1: __proto__ is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway',
-        '2:2: constructor is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway',
+        '1:1: __proto__ is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway, webhooks',
+        '2:2: constructor is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway, webhooks',
       ],
     ],
     // Values
@@ -256,6 +256,70 @@ describe('what is refused, and how', () => {
       '[max_level]\nwebhook = "fatal"',
       ['2:11: max_level.webhook is "fatal"; write one of info, warning, error, critical'],
     ],
+    // Webhooks
+    [
+      'a webhook without a kind',
+      '[webhooks.ci]\nto = "coder"',
+      ['1:11: webhooks.ci has no kind; write one of cloudevents, github, standard, alertmanager, json'],
+    ],
+    [
+      'one of another kind',
+      '[webhooks.ci]\nkind = "githb"\nto = "coder"\nsecret_env = "S"',
+      ['2:8: webhooks.ci.kind is "githb"; did you mean "github"? It is one of cloudevents, github, standard, alertmanager, json'],
+    ],
+    [
+      'one for nobody',
+      '[webhooks.ci]\nkind = "github"\nsecret_env = "S"',
+      [
+        "1:11: webhooks.ci has no to: whom does it tell? Write an agent's name, project/agent, project/agent#conversation or project/*",
+      ],
+    ],
+    [
+      'one that anybody could send',
+      '[webhooks.ci]\nkind = "github"\nto = "coder"',
+      [
+        '1:11: webhooks.ci has no secret_env: anybody could send; write the name of the environment variable that holds the secret, not the secret',
+      ],
+    ],
+    [
+      'a secret in the file',
+      '[webhooks.ci]\nkind = "github"\nto = "coder"\nsecret_env = "hunter2 is mine"',
+      [
+        '4:14: webhooks.ci.secret_env is something else; write the name of the environment variable that holds the secret, not the secret',
+      ],
+    ],
+    [
+      'a secret under its own name',
+      '[webhooks.ci]\nkind = "github"\nto = "coder"\nsecret = "x"',
+      ['4:1: webhooks.ci.secret is unknown; there is kind, to, secret_env, signature_header, map'],
+    ],
+    [
+      'a header that a kind does not need',
+      '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\nsignature_header = "X-S"',
+      ['5:1: webhooks.ci.signature_header goes with kind "json"; github has its own way to sign'],
+    ],
+    [
+      'a map that a kind does not need',
+      '[webhooks.ci]\nkind = "github"\nto = "c"\nsecret_env = "S"\n[webhooks.ci.map]\ntype = "x"',
+      ['5:14: webhooks.ci.map goes with kind "json" or "standard"; github says itself what is what'],
+    ],
+    [
+      'half a place in a map',
+      '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { message = "{a b} is {state" }',
+      [
+        '5:19: webhooks.ci.map.message is "{a b} is {state"; write a text in which {path.to.value} stands for what the payload has there, such as "{service} is {state}"',
+      ],
+    ],
+    [
+      'a key of a map',
+      '[webhooks.ci]\nkind = "json"\nto = "c"\nsecret_env = "S"\nmap = { mesage = "x" }',
+      ['5:9: webhooks.ci.map.mesage is unknown; did you mean "message"?'],
+    ],
+    [
+      'a name for a webhook',
+      '[webhooks."a b"]\nkind = "json"',
+      ['1:11: webhooks."a b" is no name for a webhook: letters, digits, "_" and "-", at most 64'],
+    ],
     // Servers and clients
     [
       'neither command nor url',
@@ -359,7 +423,7 @@ describe('what is refused, and how', () => {
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',
       [
         '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
-        '2:1: foo is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway',
+        '2:1: foo is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, gateway, webhooks',
         '4:13: budget.max_items is 0; write a whole number from 1 to 1000',
       ],
     ],

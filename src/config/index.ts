@@ -20,3 +20,4 @@ export type { ProfileEntry, ServerEntry } from './servers.ts';
 export { trustBook, type TrustBook, type Untrusted } from './trust.ts';
 export { formatDuration, parseDuration } from './values.ts';
 export { watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
+export type { WebhookEntry, WebhookMap } from './webhooks.ts';

@@ -21,6 +21,7 @@ import { policyOf } from './policy.ts';
 import { configError, type Problem } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { sift, type Untrusted } from './trust.ts';
+import { webhooksOf, type WebhookEntry } from './webhooks.ts';
 
 /** What is configured for a working folder. */
 export type Config = {
@@ -37,6 +38,8 @@ export type Config = {
   /** For `earpiece chat` and `earpiece run`. */
   readonly agent: { readonly model?: string; readonly system?: string; readonly maxCycles: number };
   readonly tools: Readonly<Record<string, ToolConfig>>;
+  /** Who may send webhooks, by name; `to` is a whole address. */
+  readonly webhooks: Readonly<Record<string, WebhookEntry>>;
   /** The files that were read, the stronger first. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
   /** Parts of a project's file that are left out until `earpiece trust`. */
@@ -107,8 +110,9 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
   const address = valueOf(layers, SETTINGS.address);
+  const project = valueOf(layers, SETTINGS.project) ?? nameFrom(basename(place.root));
   const config: Config = {
-    project: valueOf(layers, SETTINGS.project) ?? nameFrom(basename(place.root)),
+    project,
     projectRoot: place.root,
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
@@ -117,6 +121,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     gateway: gatewayOf(layers, at),
     agent: agentOf(layers),
     tools: toolsOf(layers),
+    webhooks: webhooksOf(layers, project),
     files,
     untrusted: sifted.untrusted,
     layers,

@@ -22,6 +22,7 @@ import {
   withoutPassword,
   type Value,
 } from './values.ts';
+import { webhook, type WebhookEntry } from './webhooks.ts';
 
 export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   /** Dotted; a part `*` is any name that `names` accepts. */
@@ -171,6 +172,10 @@ export const SETTINGS = {
       entry.target.kind === 'stdio' ? `runs ${showServer(entry)}` : `connects to ${showServer(entry)}`,
   }),
   profile: many('gateway.profiles.*', profile(), undefined),
+
+  webhook: many('webhooks.*', webhook(), undefined, {
+    needsTrust: (entry: WebhookEntry) => `takes webhooks for ${entry.to}`,
+  }),
 } as const;
 
 /** All of them in one list, in the order of the table. */
@@ -207,6 +212,8 @@ export function nameProblem(pattern: readonly string[], name: string, asTable: b
         : 'is no source: letters, digits, "_" and "-", at most 64, or "*" for the rest';
     case 'gateway.servers.*':
       return PART.test(name) ? undefined : 'is no name for a server: letters, digits, "_" and "-", at most 64';
+    case 'webhooks.*':
+      return PART.test(name) ? undefined : 'is no name for a webhook: letters, digits, "_" and "-", at most 64';
     default:
       return name.trim() !== '' ? undefined : 'is an empty name';
   }

@@ -195,7 +195,8 @@ type Fields<K extends Keys> = {
   readonly [Name in keyof K]: K[Name] extends Value<infer T> ? T | undefined : never;
 };
 
-function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
+/** The keys that a table may have, read; complaints of all of them. */
+export function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
   const complaints: Complaint[] = [];
   const found: Record<string, unknown> = {};
   for (const [name, inner] of Object.entries(raw)) {

@@ -1,0 +1,115 @@
+/** Who may send webhooks, for whom, and how what they send becomes an event, as the configuration spells it. */
+import { winnersBelow, type Layers } from './layers.ts';
+import { fields, isTable } from './servers.ts';
+import { address, oneOf, problem, refuse, text, value, type Read, type Value } from './values.ts';
+
+const KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as const;
+
+export type WebhookEntry = {
+  readonly kind: (typeof KINDS)[number];
+  /** As it is written: an address, or the name of an agent of the project. */
+  readonly to: string;
+  /** The name of the environment variable, never the secret. */
+  readonly secretEnv: string;
+  readonly signatureHeader?: string;
+  readonly map?: WebhookMap;
+};
+
+/** Texts in which `{path}` stands for what the payload has there. */
+export type WebhookMap = { readonly [Name in keyof typeof MAP]?: string };
+
+const PLACE = /\{[\w$@-]+(?:\.[\w$@-]+)*\}/gu;
+
+const filled = (expects: string): Value<string> => text(expects, (words) => !/[{}]/u.test(words.replaceAll(PLACE, '')));
+
+const TEXT = 'a text in which {path.to.value} stands for what the payload has there';
+
+const MAP = {
+  type: filled(`${TEXT}, such as "deploy.{state}"`),
+  id: filled(`${TEXT}, such as "{id}"`),
+  severity: filled(`${TEXT}, such as "{level}"`),
+  message: filled(`${TEXT}, such as "{service} is {state}"`),
+  subject: filled(`${TEXT}, such as "{agent}"`),
+  time: filled(`${TEXT}, such as "{created_at}"`),
+  data: text(
+    'the path of a part of the payload, such as "{payload}"',
+    (words) => words.replace(PLACE, '') === '' && words !== '',
+  ),
+} as const;
+
+const WEBHOOK = {
+  kind: oneOf(KINDS),
+  to: address(),
+  secret_env: text(
+    'the name of the environment variable that holds the secret, not the secret',
+    (name) => /^[A-Za-z_]\w*$/.test(name),
+    true,
+  ),
+  signature_header: text('the name of a header such as "X-Signature"', (name) => /^[\w-]{1,64}$/.test(name)),
+  map: mapValue(),
+} as const;
+
+const EXPECTS = 'a table with kind, to and secret_env';
+
+export function webhook(): Value<WebhookEntry> {
+  return {
+    read: (raw) => {
+      if (!isTable(raw)) return refuse(raw, EXPECTS);
+      const read = fields(raw, WEBHOOK);
+      if (read.kind === 'problems') return read;
+      const { kind, to, secret_env: secretEnv, signature_header: signatureHeader, map } = read.value;
+      if (kind === undefined) return problem(`has no kind; write ${WEBHOOK.kind.expects}`);
+      if (to === undefined) return problem(`has no to: whom does it tell? Write ${WEBHOOK.to.expects}`);
+      if (secretEnv === undefined) return problem(`has no secret_env: anybody could send; write ${WEBHOOK.secret_env.expects}`);
+      if (signatureHeader !== undefined && kind !== 'json')
+        return problem(`goes with kind "json"; ${kind} has its own way to sign`, ['signature_header'], 'key');
+      if (map !== undefined && kind !== 'json' && kind !== 'standard')
+        return problem(`goes with kind "json" or "standard"; ${kind} says itself what is what`, ['map'], 'key');
+      return value({
+        kind,
+        to,
+        secretEnv,
+        ...(signatureHeader === undefined ? {} : { signatureHeader }),
+        ...(map === undefined ? {} : { map }),
+      });
+    },
+    fromText: (line) => refuse(line, 'webhooks into earpiece.toml'),
+    show: showWebhook,
+    expects: EXPECTS,
+    takesTable: true,
+  };
+}
+
+export const showWebhook = ({ kind, to, secretEnv, signatureHeader, map }: WebhookEntry): string =>
+  [
+    `${kind} for ${to}, secret in ${secretEnv}`,
+    signatureHeader && `signature in ${signatureHeader}`,
+    map && `map: ${Object.keys(map).join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+
+/** By name, `to` as a whole address. */
+export function webhooksOf(layers: Layers, project: string): Readonly<Record<string, WebhookEntry>> {
+  const found = Object.create(null) as Record<string, WebhookEntry>;
+  for (const { path, said } of winnersBelow(layers, 'webhooks')) {
+    const entry = said.value as WebhookEntry;
+    found[path[1] ?? ''] = { ...entry, to: entry.to.includes('/') ? entry.to : `${project}/${entry.to}` };
+  }
+  return found;
+}
+
+function mapValue(): Value<WebhookMap> {
+  const expects = `a table with ${Object.keys(MAP).join(', ')}`;
+  return {
+    read: (raw): Read<WebhookMap> => {
+      if (!isTable(raw)) return refuse(raw, expects);
+      const read = fields(raw, MAP);
+      if (read.kind === 'problems') return read;
+      return value(Object.fromEntries(Object.entries(read.value).filter(([, words]) => words !== undefined)) as WebhookMap);
+    },
+    fromText: (line) => refuse(line, expects),
+    show: (map) => Object.keys(map).join(', '),
+    expects,
+  };
+}

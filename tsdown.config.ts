@@ -11,6 +11,8 @@ export default defineConfig({
     config: 'src/entries/config.ts',
     agent: 'src/entries/agent.ts',
     handles: 'src/entries/handles.ts',
+    server: 'src/entries/server.ts',
+    client: 'src/entries/client.ts',
     'cli/main': 'src/cli/main.ts',
     // Started by its path, from beside or above: `src/bus/templates/thread.ts`.
     'workers/template': 'src/bus/templates/worker.ts',

@@ -2,8 +2,9 @@
  * The first import of every entry point: an older Node gets one clear line instead of a syntax or module error. Nothing
  * here may need a newer Node itself.
  */
-const major = Number(process.versions.node.split('.')[0]);
-if (!(major >= 24)) {
+// A browser has none: what runs there brings no Node.
+const node = typeof process === 'undefined' || !process.versions ? undefined : process.versions.node;
+if (node !== undefined && !(Number(node.split('.')[0]) >= 24)) {
   process.stderr.write(
     'earpiece needs Node >= 24, this is ' +
       process.version +

@@ -1,0 +1,253 @@
+/** The routes, over real HTTP, by the typed client. */
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/client/index.ts';
+import type { Stored } from '../../src/core/records.ts';
+import { Stage } from './stage.ts';
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'it went through',
+    (error: unknown) => (error instanceof ApiError ? { status: error.status, code: error.code, said: error.message } : error),
+  );
+
+describe('notifications', () => {
+  it('are queued, listed, told why, withdrawn', async () => {
+    await using stage = await Stage.open();
+    const { client } = stage;
+    const queued = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
+    expect(queued).toMatchObject({ kind: 'queued', into: null, to: ['shop/coder'] });
+    const list = await client.notifications({ log: 'shop/coder', state: 'open' });
+    expect(list).toMatchObject({
+      items: [{ id: queued.id, kind: 'ci.failed', level: 'error', receipt: 'queued', conversation: null, count: 1 }],
+      next: null,
+    });
+    const story = await client.why(queued.id);
+    expect(story).toMatchObject({
+      log: 'shop/coder',
+      items: [{ steps: [{ what: 'queued' }], sent: [], now: [{ conversation: 'main', decision: { kind: 'take' } }] }],
+    });
+    expect(await client.withdraw(queued.id, { log: 'shop/coder', reason: 'it passes again' })).toEqual({
+      id: queued.id,
+      result: 'withdrawn',
+    });
+    expect((await client.why(queued.id, 'shop/coder')).items[0]).toMatchObject({
+      ended: { outcome: 'withdrawn', by: 'tests', reason: 'it passes again' },
+      notification: { receipt: 'withdrawn' },
+    });
+    expect((await client.requeue(queued.id, { log: 'shop/coder' })).kind).toBe('queued');
+    expect(await failure(client.why('nope'))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('are queued once for one Idempotency-Key', async () => {
+    await using stage = await Stage.open();
+    const { client } = stage;
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => client.queue({ to: 'shop/coder', message: 'once' }, { idempotencyKey: 'k-1' })),
+    );
+    expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 8 }, () => 'k-1'));
+    expect(all.filter(({ kind }) => kind === 'queued')).toHaveLength(1);
+    expect((await client.notifications({ log: 'shop/coder' })).items).toHaveLength(1);
+    expect(await failure(client.queue({ to: 'shop/coder', message: 'x', id: 'other' }, { idempotencyKey: 'k-1' }))).toMatchObject(
+      {
+        status: 400,
+        said: 'Idempotency-Key "k-1" and id "other" differ; give one of them',
+      },
+    );
+  });
+
+  it('are waited for until a carrier took them', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    const { id } = await client.queue({ to: 'shop/coder', message: 'hello' });
+    const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
+    const offer = await inbox.conversation('shop/coder#main').offer({ at: 'tool_result', on: 'read_file' });
+    await offer?.confirm();
+    expect(await waiting).toEqual({ id, receipt: 'delivered', reached: true, settled: true });
+    const [item] = (await client.why(id, 'shop/coder')).items;
+    expect(item?.sent).toMatchObject([
+      { record: 'carrier_offered', on: 'read_file', point: 'tool_result', text: offer?.view.text },
+    ]);
+    expect(item?.sent[0]?.text).toContain(item?.sent[0]?.item);
+    expect(await client.receipt(id, { log: 'shop/coder', until: 'read' })).toMatchObject({ reached: false, settled: false });
+    expect(await client.read(id, { log: 'shop/coder' })).toMatchObject({ receipt: 'read', reached: true });
+  });
+
+  it('come by the page, of one agent and across agents, with nothing missing and nothing twice', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { client, inbox } = stage;
+    const ids: string[] = [];
+    for (let i = 0; i < 23; i++)
+      ids.push((await inbox.queue(i % 3 === 0 ? 'shop/writer' : 'shop/coder', { message: `${i}`, kind: 'ci.x' })).id);
+    await inbox.queue('docs/other', { message: 'not mine' });
+    for (const query of [{ project: 'shop' }, { log: 'shop/coder' }]) {
+      const seen: string[] = [];
+      let before: string | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof client.notifications>> = await client.notifications({
+          ...query,
+          limit: 4,
+          ...(before === null ? {} : { before }),
+        });
+        expect(page.items.length).toBeLessThanOrEqual(4);
+        seen.push(...page.items.map(({ id }) => id));
+        before = page.next;
+      } while (before !== null);
+      expect(seen).toEqual(ids.filter((_, i) => !('log' in query) || i % 3 !== 0).toReversed());
+    }
+    expect((await client.notifications({ source: 'user' })).items).toMatchObject([{ log: 'docs/other' }]);
+  });
+
+  it('bad ones are refused with the field and the way out', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { client } = stage;
+    expect(await failure(client.queue({ to: 'shop', message: 'x' }))).toEqual({
+      status: 400,
+      code: 'bad_address',
+      said: 'address "shop": has no "/" between project and agent; write project/agent, project/agent#conversation or project/*',
+    });
+    expect(await failure(client.queue({ to: 'shop/*', message: 'x' }))).toMatchObject({ status: 409, code: 'nobody_there' });
+    const answer = await stage.raw('/api/notifications', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ to: 'shop/coder', mesage: 'x', message: 'y' }),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(await answer.json()).toEqual({
+      type: 'urn:earpiece:problem:bad_argument',
+      title: 'The request is wrong',
+      status: 400,
+      detail: '"mesage" is not known here; did you mean message?',
+      code: 'bad_argument',
+      instance: `urn:earpiece:answer:${answer.headers.get('x-request-id')}`,
+      field: 'mesage',
+    });
+  });
+});
+
+describe('agents and conversations', () => {
+  it('are listed with what is open, who is there and what they do', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    const coder = inbox.conversation('shop/coder#a1', { host: 'claude-code', carrier: 'gateway:stdio files', pulls: true });
+    await coder.seen();
+    await coder.record([{ type: 'tool_call_request', id: 't1', name: 'npm_test', arguments: {} }]);
+    await client.queue({ to: 'shop/coder', level: 'error', message: 'CI failed' });
+    await client.queue({ to: 'shop/writer', message: 'hello' });
+    const { items, next } = await client.agents({ project: 'shop' });
+    expect(next).toBeNull();
+    expect(items).toMatchObject([
+      {
+        log: 'shop/coder',
+        project: 'shop',
+        agent: 'coder',
+        open: { info: 0, warning: 0, error: 1, critical: 0 },
+        active: true,
+        paused: false,
+        doing: { kind: 'tool', what: 'npm_test', conversation: 'a1' },
+        hosts: ['claude-code'],
+        conversations: [{ conversation: 'a1', address: 'shop/coder#a1', active: true, force: 'refuses_next_call' }],
+      },
+      { log: 'shop/writer', active: false, lastContactAt: null, conversations: [] },
+    ]);
+    expect((await client.agents({ limit: 1 })).next).toBe('shop/coder');
+    expect((await client.agents({ limit: 1, after: 'shop/coder' })).items).toMatchObject([{ log: 'shop/writer' }]);
+    expect((await client.conversations('shop/coder')).items).toMatchObject([{ conversation: 'a1' }]);
+    expect(await failure(client.conversations('shop/nobody'))).toMatchObject({ status: 404 });
+  });
+
+  it('take what a person says, and stop, pause and go on as one asks', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    await inbox.conversation('shop/coder#a1', { host: 'earpiece' }).seen();
+    const said = await client.say('shop/coder#a1', { content: 'use tabs', author: 'Anna' });
+    expect((await inbox.open('shop/coder'))[0]?.notification).toMatchObject({
+      id: said.id,
+      kind: { source: 'user', name: 'message' },
+      message: 'use tabs',
+      origin: { person: 'Anna' },
+    });
+    const paused = await client.interrupt(
+      'shop/coder',
+      { action: 'pause', instruction: 'wait for me' },
+      { idempotencyKey: 'p1' },
+    );
+    expect(paused).toMatchObject({
+      kind: 'queued',
+      id: 'p1',
+      effects: [{ address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits' }],
+    });
+    expect((await client.agents()).items[0]?.paused).toBe(true);
+    expect((await client.interrupt('shop/coder#a1', { action: 'resume' })).kind).toBe('queued');
+    expect((await client.agents()).items[0]?.paused).toBe(false);
+  });
+
+  it('have a history, by the page and from either end', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    const [a, b] = ['a', 'b'].map((id) => inbox.conversation(`shop/coder#${id}`));
+    for (let i = 0; i < 12; i++) {
+      await a?.record([{ type: 'chat_response', message: `a${i}` }]);
+      await b?.record([{ type: 'chat_response', message: `b${i}` }]);
+    }
+    await inbox.queue('shop/coder', { message: 'for anybody' });
+    await inbox.queue('shop/coder#b', { message: 'for b' });
+    const all = (await client.records('shop/coder#a')).items.map(({ body }) => body['message' as never]);
+    expect(all).toEqual([...Array.from({ length: 12 }, (_, i) => `a${i}`), 'for anybody']);
+    for (const newest of [false, true]) {
+      const seen: Stored[] = [];
+      let next: string | null | undefined;
+      do {
+        const from: Record<string, number> = next === undefined ? {} : { [newest ? 'before' : 'after']: Number(next) };
+        const page: Awaited<ReturnType<typeof client.records>> = await client.records('shop/coder#a', {
+          newest,
+          limit: 5,
+          ...from,
+        });
+        if (newest) seen.unshift(...page.items);
+        else seen.push(...page.items);
+        next = page.next;
+      } while (next !== null);
+      expect(seen.map(({ body }) => body['message' as never])).toEqual(all);
+    }
+  });
+});
+
+describe('the stream', () => {
+  it('gives what was, what is and what comes, once', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    for (let i = 0; i < 450; i++) await inbox.queue('shop/coder', { message: `${i}` });
+    const end = new AbortController();
+    const seen: string[] = [];
+    for await (const { body } of client.stream({ log: 'shop/coder', after: 0, signal: end.signal })) {
+      seen.push(body['message' as never]);
+      if (seen.length === 450) for (let i = 450; i < 500; i++) await inbox.queue('shop/coder', { message: `${i}` });
+      if (seen.length === 500) end.abort();
+    }
+    expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`));
+  });
+
+  it('of one conversation has its records and those of the agent as a whole', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    const { client, inbox } = stage;
+    const end = new AbortController();
+    const seen: unknown[] = [];
+    const stream = client.stream({
+      log: 'shop/coder',
+      conversation: 'a',
+      signal: end.signal,
+      onState: (state) => {
+        if (state.kind !== 'live') return;
+        void (async () => {
+          for (const to of ['shop/coder#b', 'docs/x', 'shop/coder#a', 'shop/coder']) await inbox.queue(to, { message: to });
+        })();
+      },
+    });
+    for await (const { body } of stream) {
+      seen.push(body['message' as never]);
+      if (seen.length === 2) end.abort();
+    }
+    expect(seen).toEqual(['shop/coder#a', 'shop/coder']);
+  });
+});

@@ -1,0 +1,313 @@
+/**
+ * The typed client of the HTTP API, for Node and browsers. The way for the console, the tests and `--server`.
+ *
+ * ```ts
+ * const client = createClient({ url: 'http://127.0.0.1:4747', token: process.env.EARPIECE_TOKEN });
+ *
+ * await client.session();                                // who am I; in a browser: client.logIn({ code })
+ * await client.agents({ project: 'shop' });              // who is there, by the page
+ * await client.conversations('shop/coder');
+ * const page = await client.records('shop/coder#main', { newest: true });   // history, oldest first
+ * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // and all that comes, resumed
+ *
+ * await client.say('shop/coder#main', { content: 'use tabs' });
+ * await client.interrupt('shop/coder', { action: 'pause' });
+ *
+ * const { id } = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed' });
+ * await client.notifications({ log: 'shop/coder', state: 'open' });
+ * await client.why(id, 'shop/coder');                    // story: steps, decisions, exactly what the model was sent
+ * await client.receipt(id, { until: 'delivered', waitS: 30 });
+ * await client.withdraw(id, { log: 'shop/coder' });
+ * ```
+ *
+ * In a browser leave `url` and `token` out: its cookie goes along, and changes carry the header that the server asks for.
+ * What the server refuses is thrown as `ApiError`, with its stable `code`.
+ */
+import type {
+  ActivityReply,
+  AgentSummary,
+  ConversationSummary,
+  CreatedToken,
+  EmittedReply,
+  Health,
+  InterruptReply,
+  NotificationView,
+  Page,
+  QueuedReply,
+  ReceiptReply,
+  RecordsPage,
+  SessionReply,
+  SettingsReply,
+  Story,
+  SubscriberItem,
+  SubscribersReply,
+  SubscriberTestReply,
+  TokenInfo,
+  TokenKind,
+  WithdrawReply,
+} from '../core/api.ts';
+import { parseAddress } from '../core/address.ts';
+import type { Json } from '../core/json.ts';
+import type { Action, Deliver, Level, NotificationInput } from '../core/notification.ts';
+import type { Stored } from '../core/records.ts';
+import { errorOf, unreachable } from './problem.ts';
+import { records, type StreamOptions } from './stream.ts';
+
+export type ClientOptions = {
+  /** Of the server, without a path. Default: where the page comes from. */
+  readonly url?: string;
+  readonly token?: string;
+  readonly fetch?: typeof fetch;
+};
+
+type Call = { readonly signal?: AbortSignal };
+type Paged = Call & { readonly limit?: number };
+/** An agent (`project/agent`), or a conversation (`project/agent#conversation`). */
+type AddressText = string;
+
+export interface Client {
+  /** Where it asks. */
+  readonly url: string;
+
+  health(options?: Call): Promise<Health>;
+  /** Logs this browser in; from then on its cookie goes along. */
+  logIn(by: { readonly code: string } | { readonly token: string }): Promise<SessionReply>;
+  session(options?: Call): Promise<SessionReply>;
+  logOut(): Promise<void>;
+
+  agents(query?: Paged & { readonly project?: string; readonly after?: string }): Promise<Page<AgentSummary>>;
+  conversations(agent: AddressText, query?: Paged & { readonly after?: string }): Promise<Page<ConversationSummary>>;
+  /** The agent's `#main` where no conversation is named. */
+  records(
+    conversation: AddressText,
+    query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
+  ): Promise<RecordsPage>;
+  stream(options?: StreamOptions): AsyncGenerator<Stored, void, undefined>;
+
+  say(
+    conversation: AddressText,
+    message: { readonly content: string; readonly author?: string; readonly level?: Level; readonly deliver?: Deliver },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<QueuedReply>;
+  /** Of one conversation, or of all active ones of an agent. */
+  interrupt(
+    address: AddressText,
+    asked: { readonly action: Action; readonly message?: string; readonly instruction?: string; readonly author?: string },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<InterruptReply>;
+
+  queue(
+    notification: NotificationInput & { readonly to: string },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<QueuedReply>;
+  notifications(
+    query?: Paged & {
+      readonly log?: string;
+      readonly project?: string;
+      readonly conversation?: string;
+      readonly state?: 'open' | 'closed' | 'all';
+      readonly source?: string;
+      readonly level?: Level;
+      readonly before?: string | number;
+    },
+  ): Promise<Page<NotificationView>>;
+  why(id: string, log?: string, options?: Call): Promise<Story>;
+  withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
+  read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
+  requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
+  /** Waits at most `waitS` (60); ask again when it is not settled. */
+  receipt(
+    id: string,
+    options?: Call & {
+      readonly log?: string;
+      readonly until?: 'queued' | 'offered' | 'delivered' | 'observed' | 'read';
+      readonly waitS?: number;
+    },
+  ): Promise<ReceiptReply>;
+
+  /** CloudEvents 1.0, one or several; the subject is the address whom it concerns. */
+  emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
+
+  subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
+  toggleSubscriber(id: string, enabled: boolean, query?: Call & { readonly project?: string }): Promise<SubscriberItem>;
+  testSubscriber(
+    id: string,
+    query?: Call & { readonly project?: string; readonly to?: AddressText },
+  ): Promise<SubscriberTestReply>;
+  disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
+  setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
+  settings(options?: Call): Promise<SettingsReply>;
+  activity(
+    query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
+  ): Promise<ActivityReply>;
+
+  tokens(options?: Call): Promise<Page<TokenInfo>>;
+  createToken(
+    token: {
+      readonly kind: TokenKind;
+      readonly name: string;
+      readonly project?: string;
+      readonly agent?: string;
+      readonly conversation?: string;
+      readonly expiresInMs?: number;
+    },
+    options?: Call,
+  ): Promise<CreatedToken>;
+  revokeToken(id: string, options?: Call): Promise<void>;
+
+  /** Any other route of this server, with the same errors: for what is mounted beside these. */
+  call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
+}
+
+export type CloudEventInput = {
+  readonly specversion?: '1.0';
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject?: string;
+  readonly time?: string;
+  readonly datacontenttype?: string;
+  readonly data?: Json;
+  readonly [extension: string]: Json | undefined;
+};
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type CallOptions = Call & {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export function createClient(options: ClientOptions = {}): Client {
+  const url = (options.url ?? '').replace(/\/+$/u, '');
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => globalThis.fetch(...args));
+  const { token } = options;
+
+  const request = async (path: string, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    // A page of another site cannot send this header, so the server knows that the page is its own.
+    headers.set('x-earpiece', '1');
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    try {
+      return await send(`${url}${path}`, { ...init, headers, credentials: 'same-origin', redirect: 'error' });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw unreachable(url === '' ? 'the server' : url, error);
+    }
+  };
+
+  const call = async <T>(method: string, path: string, { query, body, headers, signal }: CallOptions = {}): Promise<T> => {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value));
+    const response = await request(`${path}${search.size === 0 ? '' : `?${search.toString()}`}`, {
+      method,
+      headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (!response.ok) throw await errorOf(response);
+    if (!response.headers.get('content-type')?.includes('json')) throw await errorOf(response);
+    return (await response.json()) as T;
+  };
+
+  const once = (key: string | undefined): Pick<CallOptions, 'headers'> =>
+    key === undefined ? {} : { headers: { 'idempotency-key': key } };
+  const of = ({ signal }: Call): Call => (signal === undefined ? {} : { signal });
+  const id = (text: string): string => `/api/notifications/${encodeURIComponent(text)}`;
+
+  return {
+    url,
+    call,
+    health: (options = {}) => call('GET', '/healthz', of(options)),
+    logIn: (by) => call('POST', '/api/session', { body: by }),
+    session: (options = {}) => call('GET', '/api/session', of(options)),
+    logOut: async () => void (await call('DELETE', '/api/session')),
+
+    agents: ({ signal, ...query } = {}) => call('GET', '/api/agents', { query, ...(signal ? { signal } : {}) }),
+    conversations: (agent, { signal, ...query } = {}) =>
+      call('GET', `${agentPath(agent)}/conversations`, { query, ...(signal ? { signal } : {}) }),
+    records: (conversation, { signal, ...query } = {}) =>
+      call('GET', `${conversationPath(conversation)}/records`, { query, ...(signal ? { signal } : {}) }),
+    stream: (options = {}) => records(options, (path, headers, signal) => request(path, { headers, signal })),
+
+    say: (conversation, message, { idempotencyKey, ...options } = {}) =>
+      call('POST', `${conversationPath(conversation)}/messages`, { body: message, ...once(idempotencyKey), ...of(options) }),
+    interrupt: (address, asked, { idempotencyKey, ...options } = {}) =>
+      call('POST', `${anyPath(address)}/interrupt`, { body: asked, ...once(idempotencyKey), ...of(options) }),
+
+    queue: (notification, { idempotencyKey, ...options } = {}) => {
+      const { kind } = notification;
+      const body = { ...notification, ...(typeof kind === 'object' ? { kind: `${kind.source}.${kind.name}` } : {}) };
+      return call('POST', '/api/notifications', { body, ...once(idempotencyKey), ...of(options) });
+    },
+    notifications: ({ signal, ...query } = {}) => call('GET', '/api/notifications', { query, ...(signal ? { signal } : {}) }),
+    why: (which, log, options = {}) => call('GET', id(which), { query: { log }, ...of(options) }),
+    withdraw: (which, { log, reason, ...options } = {}) =>
+      call('POST', `${id(which)}/withdraw`, { query: { log }, body: reason === undefined ? {} : { reason }, ...of(options) }),
+    read: (which, { log, ...options } = {}) => call('POST', `${id(which)}/read`, { query: { log }, ...of(options) }),
+    requeue: (which, { log, ...options } = {}) => call('POST', `${id(which)}/requeue`, { query: { log }, ...of(options) }),
+    receipt: (which, { log, until, waitS, ...options } = {}) =>
+      call('GET', `${id(which)}/receipt`, { query: { log, until, wait: waitS }, ...of(options) }),
+
+    emit: (events, options = {}) => {
+      const several = Array.isArray(events);
+      const whole = (event: CloudEventInput): CloudEventInput => ({ specversion: '1.0', ...event });
+      return call('POST', '/api/events', {
+        body: several ? (events as readonly CloudEventInput[]).map(whole) : whole(events as CloudEventInput),
+        headers: { 'content-type': `application/cloudevents${several ? '-batch' : ''}+json` },
+        ...of(options),
+      });
+    },
+
+    subscribers: ({ project, ...options } = {}) =>
+      call('GET', '/api/notifications/subscribers', { query: { project }, ...of(options) }),
+    toggleSubscriber: (which, enabled, { project, ...options } = {}) =>
+      call('POST', `/api/notifications/subscribers/${encodeURIComponent(which)}/toggle`, {
+        query: { project },
+        body: { enabled },
+        ...of(options),
+      }),
+    testSubscriber: (which, { project, to, ...options } = {}) =>
+      call('POST', `/api/notifications/subscribers/${encodeURIComponent(which)}/test`, {
+        query: { project },
+        body: to === undefined ? {} : { to },
+        ...of(options),
+      }),
+    disabledSubscribers: async ({ project, ...options } = {}) =>
+      (await call<Disabled>('GET', '/api/settings/notifications', { query: { project }, ...of(options) })).disabled_subscribers,
+    setDisabledSubscribers: async (ids, { project, ...options } = {}) =>
+      (
+        await call<Disabled>('PUT', '/api/settings/notifications', {
+          query: { project },
+          body: { disabled_subscribers: ids },
+          ...of(options),
+        })
+      ).disabled_subscribers,
+    settings: (options = {}) => call('GET', '/api/settings', of(options)),
+    activity: ({ project, from, to, bucketMs, ...options } = {}) =>
+      call('GET', '/api/activity', { query: { project, from, to, bucket: bucketMs }, ...of(options) }),
+
+    tokens: (options = {}) => call('GET', '/api/tokens', of(options)),
+    createToken: (request_, options = {}) => call('POST', '/api/tokens', { body: request_, ...of(options) }),
+    revokeToken: async (which, options = {}) =>
+      void (await call('DELETE', `/api/tokens/${encodeURIComponent(which)}`, of(options))),
+  };
+}
+
+type Disabled = { readonly disabled_subscribers: readonly string[] };
+
+function agentPath(address: AddressText): string {
+  const parsed = parseAddress(address);
+  // The server says what is wrong with a whole project.
+  const agent = parsed.kind === 'project' ? '*' : parsed.agent;
+  return `/api/projects/${encodeURIComponent(parsed.project)}/agents/${encodeURIComponent(agent)}`;
+}
+
+function conversationPath(address: AddressText): string {
+  const parsed = parseAddress(address);
+  const conversation = parsed.kind === 'conversation' ? parsed.conversation : 'main';
+  return `${agentPath(address)}/conversations/${encodeURIComponent(conversation)}`;
+}
+
+const anyPath = (address: AddressText): string =>
+  parseAddress(address).kind === 'conversation' ? conversationPath(address) : agentPath(address);

@@ -1,0 +1,129 @@
+/** What a principal may do. Every route asks here; a refusal says what the token is for. */
+import { formatAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
+import { levelRank, type Level, type NotificationInput } from '../core/notification.ts';
+import { ANYONE, type Item } from '../core/items.ts';
+import type { Stored } from '../core/records.ts';
+import { ProblemError } from './problems.ts';
+import type { Principal } from './tokens.ts';
+
+/** What a request is about; nothing named is everything in the store. */
+export type Scope = {
+  readonly project?: string | undefined;
+  readonly log?: LogKey | undefined;
+  readonly conversation?: string | undefined;
+};
+
+/** What agents and send-only tokens may claim at most. */
+export const MAX_LEVEL: Level = 'error';
+
+export function mustBeAdmin(who: Principal, what: string): void {
+  if (who.kind !== 'admin') throw refused(who, what);
+}
+
+export function mustRead(who: Principal, scope: Scope): void {
+  if (!mayRead(who, scope)) throw refused(who, `reading ${described(scope)}`);
+}
+
+/** As a person would: talk, stop, take back, queue again. */
+export function mustLead(who: Principal, scope: Scope): void {
+  const { project } = whole(scope);
+  if (who.kind === 'admin' || (who.kind === 'project' && project === who.project)) return;
+  throw refused(who, `changing ${described(scope)}`);
+}
+
+/** Marks read: also what an agent's own token may do, for itself. */
+export function mustMarkRead(who: Principal, scope: Scope): void {
+  if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
+}
+
+export function mayRead(who: Principal, scope: Scope): boolean {
+  const { project, log, conversation } = whole(scope);
+  switch (who.kind) {
+    case 'admin':
+      return true;
+    case 'project':
+      return project === who.project;
+    case 'agent':
+      return log === `${who.project}/${who.agent}` && (who.conversation === null || conversation === who.conversation);
+    case 'send':
+      return false;
+    default:
+      return who.kind satisfies never;
+  }
+}
+
+const mayLead = (who: Principal, scope: Scope): boolean =>
+  who.kind === 'admin' || (who.kind === 'project' && whole(scope).project === who.project);
+
+/** Whether it may be shown a record of a log that it reads: an agent's token for one conversation sees no other's. */
+export function maySee(who: Principal, record: Stored): boolean {
+  const { project, agent } = splitLog(record.log);
+  if (who.kind === 'admin') return true;
+  if (who.kind === 'send' || project !== who.project) return false;
+  if (who.kind === 'project') return true;
+  return agent === who.agent && (who.conversation === null || concerns(record, who.conversation));
+}
+
+/** A record is of a conversation, for some of them, or of the agent as a whole. */
+export function concerns({ body }: Stored, conversation: string): boolean {
+  const { audience } = body as { readonly audience?: readonly string[] };
+  if (body.conversation !== undefined) return body.conversation === conversation;
+  return audience === undefined || audience.length === 0 || audience.includes(conversation);
+}
+
+export const maySeeItem = (who: Principal, item: Item): boolean =>
+  who.kind !== 'agent' ||
+  who.conversation === null ||
+  item.audience === who.conversation ||
+  (item.audience === ANYONE && (item.takenBy === undefined || item.takenBy === who.conversation));
+
+/** What it may queue there, as it then is: the level is lowered to what it may claim, and it speaks for no one else. */
+export function mustQueue(who: Principal, to: Address, input: NotificationInput): NotificationInput {
+  if (who.kind === 'admin') return input;
+  if (to.project !== who.project) throw refused(who, `queueing for ${formatAddress(to)}`);
+  if (who.kind === 'project') return input;
+  if (input.action !== undefined) throw refused(who, `the action ${input.action}`);
+  if (input.origin?.person !== undefined) throw refused(who, 'speaking for a person');
+  const own = who.kind === 'agent' ? who.agent : null;
+  if (own !== null && input.origin?.agent !== undefined && input.origin.agent !== own)
+    throw refused(who, `speaking for the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
+  return {
+    ...input,
+    level: lowered(input.level ?? 'info'),
+    ...(own === null ? {} : { origin: { depth: 1, ...input.origin, agent: own } }),
+  };
+}
+
+export const lowered = (level: Level): Level => (levelRank(level) > levelRank(MAX_LEVEL) ? MAX_LEVEL : level);
+
+const whole = ({ project, log, conversation }: Scope): Scope => ({
+  project: log === undefined ? project : splitLog(log).project,
+  log,
+  conversation,
+});
+
+function described(scope: Scope): string {
+  const { project, log, conversation } = whole(scope);
+  if (log !== undefined) return conversation === undefined ? log : `${log}#${conversation}`;
+  return project === undefined ? 'every project' : `project ${project}`;
+}
+
+function refused(who: Principal, what: string): ProblemError {
+  return new ProblemError('forbidden', `${what} is not what ${allows(who)}; use another token`);
+}
+
+function allows(who: Principal): string {
+  const name = `the ${who.kind} token ${JSON.stringify(who.name)}`;
+  switch (who.kind) {
+    case 'admin':
+      return `${name} is for`;
+    case 'project':
+      return `${name} is for: it is for project ${who.project}`;
+    case 'agent':
+      return `${name} is for: it is for ${who.project}/${who.agent}${who.conversation === null ? '' : `#${who.conversation}`}`;
+    case 'send':
+      return `${name} is for: it queues notifications and events at most at ${MAX_LEVEL} in project ${who.project}, and reads nothing`;
+    default:
+      return who.kind satisfies never;
+  }
+}

@@ -1,0 +1,81 @@
+/** What every route is given. */
+import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Emitter } from '../core/event.ts';
+import type { Config } from '../config/index.ts';
+import type { Inbox } from '../inbox/index.ts';
+import type { SubscriberSource } from '../bus/index.ts';
+import { problem } from './schemas.ts';
+import type { Metrics } from './metrics.ts';
+import type { Sessions } from './sessions.ts';
+import type { Hub } from './stream/hub.ts';
+import type { Principal, Tokens } from './tokens.ts';
+
+export type Env = {
+  Variables: {
+    /** Names the answer, in problems and in the log. */
+    answer: string;
+    /** Set behind the guards, on every route that is not public. */
+    who: Principal;
+    address: string;
+  };
+};
+export type Api = OpenAPIHono<Env>;
+
+export type Deps = {
+  readonly inbox: Inbox;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly hub: Hub;
+  readonly metrics: Metrics;
+  /** The project of the folder that the server runs in. */
+  readonly project: string;
+  readonly version: string;
+  readonly config: (() => Config) | undefined;
+  readonly emitter: Emitter | undefined;
+  readonly subscribers: SubscriberSource | undefined;
+};
+
+const problemContent = { 'application/problem+json': { schema: problem } };
+const PROBLEMS = {
+  400: { description: 'what was given is wrong', content: problemContent },
+  401: { description: 'no token, or one that is not valid', content: problemContent },
+  403: { description: 'the token does not allow that', content: problemContent },
+  404: { description: 'there is no such thing', content: problemContent },
+  429: { description: 'too many requests; Retry-After says when', content: problemContent },
+  503: { description: 'not now; try again', content: problemContent },
+} as const;
+
+/** Of a route that answers with JSON of this shape. */
+export const answers = <S extends z.ZodType, const Status extends 200 | 201 = 200>(
+  schema: S,
+  description: string,
+  status: Status = 200 as Status,
+): typeof PROBLEMS & Record<Status, { description: string; content: { 'application/json': { schema: S } } }> =>
+  ({ ...PROBLEMS, [status]: { description, content: { 'application/json': { schema } } } }) as never;
+
+export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; content: { 'application/json': { schema: S } } } => ({
+  required: true,
+  content: { 'application/json': { schema } },
+});
+
+/**
+ * The answer of a route; its type is the wire's, of `core/api.ts`, which the schemas are held to.
+ * The schemas' own types would ask for arrays that may be changed.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
+export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any => c.json(body as never, status);
+
+export { createRoute, z };
+
+export const limitQuery = (max: number, fallback: number) =>
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(max)
+    .default(fallback)
+    .openapi({ description: `at most so many, up to ${max}` });
+
+export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');

@@ -1,0 +1,185 @@
+/**
+ * What stands before every route, in this order: the Host (a page that has its name point to us does not get in), no token in
+ * the address, the Origin (no page of another site, not even by a form), who asks, and how much one may ask.
+ */
+import { hostname } from 'node:os';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Env } from './context.ts';
+import { Buckets, DEFAULT_RATES, type Rates } from './limits.ts';
+import type { Metrics } from './metrics.ts';
+import { ProblemError } from './problems.ts';
+import type { Principal, Tokens } from './tokens.ts';
+
+export type GuardOptions = {
+  readonly tokens: Tokens;
+  readonly metrics: Metrics;
+  /** Names under which this server may be asked, beside the loopback ones. */
+  readonly allowedHosts: readonly string[];
+  readonly rates?: Partial<Rates> | undefined;
+  /** Of the cookie; a server of another port has another one. */
+  readonly cookie: () => string;
+};
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+const WILDCARD = new Set(['0.0.0.0', '::', '[::]', '']);
+export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
+
+/** Whoever listens on all addresses is asked by any of them, as numbers or as the machine's name. */
+const isNumeric = (name: string): boolean => /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/iu.test(name);
+
+export class Guards {
+  readonly #options: GuardOptions;
+  readonly #names: Set<string>;
+  readonly #rates: { readonly [K in keyof Rates]: Buckets };
+  #anyAddress = false;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#names = new Set([...LOOPBACK, ...options.allowedHosts].map((name) => name.toLowerCase()));
+    const rates = { ...DEFAULT_RATES, ...options.rates };
+    this.#rates = {
+      token: new Buckets(rates.token),
+      sendToken: new Buckets(rates.sendToken),
+      anonymous: new Buckets(rates.anonymous),
+      failures: new Buckets(rates.failures),
+    };
+  }
+
+  /** Where it listens decides under which names it may be asked. */
+  listensOn(host: string): void {
+    if (WILDCARD.has(host)) {
+      this.#anyAddress = true;
+      this.#names.add(hostname().toLowerCase());
+    } else this.#names.add((host.includes(':') && !host.startsWith('[') ? `[${host}]` : host).toLowerCase());
+  }
+
+  /** Host, address and Origin: for all routes. */
+  readonly place: MiddlewareHandler<Env> = async (c, next) => {
+    const host = c.req.header('host') ?? '';
+    const name = nameOf(`http://${host}`);
+    if (name === undefined || !(this.#names.has(name) || (this.#anyAddress && isNumeric(name))))
+      throw this.#refuse(
+        'bad_host',
+        `Host ${JSON.stringify(host.slice(0, 80))} is not a name of this server; if it is one, start it with --allow-host ${name ?? '<name>'}`,
+      );
+    const { searchParams } = new URL(c.req.url);
+    for (const key of searchParams.keys())
+      if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
+        throw this.#refuse(
+          'token_in_url',
+          `${key} is in the address, which ends up in logs and histories; send it as Authorization: Bearer <token>, and revoke this one`,
+        );
+    const origin = c.req.header('origin');
+    if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
+      throw this.#refuse(
+        'bad_origin',
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server, and other pages may not ask it`,
+      );
+    await next();
+  };
+
+  /** Who asks: for the routes behind it. */
+  readonly token: MiddlewareHandler<Env> = async (c, next) => {
+    const address = addressOf(c);
+    const wait = this.#rates.failures.empty(address);
+    if (wait !== undefined) throw this.#tooMany('wrong tokens', wait);
+    const asked = credentialOf(c, this.#options.cookie());
+    if (asked === undefined)
+      throw this.#refuse(
+        'unauthorized',
+        'a token is needed: Authorization: Bearer <token>; make one with: earpiece token create',
+      );
+    if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
+    const who = await this.#options.tokens.check(asked.text);
+    if (who === undefined) {
+      this.#rates.failures.take(address);
+      throw this.#refuse('unauthorized', 'the token is not valid, or not any more');
+    }
+    const busy = (who.kind === 'send' ? this.#rates.sendToken : this.#rates.token).take(who.id);
+    if (busy !== undefined) throw this.#tooMany('requests', busy);
+    c.set('who', who);
+    await next();
+  };
+
+  /** For routes that need no token. */
+  readonly anyone: MiddlewareHandler<Env> = async (c, next) => {
+    const wait = this.#rates.anonymous.take(addressOf(c));
+    if (wait !== undefined) throw this.#tooMany('requests', wait);
+    await next();
+  };
+
+  /** Before a code or a token is tried without one. */
+  mayTry(c: Context<Env>): void {
+    const wait = this.#rates.failures.empty(addressOf(c));
+    if (wait !== undefined) throw this.#tooMany('wrong tokens', wait);
+  }
+
+  failed(c: Context<Env>): void {
+    this.#rates.failures.take(addressOf(c));
+    this.#options.metrics.count('earpiece_refused_total', { reason: 'unauthorized' });
+  }
+
+  #refuse(code: ConstructorParameters<typeof ProblemError>[0], detail: string): ProblemError {
+    this.#options.metrics.count('earpiece_refused_total', { reason: code });
+    return new ProblemError(code, detail);
+  }
+
+  #tooMany(what: string, seconds: number): ProblemError {
+    this.#options.metrics.count('earpiece_refused_total', { reason: 'rate_limited' });
+    return new ProblemError('rate_limited', `too many ${what} in a short time; try again in ${seconds} s`, {
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+}
+
+/** A cookie goes along by itself: what changes something must come from a page of ours, which alone can send this header. */
+function mustBeOwnPage(c: Context<Env>, refuse: (code: 'bad_origin', detail: string) => Error): void {
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') {
+    const site = c.req.header('sec-fetch-site');
+    if (site === undefined || site === 'same-origin' || site === 'none') return;
+    throw refuse('bad_origin', `this was asked by another site (${site}); only this server's own pages may use its cookie`);
+  }
+  if (c.req.header('origin') === undefined || c.req.header('x-earpiece') !== '1')
+    throw refuse('bad_origin', 'with a cookie, a change needs the Origin of this server and the header x-earpiece: 1');
+}
+
+function credentialOf(c: Context<Env>, cookie: string): { by: 'bearer' | 'cookie'; text: string } | undefined {
+  const authorization = c.req.header('authorization');
+  if (authorization !== undefined) {
+    const [, text] = /^Bearer +([\x21-\x7e]{1,200})$/iu.exec(authorization) ?? [];
+    return { by: 'bearer', text: text ?? '' };
+  }
+  const text = cookieOf(c.req.header('cookie') ?? '', cookie);
+  return text === undefined ? undefined : { by: 'cookie', text };
+}
+
+export function cookieOf(header: string, name: string): string | undefined {
+  for (const part of header.split(';')) {
+    const at = part.indexOf('=');
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+/** Of the connection: what a proxy says of another is not believed. */
+export function addressOf(c: Context<Env>): string {
+  const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+  return incoming?.socket.remoteAddress ?? 'unknown';
+}
+
+export const principalOf = (c: Context<Env>): Principal => c.get('who');
+
+function nameOf(url: string): string | undefined {
+  const parsed = URL.parse(url);
+  // A Host is a name and a port, nothing else.
+  return parsed === null || parsed.pathname !== '/' || parsed.username !== '' || parsed.search !== '' || parsed.hash !== ''
+    ? undefined
+    : parsed.hostname.toLowerCase();
+}
+
+/** Name and port as a Host header says it; of a page without an origin (`null`) there is none. */
+function hostOf(origin: string): string | undefined {
+  const parsed = URL.parse(origin);
+  return parsed === null || !/^https?:$/u.test(parsed.protocol) ? undefined : parsed.host.toLowerCase();
+}

@@ -1,0 +1,75 @@
+/** How much one caller may ask: a bucket that fills evenly, one for each token, and one for each address without any. */
+
+export type Rate = { readonly perSecond: number; readonly burst: number };
+
+export type Rates = {
+  /** Of one admin or project token, agent tokens and sessions too. */
+  readonly token: Rate;
+  readonly sendToken: Rate;
+  /** Of one address: requests that nobody needs a token for. */
+  readonly anonymous: Rate;
+  /** Of one address: wrong tokens and codes. */
+  readonly failures: Rate;
+};
+
+export const DEFAULT_RATES: Rates = {
+  token: { perSecond: 500, burst: 3_000 },
+  sendToken: { perSecond: 50, burst: 500 },
+  anonymous: { perSecond: 50, burst: 500 },
+  failures: { perSecond: 0.2, burst: 10 },
+};
+
+/** More than so many callers at once are not remembered one by one: those who are rested are forgotten first. */
+const MAX_BUCKETS = 10_000;
+
+export class Buckets {
+  readonly #rate: Rate;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, { left: number; at: number }>();
+
+  /** `now` in ms; never runs backwards (`performance.now`). */
+  constructor(rate: Rate, now: () => number = () => performance.now()) {
+    this.#rate = rate;
+    this.#now = now;
+  }
+
+  /** Takes one. The seconds to wait where there is none left. */
+  take(caller: string): number | undefined {
+    const bucket = this.#bucket(caller);
+    if (bucket.left < 1) return Math.max(1, Math.ceil((1 - bucket.left) / this.#rate.perSecond));
+    bucket.left -= 1;
+    return undefined;
+  }
+
+  /** The seconds to wait where there is none left; takes none. */
+  empty(caller: string): number | undefined {
+    const { left } = this.#bucket(caller);
+    return left < 1 ? Math.max(1, Math.ceil((1 - left) / this.#rate.perSecond)) : undefined;
+  }
+
+  #bucket(caller: string): { left: number; at: number } {
+    const now = this.#now();
+    const { perSecond, burst } = this.#rate;
+    const known = this.#buckets.get(caller);
+    if (known === undefined) {
+      if (this.#buckets.size >= MAX_BUCKETS) this.#forget(now);
+      const fresh = { left: burst, at: now };
+      this.#buckets.set(caller, fresh);
+      return fresh;
+    }
+    known.left = Math.min(burst, known.left + ((now - known.at) / 1000) * perSecond);
+    known.at = now;
+    return known;
+  }
+
+  #forget(now: number): void {
+    const { perSecond, burst } = this.#rate;
+    for (const [caller, { left, at }] of this.#buckets)
+      if (left + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(caller);
+    // All of them are busy: the oldest go.
+    for (const caller of this.#buckets.keys()) {
+      if (this.#buckets.size < MAX_BUCKETS) return;
+      this.#buckets.delete(caller);
+    }
+  }
+}

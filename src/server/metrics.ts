@@ -1,0 +1,89 @@
+/** What the server counts, as Prometheus reads it. */
+
+/** Upper bounds of the buckets of request times, seconds. */
+const BOUNDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
+
+type Timed = { readonly counts: number[]; sum: number; count: number };
+
+export class Metrics {
+  readonly #requests = new Map<string, number>();
+  readonly #times = new Map<string, Timed>();
+  readonly #counters = new Map<string, number>();
+
+  request(method: string, route: string, status: number, seconds: number): void {
+    count(this.#requests, labels({ method, route, status: String(status) }), 1);
+    const key = labels({ method, route });
+    let timed = this.#times.get(key);
+    if (timed === undefined) this.#times.set(key, (timed = { counts: BOUNDS.map(() => 0), sum: 0, count: 0 }));
+    const at = BOUNDS.findIndex((bound) => seconds <= bound);
+    if (at >= 0) timed.counts[at] = (timed.counts[at] ?? 0) + 1;
+    timed.sum += seconds;
+    timed.count++;
+  }
+
+  /** `name` with its labels, as it stands in the output: `earpiece_queued_total{kind="queued"}`. */
+  count(name: string, with_: Readonly<Record<string, string>> = {}, by = 1): void {
+    count(this.#counters, `${name}${labels(with_)}`, by);
+  }
+
+  text(gauges: Readonly<Record<string, number>>): string {
+    const lines: string[] = [];
+    const family = (name: string, type: string, help: string, rows: readonly string[]): void => {
+      if (rows.length > 0) lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
+    };
+    const rows = (of: ReadonlyMap<string, number>, name: string): string[] => [...of].map(([key, n]) => `${name}${key} ${n}`);
+    family('earpiece_http_requests_total', 'counter', 'Requests answered.', rows(this.#requests, 'earpiece_http_requests_total'));
+    family(
+      'earpiece_http_request_seconds',
+      'histogram',
+      'Time to the head of the answer.',
+      [...this.#times].flatMap(([key, { counts, sum, count: n }]) => {
+        let below = 0;
+        const inner = key.slice(1, -1);
+        return [
+          ...BOUNDS.map((bound, i) => {
+            below += counts[i] ?? 0;
+            return `earpiece_http_request_seconds_bucket{${inner},le="${bound}"} ${below}`;
+          }),
+          `earpiece_http_request_seconds_bucket{${inner},le="+Inf"} ${n}`,
+          `earpiece_http_request_seconds_sum${key} ${sum}`,
+          `earpiece_http_request_seconds_count${key} ${n}`,
+        ];
+      }),
+    );
+    const counters = Map.groupBy(this.#counters, ([key]) => key.split('{')[0] as string);
+    for (const [name, entries] of counters)
+      family(
+        name,
+        'counter',
+        HELP[name] ?? 'Counted since the start.',
+        entries.map(([key, n]) => `${key} ${n}`),
+      );
+    for (const [name, value] of Object.entries(gauges))
+      family(name.split('{')[0] as string, 'gauge', HELP[name] ?? 'As it is now.', [`${name} ${value}`]);
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+const HELP: Readonly<Record<string, string>> = {
+  earpiece_queued_total: 'Notifications queued over HTTP, by what came of it.',
+  earpiece_carried_total: 'Notifications that carriers took while the server ran, whoever carried.',
+  earpiece_events_total: 'Events received.',
+  earpiece_refused_total: 'Requests refused before they reached a route, by reason.',
+  earpiece_stream_records_total: 'Records sent to streams.',
+  earpiece_streams_cut_total: 'Streams cut off because their reader was too slow.',
+  earpiece_streams: 'Streams that are open.',
+  earpiece_store_head: 'The newest position in the store.',
+  earpiece_up_seconds: 'Since the server started.',
+};
+
+function count(of: Map<string, number>, key: string, by: number): void {
+  of.set(key, (of.get(key) ?? 0) + by);
+}
+
+function labels(of: Readonly<Record<string, string>>): string {
+  const inner = Object.entries(of).map(
+    ([name, value]) => `${name}="${value.replaceAll(/["\\\n]/gu, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`,
+  );
+  return inner.length === 0 ? '' : `{${inner.join(',')}}`;
+}

@@ -1,0 +1,155 @@
+/** Everything that goes wrong is answered as an RFC 9457 problem. One table says which status a code has. */
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { z } from '@hono/zod-openapi';
+import type { Problem } from '../core/api.ts';
+import { didYouMean, EarpieceError, type ErrorCode } from '../core/errors.ts';
+
+type Row = { readonly status: ContentfulStatusCode; readonly title: string };
+
+export const STATUS = {
+  bad_address: { status: 400, title: 'The address is wrong' },
+  bad_notification: { status: 400, title: 'The notification is wrong' },
+  bad_event: { status: 400, title: 'The event is wrong' },
+  bad_subscriber: { status: 400, title: 'The subscriber is wrong' },
+  bad_config: { status: 400, title: 'The configuration is wrong' },
+  bad_argument: { status: 400, title: 'The request is wrong' },
+  bad_frame: { status: 400, title: 'The body is wrong' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  nobody_there: { status: 409, title: 'Nobody is there to be told' },
+  not_trusted: { status: 403, title: 'Not trusted' },
+  store_unavailable: { status: 503, title: 'The store cannot be reached' },
+  store_refused: { status: 409, title: 'The store refuses' },
+  store_corrupt: { status: 500, title: 'The store is damaged' },
+  store_full: { status: 507, title: 'The store is full' },
+  upstream: { status: 502, title: 'Another server failed' },
+  timeout: { status: 504, title: 'It took too long' },
+} as const satisfies Record<ErrorCode, Row>;
+
+/** Those that only a server knows. */
+export const OF_SERVER = {
+  unauthorized: { status: 401, title: 'A token is needed' },
+  forbidden: { status: 403, title: 'The token does not allow that' },
+  bad_host: { status: 421, title: 'Not the name of this server' },
+  bad_origin: { status: 403, title: 'Another page may not do that' },
+  token_in_url: { status: 400, title: 'A token does not belong into an address' },
+  no_such_route: { status: 404, title: 'There is nothing here' },
+  method_not_allowed: { status: 405, title: 'Not that way' },
+  too_large: { status: 413, title: 'Too large' },
+  unsupported_media_type: { status: 415, title: 'Not JSON' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  too_many_streams: { status: 503, title: 'Too many streams' },
+  stopping: { status: 503, title: 'The server stops' },
+  internal: { status: 500, title: 'Something unexpected happened' },
+} as const satisfies Record<string, Row>;
+
+export type ServerCode = keyof typeof OF_SERVER;
+export type ProblemCode = ErrorCode | ServerCode;
+
+/** Thrown by routes and guards; `headers` go with the answer. */
+export class ProblemError extends Error {
+  readonly code: ProblemCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly field: string | undefined;
+
+  constructor(code: ProblemCode, detail: string, more: { headers?: Record<string, string>; field?: string } = {}) {
+    super(detail);
+    this.code = code;
+    this.headers = more.headers ?? {};
+    this.field = more.field;
+  }
+}
+
+export const rowOf = (code: ProblemCode): Row => ({ ...STATUS, ...OF_SERVER })[code];
+
+type Told = {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly field?: string | undefined;
+  readonly retryable?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export function toldOf(error: unknown): Told {
+  if (error instanceof ProblemError)
+    return { code: error.code, detail: error.message, field: error.field, headers: error.headers };
+  if (error instanceof EarpieceError) {
+    const { field } = error.data;
+    return {
+      code: error.code,
+      detail: error.message,
+      ...(typeof field === 'string' ? { field } : {}),
+      ...(error.retryable ? { retryable: true } : {}),
+    };
+  }
+  if (error instanceof HTTPException) {
+    if (error.status === 415)
+      return {
+        code: 'unsupported_media_type',
+        detail: 'the body is not declared as JSON; send Content-Type: application/json',
+      };
+    if (error.status < 500) return { code: 'bad_argument', detail: 'the body is not valid JSON' };
+  }
+  return { code: 'internal', detail: 'something unexpected happened; the server wrote down what, under this instance' };
+}
+
+/** `at` names the answer, so that a line of the server's log can be found by it. */
+export function problemResponse(error: unknown, at: string): Response {
+  const { code, detail, field, retryable, headers } = toldOf(error);
+  const { status, title } = rowOf(code);
+  const body: Problem = {
+    type: `urn:earpiece:problem:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    instance: `urn:earpiece:answer:${at}`,
+    ...(field === undefined ? {} : { field }),
+    ...(retryable || status === 429 || status === 503 ? { retryable: true } : {}),
+  };
+  return Response.json(body, {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...(code === 'unauthorized' ? { 'www-authenticate': 'Bearer realm="earpiece"' } : {}),
+      ...headers,
+    },
+  });
+}
+
+/** What a schema refused, in one sentence: where, what was seen, what is allowed, and what was probably meant. */
+export function refusedBy(error: z.ZodError, target: string, known: readonly string[]): ProblemError {
+  const issue = deepest(error.issues[0] as z.core.$ZodIssue);
+  const at = issue.path.map(String);
+  const where = target === 'json' ? '' : target === 'param' ? 'the path: ' : `the ${target}: `;
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const near = didYouMean(key, known);
+    const field = [...at, key].join('.');
+    return new ProblemError(
+      'bad_argument',
+      `${where}${JSON.stringify(field.slice(0, 80))} is not known here${near === undefined ? '' : `; did you mean ${near}?`}`,
+      { field },
+    );
+  }
+  const field = at.join('.');
+  return new ProblemError(
+    'bad_argument',
+    `${where}${field === '' ? '' : `${field}: `}${issue.message}`,
+    field === '' ? {} : { field },
+  );
+}
+
+/** Of a union the branch that got farthest says what is wrong. */
+function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const best = issue.errors
+    .flatMap((branch) => branch.slice(0, 1))
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .at(0);
+  return best === undefined || best.code === 'invalid_type' ? issue : { ...best, path: [...issue.path, ...best.path] };
+}
+
+export const answerId = (c: Context): string => (c.get('answer' as never) as string | undefined) ?? 'unknown';

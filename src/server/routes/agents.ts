@@ -1,0 +1,99 @@
+/** Who is there, and what they do. */
+import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
+import type { AgentSummary, ConversationSummary, Page } from '../../core/api.ts';
+import { mayRead, mustRead } from '../authority.ts';
+import { answers, createRoute, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { agentsPage, conversationsPage, logParam, nameParam } from '../schemas.ts';
+import { agentIn, agentSummary, conversationSummary } from '../shown.ts';
+
+export const agentParams = z.object({ project: nameParam, agent: nameParam });
+
+export function agentRoutes(api: Api, { inbox }: Deps): void {
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/agents',
+      operationId: 'listAgents',
+      tags: ['agents'],
+      summary: 'Who is there: what is open, what they do, when they were seen',
+      request: {
+        query: z.strictObject({ project: nameParam.optional(), after: logParam.optional(), limit: limitQuery(200, 50) }),
+      },
+      responses: answers(agentsPage, 'agents by name'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { after, limit, ...asked } = c.req.valid('query');
+      // A token for one project or agent asks for what it may see without saying so.
+      const project = asked.project ?? who.project ?? undefined;
+      if (who.kind === 'agent') {
+        const log = `${who.project}/${who.agent}` as LogKey;
+        mustRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
+        if (project !== who.project) mustRead(who, { project });
+      } else mustRead(who, { project });
+      const own = who.kind === 'agent' ? logOf(parseAddress(`${who.project}/${who.agent}`)) : undefined;
+      const found = await inbox.store.agents({
+        ...(project === undefined ? {} : { project }),
+        ...(own === undefined ? (after === undefined ? {} : { after: after as LogKey }) : { after: before(own) }),
+        limit: own === undefined ? limit + 1 : 1,
+      });
+      const items = found
+        .slice(0, limit)
+        .filter(({ log }) => own === undefined || log === own)
+        .map((overview) => agentSummary(inbox, overview))
+        .map((agent) => ({
+          ...agent,
+          conversations: agent.conversations.filter(
+            ({ conversation }) => who.kind !== 'agent' || mayRead(who, { log: agent.log as LogKey, conversation }),
+          ),
+        }));
+      return reply<Page<AgentSummary>>(c, {
+        items,
+        next: found.length > limit && own === undefined ? (items.at(-1)?.log ?? null) : null,
+      });
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/projects/{project}/agents/{agent}/conversations',
+      operationId: 'listConversations',
+      tags: ['agents'],
+      summary: 'Conversations of an agent, the one seen last first',
+      request: {
+        params: agentParams,
+        query: z.strictObject({
+          limit: limitQuery(200, 50),
+          after: z
+            .string()
+            .regex(/^\d{1,9}$/u, 'is what `next` said')
+            .optional(),
+        }),
+      },
+      responses: answers(conversationsPage, 'conversations'),
+    }),
+    async (c) => {
+      const { project, agent } = c.req.valid('param');
+      const { limit, after = '0' } = c.req.valid('query');
+      const log = agentIn(project, agent);
+      const who = principalOf(c);
+      mustRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
+      const now = inbox.store.now();
+      const all = (await inbox.store.presence({ log }))
+        .filter(({ conversation }) => mayRead(who, { log, conversation }))
+        .toSorted((a, b) => b.seenAt - a.seenAt);
+      if (all.length === 0 && (await inbox.store.read({ log, limit: 1 })).length === 0)
+        throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists those that were`);
+      const from = Number(after);
+      const items = all.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now));
+      return reply<Page<ConversationSummary>>(c, { items, next: all.length > from + limit ? String(from + limit) : null });
+    },
+  );
+}
+
+/** Right before this name, in the order of names. */
+const before = (log: LogKey): LogKey =>
+  `${log.slice(0, -1)}${String.fromCharCode(log.charCodeAt(log.length - 1) - 1)}\u{10ffff}` as LogKey;

@@ -1,0 +1,210 @@
+/** One conversation: its history, and what a person says to it. */
+import { conversationId, type ConversationId, type LogKey } from '../../core/address.ts';
+import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../core/api.ts';
+import type { Action } from '../../core/notification.ts';
+import type { Stored } from '../../core/records.ts';
+import type { Inbox } from '../../inbox/index.ts';
+import { concerns, maySee, mustLead, mustRead } from '../authority.ts';
+import { answers, createRoute, flag, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { given, interrupted, interruptInput, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
+import { agentIn, effectOf, queuedReply } from '../shown.ts';
+import type { Principal } from '../tokens.ts';
+import { agentParams } from './agents.ts';
+
+const conversationParams = agentParams.extend({ conversation: nameParam });
+export const idempotency = z.object({
+  'idempotency-key': z.string().max(256).optional().openapi({ description: 'sent again with the same key it is queued once' }),
+});
+
+/** Records looked at for one page, however few of them are of the conversation. */
+const MAX_LOOKED_AT = 5_000;
+
+export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/records',
+      operationId: 'listRecords',
+      tags: ['conversations'],
+      summary: "A conversation's history: its own records, and those of the agent as a whole",
+      request: {
+        params: conversationParams,
+        query: z.strictObject({
+          after: seqQuery.optional(),
+          before: seqQuery.optional(),
+          newest: flag.optional().openapi({ type: 'boolean', description: 'the newest page first' }),
+          limit: limitQuery(500, 100),
+        }),
+      },
+      responses: answers(recordsPage, 'records, oldest first'),
+    }),
+    async (c) => {
+      const { project, agent, conversation } = c.req.valid('param');
+      const log = agentIn(project, agent);
+      const who = principalOf(c);
+      mustRead(who, { log, conversation });
+      const { limit, after = 0, before, newest } = c.req.valid('query');
+      return reply<RecordsPage>(
+        c,
+        await history(inbox, {
+          log,
+          after,
+          upTo: before === undefined ? undefined : before - 1,
+          newestFirst: newest ?? before !== undefined,
+          limit,
+          wants: (record) => concerns(record, conversation) && maySee(who, record),
+        }),
+      );
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/messages',
+      operationId: 'postMessage',
+      tags: ['conversations'],
+      summary: 'What a person says: rides like any notification, and is quoted as theirs',
+      request: { params: conversationParams, headers: idempotency, body: jsonBody(messageInput) },
+      responses: { ...answers(queued, 'queued', 201), 200: answers(queued, 'was queued before, or counted into another')[200] },
+    }),
+    async (c) => {
+      const { project, agent, conversation } = c.req.valid('param');
+      const log = agentIn(project, agent);
+      const who = principalOf(c);
+      mustLead(who, { log });
+      const { content, author, level, deliver } = c.req.valid('json');
+      const done = await inbox.queue(`${log}#${conversationId(conversation)}`, {
+        ...given({ id: c.req.valid('header')['idempotency-key'], level, deliver }),
+        kind: 'user.message',
+        message: content,
+        origin: { person: author ?? personOf(who) },
+      });
+      metrics.count('earpiece_queued_total', { kind: done.kind });
+      return reply<QueuedReply>(c, queuedReply(done), done.kind === 'queued' ? 201 : 200);
+    },
+  );
+
+  const interrupt = async (
+    who: Principal,
+    to: { log: LogKey; conversation?: ConversationId },
+    asked: z.output<typeof interruptInput>,
+    id: string | undefined,
+  ): Promise<InterruptReply> => {
+    const { action, message, instruction, author } = asked;
+    mustLead(who, { log: to.log });
+    const address = to.conversation === undefined ? to.log : `${to.log}#${to.conversation}`;
+    const done = await inbox.queue(address, {
+      ...given({ id, instruction }),
+      kind: `user.${action}`,
+      level: action === 'resume' ? 'info' : 'critical',
+      message: message ?? MESSAGES[action],
+      action,
+      origin: { person: author ?? personOf(who) },
+    });
+    metrics.count('earpiece_queued_total', { kind: done.kind });
+    return { ...queuedReply(done), effects: await effects(inbox, to, action) };
+  };
+
+  const interruptResponses = {
+    ...answers(interrupted, 'queued', 201),
+    200: answers(interrupted, 'was queued before')[200],
+  };
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/interrupt',
+      operationId: 'interruptConversation',
+      tags: ['conversations'],
+      summary: 'Cancel, pause or resume one conversation',
+      request: { params: conversationParams, headers: idempotency, body: jsonBody(interruptInput) },
+      responses: interruptResponses,
+    }),
+    async (c) => {
+      const { project, agent, conversation } = c.req.valid('param');
+      const to = { log: agentIn(project, agent), conversation: conversationId(conversation) };
+      const done = await interrupt(principalOf(c), to, c.req.valid('json'), c.req.valid('header')['idempotency-key']);
+      return reply<InterruptReply>(c, done, done.kind === 'queued' ? 201 : 200);
+    },
+  );
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/projects/{project}/agents/{agent}/interrupt',
+      operationId: 'interruptAgent',
+      tags: ['agents'],
+      summary: 'Cancel, pause or resume all active conversations of an agent',
+      request: { params: agentParams, headers: idempotency, body: jsonBody(interruptInput) },
+      responses: interruptResponses,
+    }),
+    async (c) => {
+      const { project, agent } = c.req.valid('param');
+      const to = { log: agentIn(project, agent) };
+      const done = await interrupt(principalOf(c), to, c.req.valid('json'), c.req.valid('header')['idempotency-key']);
+      return reply<InterruptReply>(c, done, done.kind === 'queued' ? 201 : 200);
+    },
+  );
+}
+
+const MESSAGES: Readonly<Record<Action, string>> = {
+  cancel: 'Stop what you are doing.',
+  pause: 'Pause: finish this step and wait.',
+  resume: 'Go on.',
+};
+
+const personOf = (who: Principal): string => (who.name.startsWith('browser') ? 'a person in the console' : who.name);
+
+async function effects(
+  inbox: Inbox,
+  { log, conversation }: { log: LogKey; conversation?: ConversationId },
+  action: Action,
+): Promise<Effect[]> {
+  if (conversation !== undefined) {
+    const [known] = await inbox.store.presence({ log, conversation });
+    return [effectOf(known, `${log}#${conversation}`, known !== undefined && inbox.isActive(known), action)];
+  }
+  const there = await inbox.active({ log });
+  if (there.length === 0) return [effectOf(undefined, log, false, action)];
+  return there.map((known) => effectOf(known, `${log}#${known.conversation}`, true, action));
+}
+
+type HistoryQuery = {
+  readonly log: LogKey;
+  readonly after: number;
+  readonly upTo: number | undefined;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly wants: (record: Stored) => boolean;
+};
+
+/** A page of those records of a log that are wanted. It may be short and have a next one: what is looked at is bounded. */
+async function history(inbox: Inbox, query: HistoryQuery): Promise<RecordsPage> {
+  const { log, newestFirst, limit, wants } = query;
+  let { after, upTo } = query;
+  const head = await inbox.store.head();
+  const found: Stored[] = [];
+  let looked = 0;
+  let more = false;
+  while (found.length < limit) {
+    const chunk = Math.min(500, MAX_LOOKED_AT - looked);
+    const page =
+      chunk <= 0
+        ? []
+        : await inbox.store.read({ log, after, ...(upTo === undefined ? {} : { upTo }), limit: chunk, newestFirst });
+    looked += page.length;
+    more = chunk <= 0 || page.length === chunk;
+    for (const [i, record] of page.entries()) {
+      if (newestFirst) upTo = record.seq - 1;
+      else after = record.seq;
+      if (wants(record)) found.push(record);
+      if (found.length < limit) continue;
+      more = more || i < page.length - 1;
+      break;
+    }
+    if (!more || chunk <= 0) break;
+  }
+  if (newestFirst) found.reverse();
+  const next = newestFirst ? String((upTo ?? head) + 1) : String(after);
+  return { items: found, next: more && !(newestFirst && upTo === 0) ? next : null, head };
+}

@@ -1,0 +1,359 @@
+/** Notifications: queue, list, why, take back, read, queue again, wait for a receipt. */
+import { logOf, parseAddress, splitLog, type LogKey } from '../../core/address.ts';
+import type { NotificationView, Page, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../core/api.ts';
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import { isType, notificationOf } from '../../core/records.ts';
+import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
+import { mayRead, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, type Scope } from '../authority.ts';
+import { answers, createRoute, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import * as schemas from '../schemas.ts';
+import { notificationView, queuedReply, storyOf } from '../shown.ts';
+import type { Principal } from '../tokens.ts';
+import { idempotency } from './conversations.ts';
+
+const idParams = z.object({ id: z.string().min(1).max(256) });
+const logQuery = z.strictObject({ log: schemas.logParam.optional() });
+/** Logs that are searched for an id where its own is not named. */
+const MAX_SEARCHED = 500;
+const MAX_WAIT_S = 60;
+
+export function notificationRoutes(api: Api, deps: Deps): void {
+  const { inbox, metrics, hub } = deps;
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications',
+      operationId: 'queueNotification',
+      tags: ['notifications'],
+      summary: 'Queue a notification: when this answers it is durable',
+      request: { headers: idempotency, body: jsonBody(schemas.notificationInput) },
+      responses: {
+        ...answers(schemas.queued, 'queued', 201),
+        200: answers(schemas.queued, 'was queued before, or counted into another')[200],
+      },
+    }),
+    async (c) => {
+      const body = c.req.valid('json');
+      const key = c.req.valid('header')['idempotency-key'];
+      if (key !== undefined && body.id !== undefined && body.id !== key)
+        throw new ProblemError(
+          'bad_argument',
+          `Idempotency-Key ${JSON.stringify(key.slice(0, 80))} and id ${JSON.stringify(body.id.slice(0, 80))} differ; give one of them`,
+        );
+      const to = parseAddress(body.to);
+      const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...(key === undefined ? {} : { id: key }) });
+      const done = await inbox.queue(to, input);
+      metrics.count('earpiece_queued_total', { kind: done.kind });
+      return reply<QueuedReply>(c, queuedReply(done), done.kind === 'queued' ? 201 : 200);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/notifications',
+      operationId: 'listNotifications',
+      tags: ['notifications'],
+      summary: 'Notifications, the newest first, of an agent, a project or everybody',
+      request: {
+        query: z.strictObject({
+          log: schemas.logParam.optional(),
+          project: schemas.nameParam.optional(),
+          conversation: schemas.nameParam.optional(),
+          state: z.enum(['open', 'closed', 'all']).default('all'),
+          source: z.string().max(64).optional().openapi({ description: 'of the kind: ci, files' }),
+          level: schemas.level.optional(),
+          before: seqQuery.optional(),
+          limit: limitQuery(200, 50),
+        }),
+      },
+      responses: answers(schemas.notificationsPage, 'notifications; a page may be short and have a next one'),
+    }),
+    async (c) => {
+      const { log, project, conversation, state, source, level, before, limit } = c.req.valid('query');
+      const who = principalOf(c);
+      const scope = scopeOf(who, { log, project, conversation });
+      const wants = (item: Item): boolean =>
+        (state === 'all' || (item.state === 'closed') === (state === 'closed')) &&
+        (source === undefined || item.notification.kind.source === source) &&
+        (level === undefined || item.notification.level === level) &&
+        (scope.conversation === undefined || item.audience === '' || item.audience === scope.conversation) &&
+        maySeeItem(who, item);
+      const query = { before: before ?? Number.MAX_SAFE_INTEGER, limit, state, wants };
+      const page =
+        scope.log === undefined ? await listAcross(inbox, scope.project, query) : await listOf(inbox, scope.log, query);
+      return reply<Page<NotificationView>>(c, page);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/notifications/{id}',
+      operationId: 'whyNotification',
+      tags: ['notifications'],
+      summary: 'What happened to it, why, and exactly what the model was sent',
+      request: { params: idParams, query: logQuery },
+      responses: answers(schemas.story, 'its story, for each of those it is for'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { id } = c.req.valid('param');
+      const log = await logWith(inbox, who, id, c.req.valid('query').log);
+      const why = await inbox.why(id, log);
+      const told = why === undefined ? undefined : await storyOf(inbox, why, (item) => maySeeItem(who, item));
+      if (told === undefined || told.items.length === 0) throw unknown(id, log);
+      return reply<Story>(c, told);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications/{id}/withdraw',
+      operationId: 'withdrawNotification',
+      tags: ['notifications'],
+      summary: 'Take it back, and say whether that was in time',
+      request: {
+        params: idParams,
+        query: logQuery,
+        body: {
+          content: {
+            'application/json': { schema: z.strictObject({ reason: z.string().max(1_000).optional() }).openapi('WithdrawInput') },
+          },
+        },
+      },
+      responses: answers(schemas.withdrawn, 'whether it was in time'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { id } = c.req.valid('param');
+      const log = await logWith(inbox, who, id, c.req.valid('query').log);
+      mustLead(who, { log });
+      const { reason = 'by hand' } = c.req.valid('json') ?? {};
+      const [done] = await inbox.withdraw(log, { id }, { by: who.name, reason });
+      if (done === undefined || done.result === 'unknown') throw unknown(id, log);
+      return reply<WithdrawReply>(c, done);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications/{id}/read',
+      operationId: 'readNotification',
+      tags: ['notifications'],
+      summary: 'Mark it read: the gate that it holds up falls',
+      request: { params: idParams, query: logQuery },
+      responses: answers(schemas.receipt, 'its receipt now'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { id } = c.req.valid('param');
+      const log = await logWith(inbox, who, id, c.req.valid('query').log);
+      mustMarkRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
+      const items = await visible(inbox, who, log, id);
+      if (items.length === 0) throw unknown(id, log);
+      await inbox.markRead(log, [id], who.name);
+      return reply<ReceiptReply>(c, receiptReply(id, await visible(inbox, who, log, id), 'read'));
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications/{id}/requeue',
+      operationId: 'requeueNotification',
+      tags: ['notifications'],
+      summary: 'Queue a closed one again, under a new id',
+      request: { params: idParams, query: logQuery },
+      responses: answers(schemas.queued, 'queued again', 201),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { id } = c.req.valid('param');
+      const log = await logWith(inbox, who, id, c.req.valid('query').log);
+      mustLead(who, { log });
+      return reply<QueuedReply>(c, queuedReply(await inbox.requeue(log, id, who.name)), 201);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/notifications/{id}/receipt',
+      operationId: 'awaitReceipt',
+      tags: ['notifications'],
+      summary: 'Wait until it got as far as this, or cannot any more',
+      request: {
+        params: idParams,
+        query: logQuery.extend({
+          until: z.enum(RECEIPTS).default('delivered'),
+          wait: z.coerce
+            .number()
+            .min(0)
+            .max(MAX_WAIT_S)
+            .default(0)
+            .openapi({ description: 'seconds; ask again when it is not settled' }),
+        }),
+      },
+      responses: answers(schemas.receipt, 'how far it got'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { id } = c.req.valid('param');
+      const { log: named, until, wait } = c.req.valid('query');
+      const log = await logWith(inbox, who, id, named);
+      const deadline = performance.now() + wait * 1_000;
+      const signal = AbortSignal.any([c.req.raw.signal, hub.stopping]);
+      for (;;) {
+        const seen = await inbox.store.head();
+        const items = await visible(inbox, who, log, await standsFor(inbox, log, id));
+        if (items.length === 0) throw unknown(id, log);
+        const now = receiptReply(id, items, until);
+        const left = deadline - performance.now();
+        if (now.settled || left <= 0 || signal.aborted) return reply<ReceiptReply>(c, now);
+        await inbox.store.changed(seen, { withinMs: Math.min(left, 5_000), signal });
+      }
+    },
+  );
+}
+
+/** What was asked for, or what a narrow token may see without saying so. */
+export function scopeOf(
+  who: Principal,
+  asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
+): Scope {
+  const own = who.kind === 'agent' ? `${who.project}/${who.agent}` : undefined;
+  const text = asked.log ?? own;
+  const log = text === undefined ? undefined : logOf(parseAddress(text));
+  const project = asked.project ?? (log === undefined ? (who.project ?? undefined) : splitLog(log).project);
+  if (log !== undefined && project !== splitLog(log).project)
+    throw new ProblemError(
+      'bad_argument',
+      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; leave one out`,
+    );
+  const conversation = asked.conversation ?? who.conversation ?? undefined;
+  const scope = { project, log, conversation };
+  mustRead(who, scope);
+  return scope;
+}
+
+type ListQuery = {
+  readonly before: number;
+  readonly limit: number;
+  readonly state: 'open' | 'closed' | 'all';
+  readonly wants: (item: Item) => boolean;
+};
+
+/** Items looked at for one page of a list that is filtered. */
+const MAX_LOOKED_AT = 2_000;
+
+async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promise<Page<NotificationView>> {
+  const { limit, state, wants } = query;
+  const found: Item[] = [];
+  let { before } = query;
+  for (let looked = 0; looked < MAX_LOOKED_AT; looked += 200) {
+    const page = await inbox.store.items(log, { kind: 'latest', limit: 200, before, ...(state === 'all' ? {} : { state }) });
+    // The last one may have more audiences than this page holds: it is asked for as a whole.
+    const last = page.at(-1);
+    const whole =
+      page.length < 200 || last === undefined
+        ? page
+        : [...page.filter(({ seq }) => seq !== last.seq), ...(await inbox.store.items(log, { kind: 'ids', ids: [last.id] }))];
+    for (const group of Map.groupBy(whole, ({ seq }) => seq).values()) {
+      const wanted = group.filter((item) => wants(item));
+      if (found.length > 0 && found.length + wanted.length > limit) return shown(log, found, before);
+      found.push(...wanted);
+      before = group[0]?.seq ?? before;
+    }
+    if (page.length < 200) return shown(log, found, undefined);
+  }
+  return shown(log, found, before);
+}
+
+const shown = (log: LogKey, items: readonly Item[], before: number | undefined): Page<NotificationView> => ({
+  items: items.map((item) => notificationView(log, item)),
+  next: before === undefined ? null : String(before),
+});
+
+/** Positions of the store looked at for one page across agents. */
+const MAX_POSITIONS = 20_000;
+
+async function listAcross(inbox: Inbox, project: string | undefined, query: ListQuery): Promise<Page<NotificationView>> {
+  const { limit, wants } = query;
+  const head = await inbox.store.head();
+  const floor = Math.max(0, Math.min(query.before - 1, head) - MAX_POSITIONS);
+  let upTo = Math.min(query.before - 1, head);
+  const found: NotificationView[] = [];
+  while (upTo > floor) {
+    const page = await inbox.store.read({
+      ...(project === undefined ? {} : { project }),
+      types: ['system_notification_queued'],
+      after: floor,
+      upTo,
+      newestFirst: true,
+      limit: 100,
+    });
+    for (const { seq, log, body } of page) {
+      if (!isType(body, 'system_notification_queued')) continue;
+      const items = (await inbox.store.items(log, { kind: 'ids', ids: [notificationOf(body).id] })).filter((item) => wants(item));
+      if (found.length > 0 && found.length + items.length > limit) return { items: found, next: String(seq + 1) };
+      found.push(...items.map((item) => notificationView(log, item)));
+      upTo = seq - 1;
+    }
+    if (page.length < 100) break;
+  }
+  return { items: found, next: floor > 0 ? String(floor + 1) : null };
+}
+
+/** The log of an id: the one that was named, or the first that this token may read which has it. */
+async function logWith(inbox: Inbox, who: Principal, id: string, named: string | undefined): Promise<LogKey> {
+  if (named !== undefined || who.kind === 'agent') return scopeOf(who, { log: named }).log as LogKey;
+  if (who.kind === 'send') mustRead(who, { project: who.project ?? undefined });
+  const query = who.project === null ? {} : { project: who.project };
+  const logs = (await inbox.store.agents({ ...query, limit: MAX_SEARCHED + 1 })).map(({ log }) => log);
+  if (logs.length > MAX_SEARCHED)
+    throw new ProblemError('bad_argument', `there are more than ${MAX_SEARCHED} agents; say whose it is: ?log=project/agent`, {
+      field: 'log',
+    });
+  for (const log of logs)
+    if (mayRead(who, { log }) && (await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] })).length > 0)
+      return log;
+  throw unknown(id, undefined);
+}
+
+const unknown = (id: string, log: string | undefined): ProblemError =>
+  new ProblemError(
+    'not_found',
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; GET /api/notifications lists what there is`,
+  );
+
+async function visible(inbox: Inbox, who: Principal, log: LogKey, id: string): Promise<readonly Item[]> {
+  const items = await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] });
+  return items.filter((item) => maySeeItem(who, item));
+}
+
+/** What an id was counted into, else itself. */
+async function standsFor(inbox: Inbox, log: LogKey, id: string): Promise<string> {
+  const [item] = await inbox.store.items(log, { kind: 'ids', ids: [id as NotificationId] });
+  return item?.outcome === 'folded' ? (item.group?.[0] ?? id) : id;
+}
+
+const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
+
+/** Of several audiences the one that got least far says how far it got. */
+function receiptReply(id: string, items: readonly Item[], until: (typeof RECEIPTS)[number]): ReceiptReply {
+  const receipts = items.map((item) => receiptOf(item));
+  const reached = receipts.every((each) => rank(each) >= rank(until));
+  const ended = items.some(
+    (item) =>
+      item.state === 'closed' && rank(receiptOf(item)) < 0 && item.outcome !== 'delivered' && item.outcome !== 'summarized',
+  );
+  const least = receipts.toSorted((a, b) => rank(a) - rank(b))[0] ?? 'queued';
+  return { id, receipt: least, reached, settled: reached || ended };
+}

@@ -1,0 +1,89 @@
+/** How a browser logs in and out, and who one is. */
+import type { Context } from 'hono';
+import type { SessionReply, TokenInfo } from '../../core/api.ts';
+import { answers, createRoute, jsonBody, reply, z, type Api, type Deps, type Env } from '../context.ts';
+import { principalOf, type Guards } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { session, sessionInput } from '../schemas.ts';
+import type { Session } from '../sessions.ts';
+import type { Principal } from '../tokens.ts';
+
+export type Cookie = () => string;
+
+export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards: Guards; cookie: Cookie }): void {
+  const { inbox, sessions, tokens } = deps;
+  const whoIs = async (who: Principal): Promise<SessionReply> => {
+    const info = (await tokens.list()).find(({ id }) => id === who.id) as TokenInfo;
+    return {
+      who: info,
+      project: who.project ?? deps.project,
+      version: deps.version,
+      store: inbox.store.name,
+      now: inbox.store.now(),
+      head: await inbox.store.head(),
+    };
+  };
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/session',
+      operationId: 'logIn',
+      tags: ['session'],
+      summary: 'Log a browser in, by a code that is good once or by a token: the answer sets a cookie',
+      security: [],
+      request: { body: jsonBody(sessionInput) },
+      responses: answers(session, 'who is logged in'),
+    }),
+    async (c) => {
+      guards.mayTry(c);
+      // A page of another site must not log a browser of ours in as somebody else.
+      if (c.req.header('origin') === undefined && c.req.header('x-earpiece') !== '1')
+        throw new ProblemError('bad_origin', 'a login needs the Origin of this server, or the header x-earpiece: 1');
+      const body = c.req.valid('json');
+      let made: Session;
+      try {
+        made = 'code' in body ? await sessions.byCode(body.code) : await sessions.byToken(body.token);
+      } catch (error) {
+        guards.failed(c);
+        throw error;
+      }
+      setCookie(c, cookie(), made.token, made.maxAgeS);
+      const who = (await tokens.check(made.token)) as Principal;
+      return reply<SessionReply>(c, await whoIs(who));
+    },
+  );
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/session',
+      operationId: 'whoAmI',
+      tags: ['session'],
+      summary: 'Who asks, and what this server is',
+      responses: answers(session, 'who is logged in'),
+    }),
+    async (c) => reply<SessionReply>(c, await whoIs(principalOf(c))),
+  );
+  api.openapi(
+    createRoute({
+      method: 'delete',
+      path: '/api/session',
+      operationId: 'logOut',
+      tags: ['session'],
+      summary: 'Log this browser out',
+      responses: answers(z.object({ ended: z.boolean() }).openapi('Ended'), 'logged out'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      if (!who.session)
+        throw new ProblemError('bad_argument', 'this is a token and no session; revoke it with DELETE /api/tokens/{id}');
+      await tokens.revoke(who.id);
+      setCookie(c, cookie(), '', 0);
+      return reply(c, { ended: true });
+    },
+  );
+}
+
+function setCookie(c: Context<Env>, name: string, value: string, maxAgeS: number): void {
+  c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}`);
+}

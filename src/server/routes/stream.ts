@@ -1,0 +1,75 @@
+/** Records as they are written, as server-sent events. */
+import { conversationId } from '../../core/address.ts';
+import { createRoute, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { logParam, nameParam, problem } from '../schemas.ts';
+import { scopeOf } from './notifications.ts';
+
+export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/stream',
+      operationId: 'streamRecords',
+      tags: ['stream'],
+      summary: 'Records as they are written (server-sent events), resumable without gap and without repeat',
+      description:
+        'Each `record` event has the position as its id and {seq, log, at, body} as its data. The first event, `ready`, says where the ' +
+        'stream begins. A client that comes back with Last-Event-ID gets everything after it.',
+      request: {
+        query: z.strictObject({
+          log: logParam.optional(),
+          project: nameParam.optional(),
+          conversation: nameParam.optional(),
+          types: z.string().max(1_000).optional().openapi({ description: 'only these types of records, comma between' }),
+          after: seqQuery.optional().openapi({ description: 'everything after this position first; Last-Event-ID wins' }),
+        }),
+        headers: z.object({ 'last-event-id': z.string().max(40).optional() }),
+      },
+      responses: {
+        200: { description: 'an event stream that does not end', content: { 'text/event-stream': { schema: z.string() } } },
+        400: { description: 'what was given is wrong', content: { 'application/problem+json': { schema: problem } } },
+        401: { description: 'no token, or one that is not valid', content: { 'application/problem+json': { schema: problem } } },
+        403: { description: 'the token does not allow that', content: { 'application/problem+json': { schema: problem } } },
+        429: { description: 'too many requests', content: { 'application/problem+json': { schema: problem } } },
+        503: { description: 'not now; try again', content: { 'application/problem+json': { schema: problem } } },
+      },
+    }),
+    async (c) => {
+      const { types, after, ...asked } = c.req.valid('query');
+      const who = principalOf(c);
+      const scope = scopeOf(who, asked);
+      if (scope.conversation !== undefined) conversationId(scope.conversation);
+      const lastId = c.req.valid('header')['last-event-id'];
+      if (lastId !== undefined && !/^\d{1,15}$/u.test(lastId))
+        throw new ProblemError(
+          'bad_argument',
+          `Last-Event-ID ${JSON.stringify(lastId)} is no position; leave it out to begin now`,
+        );
+      if (hub.stopped) throw new ProblemError('stopping', 'the server stops; come again', { headers: { 'retry-after': '1' } });
+      if (hub.full)
+        throw new ProblemError('too_many_streams', `${hub.size} streams are open, more are not served; close some`, {
+          headers: { 'retry-after': '5' },
+        });
+      const from = lastId === undefined ? after : Number(lastId);
+      const head = await inbox.store.head();
+      if (from !== undefined && from > head)
+        throw new ProblemError(
+          'bad_argument',
+          `position ${from} is beyond the newest (${head}): it is of another database; read the history again and go on from its head`,
+          { field: 'after' },
+        );
+      const body = await hub.open(who, {
+        ...scope,
+        after: from,
+        ...(types === undefined ? {} : { types: types.split(',').filter(Boolean) }),
+      });
+      return c.body(body, 200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store, no-transform',
+        'x-accel-buffering': 'no',
+      }) as never;
+    },
+  );
+}

@@ -1,0 +1,57 @@
+/** Tokens: made, listed, revoked. For admins. */
+import type { CreatedToken, Page, TokenInfo } from '../../core/api.ts';
+import { mustBeAdmin } from '../authority.ts';
+import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { createdToken, given, tokenInput, tokensPage } from '../schemas.ts';
+
+export function tokenRoutes(api: Api, { tokens }: Deps): void {
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/tokens',
+      operationId: 'listTokens',
+      tags: ['tokens'],
+      summary: 'Tokens and sessions, without their secrets',
+      responses: answers(tokensPage, 'tokens'),
+    }),
+    async (c) => {
+      mustBeAdmin(principalOf(c), 'listing tokens');
+      return reply<Page<TokenInfo>>(c, { items: await tokens.list(), next: null });
+    },
+  );
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/tokens',
+      operationId: 'createToken',
+      tags: ['tokens'],
+      summary: 'Make a token; it is shown this once',
+      request: { body: jsonBody(tokenInput) },
+      responses: answers(createdToken, 'the token', 201),
+    }),
+    async (c) => {
+      mustBeAdmin(principalOf(c), 'making tokens');
+      return reply<CreatedToken>(c, await tokens.create(given(c.req.valid('json'))), 201);
+    },
+  );
+  api.openapi(
+    createRoute({
+      method: 'delete',
+      path: '/api/tokens/{id}',
+      operationId: 'revokeToken',
+      tags: ['tokens'],
+      summary: 'Revoke a token: it and the sessions made with it stop at once, open streams too',
+      request: { params: z.object({ id: z.string().min(1).max(64) }) },
+      responses: answers(z.object({ id: z.string(), revoked: z.boolean() }).openapi('Revoked'), 'revoked'),
+    }),
+    async (c) => {
+      mustBeAdmin(principalOf(c), 'revoking tokens');
+      const { id } = c.req.valid('param');
+      if (!(await tokens.revoke(id)))
+        throw new ProblemError('not_found', `no token ${JSON.stringify(id.slice(0, 80))}; GET /api/tokens lists them`);
+      return reply(c, { id, revoked: true });
+    },
+  );
+}

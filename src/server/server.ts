@@ -1,0 +1,327 @@
+/**
+ * The HTTP server: an API for programs, streams for whoever watches, and the console. It owns no store and no inbox: whoever
+ * made them closes them after `stop`.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { SubscriberSource } from '../bus/index.ts';
+import type { Config } from '../config/index.ts';
+import type { Emitter } from '../core/event.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Inbox } from '../inbox/index.ts';
+import { CONTENT_SECURITY_POLICY, consoleFrom } from './console.ts';
+import type { Api, Deps, Env } from './context.ts';
+import { Guards, isLoopbackHost } from './guards.ts';
+import type { Rates } from './limits.ts';
+import { Metrics } from './metrics.ts';
+import { ProblemError, problemResponse, refusedBy, toldOf } from './problems.ts';
+import { agentRoutes } from './routes/agents.ts';
+import { conversationRoutes } from './routes/conversations.ts';
+import { metaRoutes } from './routes/meta.ts';
+import { notificationRoutes } from './routes/notifications.ts';
+import { sessionRoutes } from './routes/session.ts';
+import { streamRoutes } from './routes/stream.ts';
+import { tokenRoutes } from './routes/tokens.ts';
+import { loginUrl, makeCode, Sessions } from './sessions.ts';
+import { Hub, type HubOptions } from './stream/hub.ts';
+import { NO_TELEMETRY, type Telemetry } from './telemetry.ts';
+import { Tokens } from './tokens.ts';
+
+export type ServerOptions = {
+  readonly inbox: Inbox;
+  /** Of the folder that the server runs in. */
+  readonly project: string;
+  readonly version: string;
+  /** Default: one on the inbox's store. */
+  readonly tokens?: Tokens;
+  /** As it is now, for the settings route. */
+  readonly config?: () => Config;
+  /** Where events that come in go. Without one they are refused. */
+  readonly emitter?: Emitter;
+  readonly subscribers?: SubscriberSource;
+  /** The built console; undefined: the API alone. */
+  readonly consoleFolder?: string;
+  /** Names under which the server may be asked, beside the loopback ones and the one that it listens on. */
+  readonly allowedHosts?: readonly string[];
+  readonly rates?: Partial<Rates>;
+  readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
+  readonly telemetry?: Telemetry;
+  /** Further routes, behind the same guards (`/api/…`). */
+  readonly routes?: readonly ((api: Api, deps: Deps) => void)[];
+  /** What went wrong with nobody to tell: one line each, safe to print. */
+  readonly report?: (line: string) => void;
+  /** One line for each request, safe to print. */
+  readonly log?: (line: string) => void;
+  readonly timeouts?: Partial<Timeouts>;
+};
+
+/** Milliseconds. A client that takes longer to say what it wants is cut off. */
+export type Timeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number; readonly stop: number };
+const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, stop: 5_000 };
+
+const MAX_HEADER_BYTES = 16_384;
+const MAX_BODY_BYTES = 1_048_576;
+/** Of events and webhooks, which come in batches. */
+export const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
+
+export type Listening = { readonly url: string; readonly host: string; readonly port: number };
+
+export interface Server {
+  /** For tests and for programs that have a server of their own: `app.fetch`. */
+  readonly app: OpenAPIHono<Env>;
+  readonly tokens: Tokens;
+  /** Throws `bad_argument` for a port that is taken and for an address that lets others in while there is no token. */
+  listen(at?: { readonly host?: string; readonly port?: number }): Promise<Listening>;
+  /** An address that logs one browser in, once. */
+  loginUrl(): Promise<string>;
+  /** Ends the streams, finishes what is in flight, and is done. */
+  stop(): Promise<void>;
+}
+
+export function createServer(options: ServerOptions): Server {
+  const { inbox, report = () => {}, telemetry = NO_TELEMETRY } = options;
+  const { store } = inbox;
+  const metrics = new Metrics();
+  const tokens = options.tokens ?? new Tokens(store);
+  const hub = new Hub({ store, tokens, metrics, report, ...options.streams });
+  let listening: Listening | undefined;
+  const cookie = (): string => `earpiece_${listening?.port ?? 0}`;
+  const guards = new Guards({ tokens, metrics, allowedHosts: options.allowedHosts ?? [], rates: options.rates, cookie });
+  const deps: Deps = {
+    inbox,
+    tokens,
+    hub,
+    metrics,
+    sessions: new Sessions(store, tokens),
+    project: options.project,
+    version: options.version,
+    config: options.config,
+    emitter: options.emitter,
+    subscribers: options.subscribers,
+  };
+
+  const app: Api = new OpenAPIHono<Env>({
+    defaultHook: (result, c) => {
+      if (result.success) return;
+      throw refusedBy(result.error, result.target, knownKeys(app, c, result.target));
+    },
+  });
+  app.onError((error, c) => {
+    const { code } = toldOf(error);
+    if (code === 'internal') report(`${c.get('answer')}: ${safe(error.stack ?? error.message)}`);
+    return secured(problemResponse(error, c.get('answer')));
+  });
+  app.notFound((c) => {
+    throw new ProblemError(
+      'no_such_route',
+      `${c.req.method} ${c.req.path.slice(0, 200)} is nothing here; /openapi.json lists what there is`,
+    );
+  });
+
+  app.use(async (c, next) => {
+    c.set('answer', randomBytes(9).toString('base64url'));
+    const startedAt = performance.now();
+    const { method, path } = c.req;
+    await telemetry.span(known(method), { 'http.request.method': method, 'url.path': path }, async (set) => {
+      await next();
+      const route = routeOf(c.req.routePath, path);
+      set({ 'http.route': route, 'http.response.status_code': c.res.status });
+      const seconds = (performance.now() - startedAt) / 1_000;
+      metrics.request(known(method), route, c.res.status, seconds);
+      telemetry.count('earpiece.http.requests', { route, status: c.res.status });
+      c.res = secured(c.res);
+      c.res.headers.set('x-request-id', c.get('answer'));
+      options.log?.(safe(`${method} ${path} ${c.res.status} ${(seconds * 1_000).toFixed(1)} ms ${c.get('answer')}`));
+    });
+  });
+  app.use(guards.place);
+  const tooLarge = (max: number) => (): never => {
+    throw new ProblemError('too_large', `the body is larger than ${max / 1_048_576} MB; send less, or the path of a file`, {
+      headers: { connection: 'close' },
+    });
+  };
+  const small = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge(MAX_BODY_BYTES) });
+  const large = bodyLimit({ maxSize: MAX_EVENT_BODY_BYTES, onError: tooLarge(MAX_EVENT_BODY_BYTES) });
+  const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
+  app.use(async (c, next) => (isPublic(c.req.method, c.req.path) ? guards.anyone : guards.token)(c, next));
+  app.use(async (c, next) => (isEvent(c.req.path) ? large : small)(c, next));
+
+  metaRoutes(app, deps);
+  sessionRoutes(app, deps, { guards, cookie });
+  agentRoutes(app, deps);
+  conversationRoutes(app, deps);
+  notificationRoutes(app, deps);
+  streamRoutes(app, deps);
+  tokenRoutes(app, deps);
+  for (const mount of options.routes ?? []) mount(app, deps);
+
+  const pages = consoleFrom(options.consoleFolder);
+  app.get('*', async (c, next) => {
+    if (c.req.path.startsWith('/api/')) return next();
+    return pages(c) ?? next();
+  });
+  app.all('*', (c) => {
+    const allowed = methodsOf(app, c.req.path);
+    if (allowed.length === 0)
+      throw new ProblemError(
+        'no_such_route',
+        `there is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}; /openapi.json lists what there is`,
+      );
+    throw new ProblemError(
+      'method_not_allowed',
+      `${c.req.path.slice(0, 200)} takes ${allowed.join(', ')} and not ${known(c.req.method)}`,
+      {
+        headers: { allow: allowed.join(', ') },
+      },
+    );
+  });
+
+  const running = new Running(app, { ...TIMEOUTS, ...options.timeouts });
+  return {
+    app,
+    tokens,
+    listen: async ({ host = '127.0.0.1', port = 4747 } = {}) => {
+      if (!isLoopbackHost(host) && !(await tokens.any()))
+        throw new EarpieceError(
+          'bad_argument',
+          `listening on ${JSON.stringify(host)} lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>`,
+        );
+      guards.listensOn(host);
+      const taken = await running.listen(host, port);
+      listening = { host, port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` };
+      return listening;
+    },
+    loginUrl: async () => {
+      if (listening === undefined) throw new EarpieceError('bad_argument', 'the server does not listen yet');
+      const { host, port, url } = listening;
+      return loginUrl(/^(0\.0\.0\.0|::)$/u.test(host) ? `http://127.0.0.1:${port}` : url, await makeCode(store));
+    },
+    stop: async () => {
+      const streams = hub.stop();
+      await running.stop();
+      await streams;
+    },
+  };
+}
+
+/** Node's server round the app: how long a client may take, and a stop that finishes what is in flight. */
+class Running {
+  readonly #server: NodeServer;
+  readonly #timeouts: Timeouts;
+  #stopped: Promise<void> | undefined;
+
+  constructor(app: OpenAPIHono<Env>, timeouts: Timeouts) {
+    this.#timeouts = timeouts;
+    this.#server = createAdaptorServer({
+      fetch: app.fetch,
+      overrideGlobalObjects: false,
+      serverOptions: { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: Math.min(1_000, timeouts.headers) },
+    }) as NodeServer;
+    this.#server.headersTimeout = timeouts.headers;
+    this.#server.requestTimeout = timeouts.request;
+    this.#server.keepAliveTimeout = timeouts.keepAlive;
+    this.#server.maxHeadersCount = 100;
+    this.#server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
+      if (this.#stopped !== undefined) response.setHeader('connection', 'close');
+    });
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (error: NodeJS.ErrnoException) =>
+        reject(
+          new EarpieceError(
+            'bad_argument',
+            error.code === 'EADDRINUSE'
+              ? `port ${port} of ${host} is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any that is free`
+              : `cannot listen on port ${port} of ${JSON.stringify(host)} (${error.code ?? error.message}); choose another --port or --host`,
+            { cause: error },
+          ),
+        ),
+      );
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= (async () => {
+      if (!this.#server.listening) return;
+      const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+      this.#server.closeIdleConnections();
+      const late = setTimeout(() => this.#server.closeAllConnections(), this.#timeouts.stop);
+      // Connections that become idle while the rest finishes.
+      const idle = setInterval(() => this.#server.closeIdleConnections(), 50);
+      await closed;
+      clearTimeout(late);
+      clearInterval(idle);
+    })();
+    return this.#stopped;
+  }
+}
+
+/** What needs no token: whether it works, the document, a login, and the console's files. */
+function isPublic(method: string, path: string): boolean {
+  if (path === '/healthz' || path === '/openapi.json') return true;
+  if (path === '/api/session') return method === 'POST';
+  // Whoever signs its webhooks is known by that.
+  if (path.startsWith('/api/webhooks/')) return true;
+  return !path.startsWith('/api/') && path !== '/api' && path !== '/metrics';
+}
+
+/** On every answer, whoever made it. */
+function secured(response: Response): Response {
+  const { headers } = response;
+  headers.set('content-security-policy', CONTENT_SECURITY_POLICY);
+  headers.set('x-content-type-options', 'nosniff');
+  headers.set('x-frame-options', 'DENY');
+  headers.set('referrer-policy', 'no-referrer');
+  headers.set('cross-origin-opener-policy', 'same-origin');
+  headers.set('cross-origin-resource-policy', 'same-origin');
+  headers.set('permissions-policy', 'camera=(), microphone=(), geolocation=()');
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
+  return response;
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what is taken out
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** Nothing that a client sends makes a line of its own, or steers a terminal. */
+const safe = (text: string): string =>
+  text.slice(0, 2_000).replaceAll(UNSAFE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+const known = (method: string): string => (METHODS.includes(method) ? method : 'OTHER');
+
+/** Of many paths one name, or the metrics grow without end. */
+const routeOf = (route: string, path: string): string =>
+  route === '*' || route === '/*' ? (path.startsWith('/api/') ? 'unknown' : 'console') : route;
+
+function methodsOf(app: OpenAPIHono<Env>, path: string): string[] {
+  return METHODS.filter((method) => {
+    if (method === 'HEAD' || method === 'OPTIONS') return false;
+    return app.routes.some(
+      (route) => route.method === method && route.path !== '*' && route.path !== '/*' && patternOf(route.path).test(path),
+    );
+  });
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:[a-z]+/gu, '[^/]+')}$`, 'u');
+
+/** The keys that the route would have taken there, for "did you mean". */
+function knownKeys(app: Api, c: Context<Env>, target: string): readonly string[] {
+  const path = c.req.routePath.replaceAll(/:([a-z]+)/gu, '{$1}');
+  for (const definition of app.openAPIRegistry.definitions) {
+    if (definition.type !== 'route' || definition.route.path !== path) continue;
+    if (definition.route.method.toUpperCase() !== c.req.method) continue;
+    const { query, body } = definition.route.request ?? {};
+    const media = body?.content['application/json'] as { readonly schema?: unknown } | undefined;
+    const schema = (target === 'query' ? query : media?.schema) as { readonly shape?: object } | undefined;
+    return Object.keys(schema?.shape ?? {});
+  }
+  return [];
+}

@@ -1,0 +1,66 @@
+/** How a browser comes in: a code that is good for one time and ten minutes becomes a cookie that no script can read. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Store } from '../core/ports.ts';
+import { ProblemError } from './problems.ts';
+import type { Principal, Tokens } from './tokens.ts';
+
+export const CODE_LASTS_MS = 10 * 60_000;
+const SESSION_LASTS_MS = 30 * 24 * 3_600_000;
+/** The setting: what is kept of each code is its hash, and until when it is good. */
+const CODES = 'login codes';
+
+type Codes = Readonly<Record<string, number>>;
+
+/** Makes a code that logs one browser in. It stands in the fragment of an address, which no server and no log sees. */
+export async function makeCode(store: Store): Promise<string> {
+  const code = randomBytes(16).toString('base64url');
+  await changeCodes(store, (codes) => ({ codes: { ...codes, [hashOf(code)]: store.now() + CODE_LASTS_MS }, answer: true }));
+  return code;
+}
+
+/** The address that `earpiece serve` and `earpiece token login` print. */
+export const loginUrl = (base: string, code: string): string => `${base}/#code=${code}`;
+
+export class Sessions {
+  readonly #store: Store;
+  readonly #tokens: Tokens;
+
+  constructor(store: Store, tokens: Tokens) {
+    this.#store = store;
+    this.#tokens = tokens;
+  }
+
+  /** Takes the code: a second try with it fails, in whatever process. */
+  async byCode(code: string): Promise<Session> {
+    const hash = hashOf(code);
+    const good = await changeCodes(this.#store, ({ [hash]: until, ...codes }) => ({ codes, answer: until !== undefined }));
+    if (!good)
+      throw new ProblemError('unauthorized', 'the code was used before or is too old; for a new one say: earpiece token login');
+    return this.#made(undefined);
+  }
+
+  async byToken(text: string): Promise<Session> {
+    const who = await this.#tokens.check(text);
+    if (who === undefined) throw new ProblemError('unauthorized', 'the token is not valid, or not any more');
+    return this.#made(who);
+  }
+
+  async #made(of: Principal | undefined): Promise<Session> {
+    const { id, token, expiresAt, createdAt } = await this.#tokens.session(of, SESSION_LASTS_MS);
+    return { id, token, maxAgeS: Math.floor(((expiresAt ?? createdAt) - createdAt) / 1000) };
+  }
+}
+
+export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
+
+/** Changes the codes that are still good, in one step among all processes. */
+async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
+  for (;;) {
+    const before = await store.setting(CODES);
+    const good = Object.entries((before ?? {}) as Codes).filter(([, until]) => until > store.now());
+    const { codes, answer } = change(Object.fromEntries(good));
+    if (await store.swapSetting(CODES, before, Object.keys(codes).length === 0 ? undefined : codes)) return answer;
+  }
+}
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');

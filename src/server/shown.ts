@@ -1,0 +1,224 @@
+/** What the store knows, as the wire says it. */
+import { formatAddress, parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import type {
+  AgentSummary,
+  ConversationSummary,
+  Doing,
+  Effect,
+  Force,
+  NotificationView,
+  QueuedReply,
+  Sent,
+  Story,
+  StoryItem,
+} from '../core/api.ts';
+import { ANYONE, type Item } from '../core/items.ts';
+import { formatKind, type NotificationId } from '../core/notification.ts';
+import type { AgentOverview, Presence } from '../core/ports.ts';
+import { isType, type Stored } from '../core/records.ts';
+import { receiptOf, type Inbox, type Queued, type Why } from '../inbox/index.ts';
+
+export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummary {
+  const { log, open, oldestOpenAt, paused, presence } = overview;
+  const now = inbox.store.now();
+  const conversations = presence.map((known) => conversationSummary(inbox, known, now));
+  const active = conversations.some((each) => each.active);
+  return {
+    log,
+    ...splitLog(log),
+    open,
+    oldestOpenAt: oldestOpenAt ?? null,
+    active,
+    paused,
+    doing: active ? doingOf(overview) : NOTHING,
+    lastContactAt: presence[0]?.seenAt ?? null,
+    hosts: [...new Set(presence.flatMap(({ host }) => host ?? []))],
+    conversations,
+  };
+}
+
+const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
+/** Longer ago than that a call is not what an agent does now. */
+const DOING_MS = 10 * 60_000;
+
+/** By the newest record: a call, or what carried to a host whose calls we see only then. */
+function doingOf({ last, presence }: AgentOverview): Doing {
+  if (last === undefined) return NOTHING;
+  const seenAt = presence[0]?.seenAt ?? last.at;
+  const of = (kind: Doing['kind']): Doing => ({
+    kind,
+    what: kind === 'tool' ? (last.what ?? null) : null,
+    since: last.at,
+    conversation: last.conversation ?? null,
+  });
+  switch (last.type) {
+    case 'tool_call_request':
+      return of('tool');
+    case 'carrier_offered':
+    case 'carrier_confirmed':
+      return last.what !== undefined && seenAt - last.at < DOING_MS ? of('tool') : NOTHING;
+    case 'turn_start':
+    case 'chat_request':
+    case 'tool_call_response':
+      return of('thinking');
+    default:
+      return NOTHING;
+  }
+}
+
+export function conversationSummary(inbox: Inbox, known: Presence, now: number): ConversationSummary {
+  return {
+    conversation: known.conversation,
+    address: `${known.log}#${known.conversation}`,
+    purpose: known.purpose ?? null,
+    host: known.host ?? null,
+    hostVersion: known.hostVersion ?? null,
+    active: inbox.isActive(known, now),
+    startedAt: known.startedAt,
+    seenAt: known.seenAt,
+    carriedAt: known.carriedAt ?? null,
+    endedAt: known.endedAt ?? null,
+    turns: known.turns,
+    carriers: Object.entries(known.carriers).map(([name, at]) => ({ name, at })),
+    pulls: known.pulls,
+    force: forceOf(known, inbox.isActive(known, now)),
+  };
+}
+
+function forceOf(known: Presence, active: boolean): Force {
+  if (!active) return 'waits';
+  if (known.host === 'earpiece') return 'aborts_stream';
+  return Object.keys(known.carriers).some((carrier) => carrier.startsWith('gateway')) ? 'refuses_next_call' : 'next_contact';
+}
+
+/** What an interrupt does to each conversation that it is for, in words. */
+export function effectOf(known: Presence | undefined, address: string, active: boolean, action: string): Effect {
+  const force = known === undefined ? 'waits' : forceOf(known, active);
+  return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
+}
+
+const SAYS: Readonly<Record<Force, (action: string) => string>> = {
+  aborts_stream: (action) =>
+    action === 'resume'
+      ? 'goes on now'
+      : action === 'pause'
+        ? 'finishes its turn and waits'
+        : 'aborts what the model writes, and its tools',
+  refuses_next_call: (action) =>
+    action === 'resume' ? 'its tools are let through again' : 'its next tool call is refused until it has read this',
+  next_contact: () => 'reads it at its next message or tool result',
+  waits: () => 'is not active: reads it when it comes',
+};
+
+export function notificationView(log: LogKey, item: Item): NotificationView {
+  const { notification: n } = item;
+  return {
+    log,
+    conversation: item.audience === ANYONE ? null : item.audience,
+    id: item.id,
+    kind: formatKind(n.kind),
+    level: n.level,
+    message: n.message,
+    data: n.data ?? null,
+    action: n.action ?? null,
+    instruction: n.instruction ?? null,
+    key: n.key ?? null,
+    about: n.about ?? null,
+    purpose: n.purpose ?? null,
+    deliver: n.deliver ?? null,
+    person: n.origin?.person ?? null,
+    sender: n.origin?.agent ?? null,
+    subscriber: n.subscriber?.id ?? null,
+    requeues: n.requeues ?? null,
+    count: item.count,
+    seq: item.seq,
+    at: item.at,
+    lastAt: item.lastAt,
+    expiresAt: n.expiresAt ?? null,
+    state: item.state,
+    receipt: receiptOf(item),
+    outcome: item.outcome ?? null,
+    closedAt: item.closedAt ?? null,
+    gate: item.gate,
+    offers: item.offers,
+    takenBy: item.takenBy ?? null,
+    carrier: item.carrier ?? null,
+  };
+}
+
+export const queuedReply = (queued: Queued): QueuedReply => ({
+  kind: queued.kind,
+  id: queued.id,
+  into: queued.kind === 'folded' ? queued.into : null,
+  to: queued.to,
+});
+
+/** Records of a story that are read for one item: a loop of refusals may have made many. */
+const MAX_HISTORY = 300;
+
+export async function storyOf(inbox: Inbox, why: Why, sees: (item: Item) => boolean): Promise<Story> {
+  const items = why.items.filter(({ item }) => sees(item));
+  return {
+    log: why.log,
+    id: why.id,
+    items: await Promise.all(
+      items.map(async ({ item, steps, now }): Promise<StoryItem> => {
+        const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
+        return {
+          notification: notificationView(why.log, item),
+          steps: steps.map(({ at, seq, what, detail }) => ({ at, seq, what, detail: detail ?? null })),
+          ended: endedBy(records),
+          now: now.map(({ conversation, decision }) => ({ conversation, decision })),
+          sent: records.flatMap((record) => sentIn(record, item.id)),
+        };
+      }),
+    ),
+  };
+}
+
+function endedBy(records: readonly Stored[]): StoryItem['ended'] {
+  for (const { at, body } of records)
+    if (isType(body, 'notification_closed')) return { outcome: body.outcome, by: body.by, reason: body.reason, at };
+  return null;
+}
+
+function sentIn({ seq, at, body }: Stored, id: NotificationId): Sent[] {
+  const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
+  if (isType(body, 'carrier_offered') && body.ids.includes(id))
+    return [
+      {
+        ...base,
+        point: body.at_point,
+        on: body.on ?? null,
+        format: body.view.format,
+        item: itemText(body.view.items, id),
+        text: body.view.text,
+        repeated: body.view.repeated ?? false,
+      },
+    ];
+  if ((isType(body, 'tool_call_response') || isType(body, 'chat_request')) && body.view !== undefined)
+    return [
+      {
+        ...base,
+        point: isType(body, 'chat_request') ? 'turn_start' : 'tool_result',
+        on: isType(body, 'tool_call_response') ? body.id : null,
+        format: body.view.format,
+        item: itemText(body.view.items, id),
+        text: body.view.text,
+        repeated: body.view.repeated ?? false,
+      },
+    ];
+  if (isType(body, 'gate_refused') && body.text !== undefined)
+    return [{ ...base, point: 'forced', on: body.on, format: null, item: body.text, text: body.text, repeated: true }];
+  return [];
+}
+
+const itemText = (items: readonly { ids: readonly string[]; text: string }[], id: string): string =>
+  items.find(({ ids }) => ids.includes(id))?.text ?? '';
+
+/** The parts of a path as an address, checked. */
+export function agentIn(project: string, agent: string): LogKey {
+  const address = parseAddress(`${project}/${agent}`);
+  if (address.kind !== 'agent') parseAddress('');
+  return formatAddress(address) as LogKey;
+}

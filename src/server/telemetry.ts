@@ -1,0 +1,49 @@
+/** OpenTelemetry, where the program that runs us has it: `@opentelemetry/api` is an optional peer, loaded when it is there. */
+import type * as api from '@opentelemetry/api';
+
+type OpenTelemetry = Pick<typeof api, 'trace' | 'metrics' | 'SpanStatusCode'>;
+type Attributes = Readonly<Record<string, string | number>>;
+
+export interface Telemetry {
+  /** A span round the work; what it throws is recorded, and thrown on. `set` adds what is known later. */
+  span<T>(name: string, attributes: Attributes, work: (set: (more: Attributes) => void) => Promise<T>): Promise<T>;
+  count(name: string, attributes: Attributes): void;
+}
+
+export const NO_TELEMETRY: Telemetry = {
+  span: (_name, _attributes, work) => work(() => {}),
+  count: () => {},
+};
+
+/** Nothing where the package is not installed; a no-op where no SDK is registered, which is OpenTelemetry's own rule. */
+export async function openTelemetry(load: () => Promise<OpenTelemetry> = () => import('@opentelemetry/api')): Promise<Telemetry> {
+  let loaded: OpenTelemetry;
+  try {
+    loaded = await load();
+  } catch {
+    return NO_TELEMETRY;
+  }
+  const { trace, metrics, SpanStatusCode } = loaded;
+  const tracer = trace.getTracer('earpiece');
+  const meter = metrics.getMeter('earpiece');
+  const counters = new Map<string, ReturnType<typeof meter.createCounter>>();
+  return {
+    span: (name, attributes, work) =>
+      tracer.startActiveSpan(name, { attributes }, async (span) => {
+        try {
+          return await work((more) => span.setAttributes(more));
+        } catch (error) {
+          span.recordException(error instanceof Error ? error : String(error));
+          span.setStatus({ code: SpanStatusCode.ERROR });
+          throw error;
+        } finally {
+          span.end();
+        }
+      }),
+    count: (name, attributes) => {
+      let counter = counters.get(name);
+      if (counter === undefined) counters.set(name, (counter = meter.createCounter(name)));
+      counter.add(1, attributes);
+    },
+  };
+}

@@ -1,0 +1,226 @@
+/**
+ * Who may do what. A token is `ep_<id>_<secret>`; the store keeps its SHA-256 under `token <id>`, beside what it is for, and
+ * the list of ids under `tokens`. A revoked one is gone from the store, so it stops at once for every process that asks.
+ */
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { nameFrom } from '../core/address.ts';
+import type { CreatedToken, TokenInfo, TokenKind } from '../core/api.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Store } from '../core/ports.ts';
+
+export type TokenRequest = {
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly conversation?: string;
+  readonly expiresInMs?: number;
+};
+
+/** Who asks, as far as a token says. */
+export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'>;
+
+type Kept = TokenInfo & {
+  readonly hash: string;
+  /** A session lives as long as the token that it was made with. */
+  readonly parent?: string;
+};
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
+/** When it was last used is written that often at most. */
+const USED_EVERY_MS = 60_000;
+const MAX_TOKENS = 1_000;
+
+export class Tokens {
+  readonly #store: Store;
+  readonly #revoked = new Set<(id: string) => void>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async create(request: TokenRequest): Promise<CreatedToken> {
+    return this.#make(checked(request), {});
+  }
+
+  /** A browser's: as much as `of` allows, until then or until `of` is revoked. */
+  async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
+    const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
+    return this.#make(
+      {
+        kind: of?.kind ?? 'admin',
+        name: of === undefined ? 'browser' : `browser of ${of.name}`.slice(0, 100),
+        ...(of?.project == null ? {} : { project: of.project }),
+        ...(of?.agent == null ? {} : { agent: of.agent }),
+        ...(of?.conversation == null ? {} : { conversation: of.conversation }),
+        expiresInMs,
+      },
+      { session: true, ...(of === undefined ? {} : { parent: of.id }) },
+    );
+  }
+
+  /** Undefined: it is none, or none any more. In the same time for every wrong secret of an id. */
+  async check(text: string): Promise<Principal | undefined> {
+    const id = SHAPE.exec(text)?.[1];
+    const kept = id === undefined ? undefined : await this.#kept(id);
+    const same = timingSafeEqual(digest(text), Buffer.from(kept?.hash ?? NOBODYS, 'hex'));
+    if (kept === undefined || !same || !(await this.#lives(kept))) return undefined;
+    this.#used(kept);
+    return principalOf(kept);
+  }
+
+  /** Whether a principal that was let in is still let in. */
+  async lives(id: string): Promise<boolean> {
+    const kept = await this.#kept(id);
+    return kept !== undefined && this.#lives(kept);
+  }
+
+  async list(): Promise<readonly TokenInfo[]> {
+    const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
+    const now = this.#store.now();
+    return all.flatMap((kept) => (kept === undefined || isOver(kept, now) ? [] : [infoOf(kept)]));
+  }
+
+  /** Whether anybody could come in from elsewhere. */
+  async any(): Promise<boolean> {
+    return (await this.list()).some(({ session }) => !session);
+  }
+
+  /** With the sessions that were made with it. False: there was none. */
+  async revoke(id: string): Promise<boolean> {
+    const kept = await this.#kept(id);
+    if (kept === undefined) return false;
+    const others = await Promise.all((await this.#ids()).map((each) => this.#kept(each)));
+    const gone = [id, ...others.flatMap((each) => (each?.parent === id ? [each.id] : []))];
+    for (const each of gone) await this.#store.setSetting(`token ${each}`, undefined);
+    for (const each of gone) for (const tell of this.#revoked) tell(each);
+    await this.#changeIds((ids) => ids.filter((each) => !gone.includes(each)));
+    return true;
+  }
+
+  /** Told of what this process revokes; what others revoke is noticed by asking. */
+  onRevoked(tell: (id: string) => void): () => void {
+    this.#revoked.add(tell);
+    return () => this.#revoked.delete(tell);
+  }
+
+  async #make(request: TokenRequest, more: { session?: true; parent?: string }): Promise<CreatedToken> {
+    const id = letters(12);
+    const token = `ep_${id}_${letters(40)}`;
+    const now = this.#store.now();
+    const kept: Kept = {
+      id,
+      kind: request.kind,
+      name: request.name,
+      project: request.project ?? null,
+      agent: request.agent ?? null,
+      conversation: request.conversation ?? null,
+      session: more.session ?? false,
+      createdAt: now,
+      lastUsedAt: null,
+      expiresAt: request.expiresInMs === undefined ? null : now + request.expiresInMs,
+      hash: digest(token).toString('hex'),
+      ...(more.parent === undefined ? {} : { parent: more.parent }),
+    };
+    await this.#dropOver();
+    await this.#store.setSetting(`token ${id}`, kept);
+    await this.#changeIds((ids) => {
+      if (ids.length >= MAX_TOKENS)
+        throw new EarpieceError(
+          'bad_argument',
+          `there are ${ids.length} tokens already; revoke some: earpiece token revoke <id>`,
+        );
+      return [...ids, id];
+    });
+    return { ...infoOf(kept), token };
+  }
+
+  async #kept(id: string): Promise<Kept | undefined> {
+    return (await this.#store.setting(`token ${id}`)) as Kept | undefined;
+  }
+
+  async #lives(kept: Kept): Promise<boolean> {
+    if (isOver(kept, this.#store.now())) return false;
+    return kept.parent === undefined || (await this.lives(kept.parent));
+  }
+
+  /** Only where it is as it was seen: a token that is revoked meanwhile does not come back. */
+  #used(kept: Kept): void {
+    const now = this.#store.now();
+    if (now - (kept.lastUsedAt ?? 0) < USED_EVERY_MS) return;
+    // When a token was used is not worth failing a request.
+    this.#store.swapSetting(`token ${kept.id}`, kept, { ...kept, lastUsedAt: now }).catch(() => false);
+  }
+
+  async #ids(): Promise<readonly string[]> {
+    return ((await this.#store.setting('tokens')) ?? []) as readonly string[];
+  }
+
+  async #changeIds(change: (ids: readonly string[]) => readonly string[]): Promise<void> {
+    for (;;) {
+      const ids = await this.#store.setting('tokens');
+      const next = change((ids ?? []) as readonly string[]);
+      if (await this.#store.swapSetting('tokens', ids, next.length === 0 ? undefined : next)) return;
+    }
+  }
+
+  async #dropOver(): Promise<void> {
+    const now = this.#store.now();
+    for (const id of await this.#ids()) {
+      const kept = await this.#kept(id);
+      if (kept !== undefined && !isOver(kept, now)) continue;
+      await this.#store.setSetting(`token ${id}`, undefined);
+      await this.#changeIds((ids) => ids.filter((each) => each !== id));
+    }
+  }
+}
+
+function checked(request: TokenRequest): TokenRequest {
+  const { kind, name, project, agent, conversation, expiresInMs } = request;
+  const refuse = (why: string): never => {
+    throw new EarpieceError('bad_argument', `a token of kind ${kind} ${why}`);
+  };
+  // oxlint-disable-next-line no-control-regex -- it stands on terminals and in logs
+  if (name.trim() === '' || /[\u0000-\u001f\u007f-\u009f]/u.test(name)) refuse('needs a name without control characters');
+  for (const [what, value] of Object.entries({ project, agent, conversation }))
+    if (value !== undefined && nameFrom(value) !== value)
+      refuse(`has ${JSON.stringify(value.slice(0, 80))}, which is no ${what}`);
+  if (kind === 'admin' && project !== undefined) refuse('is for every project; leave the project out');
+  if (kind !== 'admin' && project === undefined) refuse('is for one project; say which');
+  if (kind === 'agent' && agent === undefined) refuse('is for one agent; say which');
+  if (kind !== 'agent' && agent !== undefined) refuse('is for no single agent; leave the agent out, or make one of kind agent');
+  if (kind !== 'agent' && conversation !== undefined) refuse('is for no single conversation; make one of kind agent');
+  return {
+    kind,
+    name,
+    ...(project === undefined ? {} : { project }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+  };
+}
+
+const isOver = (kept: Kept, now: number): boolean => kept.expiresAt !== null && kept.expiresAt <= now;
+
+function infoOf({ hash: _hash, parent: _parent, ...info }: Kept): TokenInfo {
+  return info;
+}
+
+const principalOf = ({ id, kind, name, project, agent, conversation, session, expiresAt }: Kept): Principal => ({
+  id,
+  kind,
+  name,
+  project,
+  agent,
+  conversation,
+  session,
+  expiresAt,
+});
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** Of no token: what an unknown one is compared with. */
+const NOBODYS = digest('').toString('hex');
+
+/** Each character is drawn evenly: 5.17 bits, so 40 of them are 206. */
+const letters = (n: number): string => Array.from({ length: n }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

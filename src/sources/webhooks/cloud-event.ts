@@ -249,7 +249,7 @@ const tooDeep = (): EarpieceError =>
   bad('data', `event data nests more than ${WEBHOOK_LIMITS.depth} deep; put it into a file and send its path`);
 
 const wrong = (attribute: string, value: Json | undefined, allowed: string): EarpieceError =>
-  bad(attribute, `event attribute ${attribute}${value === undefined ? '' : ` ${shown(value)}`} ${allowed}`);
+  bad(attribute, `event attribute ${attribute}${value === undefined ? '' : ` ${shown(value)}:`} ${allowed}`);
 
 function badAttribute(attribute: string, value: Json | undefined, allowed: string): never {
   throw wrong(attribute, value, allowed);

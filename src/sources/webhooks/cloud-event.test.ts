@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { makeEvent, type EventInput } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+import { cloudEventOf, cloudEventsIn, eventFromCloudEvent } from './cloud-event.ts';
+
+const WHOLE = {
+  specversion: '1.0',
+  id: 'A234-1234',
+  source: '/ci/runs',
+  type: 'com.example.build.failed',
+  subject: 'shop/coder',
+  time: '2026-05-01T10:00:00.5+02:00',
+  datacontenttype: 'application/json',
+  severity: 'error',
+  message: 'the build failed',
+  key: 'build',
+  supersede: true,
+  about: 'file:/a.ts',
+  purpose: 'review',
+  ttlms: 60_000,
+  deliver: 'turns:3',
+  data: { branch: 'main', run: 7 },
+} as const;
+
+const said = (json: Json, defaults = {}): string => {
+  try {
+    eventFromCloudEvent(json, defaults);
+    return 'taken';
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'bad_event' });
+    return (error as Error).message;
+  }
+};
+const without = (name: string): Json => Object.fromEntries(Object.entries(WHOLE).filter(([each]) => each !== name));
+
+describe('a CloudEvent', () => {
+  proves('cli:emit', 'sources:webhooks');
+
+  it('is read with all that it may say', () => {
+    expect(eventFromCloudEvent(WHOLE)).toEqual({
+      id: 'A234-1234',
+      type: 'com.example.build.failed',
+      source: '/ci/runs',
+      subject: 'shop/coder',
+      time: Date.parse('2026-05-01T08:00:00.500Z'),
+      severity: 'error',
+      data: { branch: 'main', run: 7 },
+      message: 'the build failed',
+      key: 'build',
+      supersede: true,
+      about: 'file:/a.ts',
+      purpose: 'review',
+      ttlMs: 60_000,
+      deliver: { afterTurns: 3 },
+    });
+  });
+
+  it('is written so that it reads the same', () => {
+    const event = fc.record(
+      {
+        id: fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== ''),
+        type: fc.constantFrom('build.failed', 'a', 'x-y.z_1'),
+        source: fc.constantFrom('ci', 'https://example.com/a?b#c'),
+        subject: fc.constantFrom('shop/coder', 'shop/coder#s1', 'shop/*'),
+        time: fc.integer({ min: 0, max: 4e12 }),
+        severity: fc.constantFrom('debug', 'info', 'warning', 'error', 'critical'),
+        data: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })),
+        message: fc.constant('what happened'),
+        key: fc.constant('k'),
+        supersede: fc.boolean(),
+        ttlMs: fc.integer({ min: 1, max: 1e9 }),
+        deliver: fc.constantFrom('now', 'turn_end', { afterTurns: 2 }, { at: 1_700_000_000_000 }),
+      },
+      { requiredKeys: ['type', 'source', 'subject'] },
+    );
+    fc.assert(
+      fc.property(event, (input) => {
+        const made = makeEvent(input as EventInput, { id: 'made', now: 1_700_000_000_000 });
+        const text = JSON.stringify(cloudEventOf(made));
+        expect(cloudEventsIn(text)).toEqual([JSON.parse(JSON.stringify(made))]);
+      }),
+    );
+  });
+
+  it.each<[string, object, object]>([
+    ['none', {}, {}],
+    ['an object', { data: { a: 1 } }, { a: 1 }],
+    ['a list', { data: [1, 2] }, { value: [1, 2] }],
+    ['a number', { data: 0 }, { value: 0 }],
+    ['a text in JSON', { data: 'x' }, { value: 'x' }],
+    ['a text', { data: 'x', datacontenttype: 'text/plain' }, { text: 'x' }],
+    ['null', { data: null }, {}],
+    ['JSON in base64', { data_base64: Buffer.from('{"a":1}').toString('base64') }, { a: 1 }],
+    ['bytes', { data_base64: '/9j/', datacontenttype: 'image/jpeg' }, { base64: '/9j/' }],
+  ])('its data: %s', (_what, attributes, data) => {
+    expect(
+      eventFromCloudEvent({ ...(without('data') as object), datacontenttype: 'application/json', ...attributes }).data,
+    ).toEqual(data);
+  });
+
+  it.each<[string, Json, string]>([
+    ['no object', [1], 'a CloudEvent is a JSON object with specversion, id, source, type, and this is a list'],
+    ['no version', without('specversion'), 'event attribute specversion has to be "1.0", the version that is read here'],
+    [
+      'an older one',
+      { ...WHOLE, specversion: '0.3' },
+      'event attribute specversion "0.3": has to be "1.0", the version that is read here',
+    ],
+    ['no id', without('id'), 'event attribute id is missing; every CloudEvent has one'],
+    [
+      'a blank source',
+      { ...WHOLE, source: ' ' },
+      'event attribute source " ": needs a text that is not blank; leave it out where there is none',
+    ],
+    [
+      'a type that is none',
+      { ...WHOLE, type: 7 },
+      'event attribute type 7: needs a text that is not blank; leave it out where there is none',
+    ],
+    [
+      'a time',
+      { ...WHOLE, time: 'yesterday' },
+      'event attribute time "yesterday": is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"',
+    ],
+    [
+      'a day that is none',
+      { ...WHOLE, time: '2026-13-01T10:00:00Z' },
+      'event attribute time "2026-13-01T10:00:00Z": is a time as RFC 3339 writes it, such as "2026-05-01T10:00:00Z"',
+    ],
+    [
+      'a severity',
+      { ...WHOLE, severity: 'eror' },
+      'event attribute severity "eror": is one of debug, info, warning, error, critical; did you mean error?',
+    ],
+    [
+      'a moment',
+      { ...WHOLE, deliver: 'nxt' },
+      'event attribute deliver "nxt": is one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
+    ],
+    ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": is a whole number of milliseconds above 0'],
+    ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: is true or false'],
+    ['data twice', { ...WHOLE, data_base64: 'AA==' }, 'event has both data and data_base64; it is one or the other'],
+    ['no base64', { ...(without('data') as object), data_base64: '%%' }, 'event attribute data_base64 "%%": is a text in base64'],
+    [
+      'no JSON in it',
+      { ...(without('data') as object), data_base64: 'AAAA' },
+      expect.stringMatching(/^event data is no JSON \(.*\), and datacontenttype says that it is$/u) as string,
+    ],
+  ])('%s', (_what, json, message) => {
+    expect(said(json)).toEqual(message);
+  });
+
+  it('typed by a person needs a type only, and what is mistyped in it is told', () => {
+    const defaults = { source: 'cli', subject: 'shop/coder' };
+    expect(eventFromCloudEvent({ type: 'build.failed' }, defaults)).toEqual({
+      type: 'build.failed',
+      source: 'cli',
+      subject: 'shop/coder',
+      data: {},
+    });
+    expect(said({ type: 'x', sevrity: 'error' }, defaults)).toBe('event attribute "sevrity" is unknown; did you mean severity?');
+    expect(said({ type: 'x', 'Build-Id': 1 }, defaults)).toBe(
+      'event attribute "Build-Id" is unknown, and no extension either: these have lower-case letters and digits only; what the event is about stands in data',
+    );
+    expect(said({ type: 'x', traceparent: '00-abc' }, defaults)).toBe('taken');
+    expect(said({}, defaults)).toBe('event attribute type is missing; every CloudEvent has one');
+  });
+});
+
+describe('a file of them', () => {
+  proves('cli:emit');
+  const defaults = { source: 'cli', subject: 'shop/coder' };
+  const types = (text: string): readonly string[] => cloudEventsIn(text, defaults).map((event) => event.type);
+
+  it('holds one, a list, or one a line', () => {
+    expect(types('{\n "type":\n "a"\n}\n')).toEqual(['a']);
+    expect(types('[{"type":"a"}, {"type":"b"}]')).toEqual(['a', 'b']);
+    expect(types('{"type":"a"}\n\n{"type":"b"}\r\n')).toEqual(['a', 'b']);
+  });
+
+  it.each([
+    ['', /^there is no event: nothing but blanks was given$/u],
+    ['[]', /^there is no event: the list is empty$/u],
+    ['{"type": }', /^it is no JSON \(.*\); write \{"type": "build.failed", "data": \{…\}\}, a list of such, or one a line$/u],
+    ['{\n"type": \n}', /^it is no JSON/u],
+    ['{"type":"a"}\n{"type":', /^line 2 is no JSON/u],
+    ['{"type":"a"}\n{"id":"b"}', /^line 2: event attribute type is missing/u],
+    ['[{"type":"a"}, 7]', /^event 2 of the list: a CloudEvent is a JSON object/u],
+    [`{"type":"a","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^event data nests more than 64 deep/u],
+  ])('%j', (text, message) => {
+    expect(() => cloudEventsIn(text, defaults)).toThrow(message);
+  });
+});

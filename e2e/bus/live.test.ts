@@ -1,0 +1,84 @@
+/** Subscriber files that come, change and break while an agent works, as its model reads it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createAgent } from '../../src/agent/index.ts';
+import { openEarpiece } from '../../src/index.ts';
+import { modelOf } from '../agent/apis.ts';
+import { doing } from '../agent/talk.ts';
+import { find } from '../model/find.ts';
+import { inOrder, startModel } from '../model/server.ts';
+import { verifies } from '../verifies.ts';
+
+const file = (id: string, types: string) => `[subscriber]
+id = "${id}"
+name = "Builds"
+[events]
+types = ${types}
+[output]
+priority = "high"
+inject_at = "after_tool"
+template = "build.toon.j2"
+`;
+
+verifies(
+  'bus:discovery',
+  'US6: dropped in while the agent runs, it counts for the next event; a broken one beside it is named and hurts nobody',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'earpiece-live-'));
+    const subscribers = join(folder, '.earpiece/subscribers');
+    mkdirSync(subscribers, { recursive: true });
+    const problems: string[] = [];
+    const call = (id: string, name: string) => ({ kind: 'call' as const, id, name, args: { word: 'go' } });
+    await using model = await startModel(
+      inOrder([
+        { says: [call('call_1', 'before')] },
+        { says: [call('call_2', 'after')] },
+        { says: [call('call_3', 'gone')] },
+        { says: [{ kind: 'text', text: 'done' }] },
+      ]),
+    );
+    await using ear = await openEarpiece({
+      db: join(folder, 'earpiece.db'),
+      cwd: folder,
+      env: { HOME: join(folder, 'home') },
+      flags: { project: 'shop' },
+      onProblem: (line) => problems.push(line),
+    });
+    const build = (marker: string) =>
+      ear.bus.emit({ type: 'build.failed', source: 'ci', subject: 'shop/coder', severity: 'error', data: { marker } });
+    const tools = [
+      doing('before', async () => {
+        expect((await build('TOO-EARLY')).heard).toEqual([]);
+        writeFileSync(join(subscribers, 'build.toon.j2'), 'build {{ event.payload.marker }} is red');
+        writeFileSync(join(subscribers, 'build.toml'), file('build', '["build.failed"]'));
+        writeFileSync(join(subscribers, 'broken.toml'), file('broken', '["build.failed"').replace('name =', 'nmae ='));
+        return { content: 'ok' };
+      }),
+      doing('after', async () => {
+        expect((await build('IN-TIME')).heard).toEqual([expect.objectContaining({ subscriber: 'build', kind: 'queued' })]);
+        return { content: 'ok' };
+      }),
+      doing('gone', async () => {
+        rmSync(join(subscribers, 'build.toml'));
+        // Folders are looked at each 10 ms at most.
+        await new Promise((resolve) => setTimeout(resolve, 15));
+        expect((await build('TOO-LATE')).heard).toEqual([]);
+        return { content: 'ok' };
+      }),
+    ];
+    await using agent = await createAgent({
+      model: await modelOf('openai-chat', model.url),
+      earpiece: ear,
+      address: 'shop/coder',
+      tools,
+      maxRetries: 0,
+    });
+    expect(await agent.send('go')).toMatchObject({ how: 'complete' });
+    expect(find(model.requests, 'build IN-TIME is red')).toMatchObject({ inLast: 1 });
+    expect(find(model.requests, 'TOO-')).toMatchObject({ inLast: 0 });
+    expect(problems).toEqual([expect.stringMatching(/broken\.toml:\d+:\d+: /)]);
+    rmSync(folder, { recursive: true, force: true });
+  },
+);

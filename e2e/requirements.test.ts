@@ -47,7 +47,9 @@ describe('the scan and the citation', () => {
   });
 
   test('a citation of a deferred promise is an error', () => {
-    expect(() => proves('bus:window')).toThrow('bus:window is deferred (needs the bus); if this test proves it, take that out');
+    expect(() => proves('log:fork')).toThrow(
+      'log:fork is deferred (needs conversation_forked); if this test proves it, take that out',
+    );
     expect(() => proves('gate:refuses', 'gate:one-text')).not.toThrow();
   });
 });

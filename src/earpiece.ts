@@ -56,7 +56,7 @@ export class Earpiece extends Inbox {
   readonly templates: TemplateEngine;
 
   constructor(deps: InboxDeps, config: Config, subscribers: SubscriberSource, onTrouble: (line: string) => void = () => {}) {
-    const engine = templateEngine();
+    const engine = templateEngine({ onTrouble });
     const templates = storedTemplates(deps.store, engine);
     super({ ...deps, lines: templates });
     this.config = config;

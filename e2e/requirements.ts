@@ -226,6 +226,9 @@ export const REQUIREMENTS = {
     behaviour:
       'What is wrong with a subscriber file is told with line, column and the way out; a file that is right loads whole.',
   },
+  'bus:shipped': {
+    behaviour: 'The shipped subscribers load without a problem and say each event in their words, whatever is in it.',
+  },
   'bus:locked': { behaviour: 'A subscriber of the core cannot be disabled, and the refusal says why.' },
 
   'bus:disabled': { behaviour: 'A disabled subscriber queues nothing from the next event on; one of the core goes on.' },
@@ -243,6 +246,16 @@ export const REQUIREMENTS = {
       'A template that loops, eats memory, recurses or reaches out is refused in 250 ms; the next renders, nobody was blocked.',
   },
   'bus:toon-filter': { behaviour: 'What toon_encode writes, the official decoder reads back as it was.' },
+
+  // Sources: files and repositories.
+  'sources:files': {
+    behaviour:
+      'What others do to files that the agent has read is told, its own writes are not, and what is put back is taken back.',
+  },
+  'sources:git': {
+    behaviour: 'Switched branches, a moved upstream and conflicts of a repository are told, what the agent itself did is not.',
+    deferred: 'needs the source git',
+  },
 
   // The package.
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },

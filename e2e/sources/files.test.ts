@@ -1,0 +1,530 @@
+/** Files that others change, on a real disk. */
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { filesSource, hashOf, type FilesOptions, type FilesSource } from '../../src/sources/files/index.ts';
+import { proves } from '../verifies.ts';
+import { recorder, type Recorder } from './recorder.ts';
+
+type World = {
+  readonly root: string;
+  readonly source: FilesSource;
+  readonly seen: Recorder;
+  readonly put: (path: string, text: string) => void;
+  readonly at: (path: string) => string;
+  /** What was emitted, after all that was done to the disk up to now has been looked at; and forgets it. */
+  readonly told: () => Promise<string[]>;
+};
+
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function world(options: Partial<FilesOptions> & { readonly files?: Readonly<Record<string, string>> } = {}): World {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-files-')));
+  const seen = recorder();
+  const at = (path: string): string => join(root, path);
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), text);
+  };
+  put('sentinel', '0');
+  for (const [path, text] of Object.entries(options.files ?? {})) put(path, text);
+  const source = filesSource({
+    emitter: seen,
+    subject: 'shop/coder#main',
+    root,
+    debounceMs: 20,
+    onTrouble: seen.onTrouble,
+    ...options,
+  });
+  ends.push(async () => {
+    await source.stop();
+    rmSync(root, { recursive: true, force: true });
+  });
+  let round = 0;
+  const told = async (): Promise<string[]> => {
+    // The watcher reports in order, and what is doubtful is looked at twice: after three rounds everything before is told.
+    for (let i = 0; i < 3; i++) {
+      const from = seen.events.length;
+      await source.noteRead('sentinel');
+      put('sentinel', `${++round}`);
+      await seen.until('file.changed sentinel', from);
+    }
+    const lines = seen.lines().filter((line) => !line.endsWith(' sentinel'));
+    seen.events.length = 0;
+    return lines;
+  };
+  return { root, source, seen, put, at, told };
+}
+
+describe('a file that the agent has read', () => {
+  proves('sources:files');
+
+  it('changes outside: a warning with both hashes, about the file', async () => {
+    const { source, seen, put, at } = world({ files: { 'src/cart.ts': 'one', 'src/other.ts': 'one' } });
+    await source.start();
+    await source.noteRead('src/cart.ts', 'one');
+    put('src/other.ts', 'two');
+    put('src/cart.ts', 'two');
+    expect(await seen.until('file.changed src/cart.ts')).toMatchObject({
+      source: 'files',
+      subject: 'shop/coder#main',
+      severity: 'warning',
+      data: { path: 'src/cart.ts', change: 'changed', previous_hash: hashOf('one'), current_hash: hashOf('two') },
+      about: `file:${at('src/cart.ts')}`,
+      key: 'src/cart.ts',
+      message: '`src/cart.ts` changed outside',
+    });
+    expect(seen.lines()).toEqual(['file.changed src/cart.ts']);
+    expect(source.about('src/cart.ts')).toBe(`file:${at('src/cart.ts')}`);
+  });
+
+  it('is deleted, comes back as it was, and comes back as something else', async () => {
+    const { source, seen, put, at, told } = world({ files: { a: 'one' } });
+    await source.start();
+    await source.noteRead('a');
+    rmSync(at('a'));
+    expect(await seen.until('file.deleted a')).toMatchObject({
+      severity: 'warning',
+      data: { change: 'deleted', previous_hash: hashOf('one') },
+      message: '`a` was deleted outside',
+    });
+    expect(await told()).toEqual(['file.deleted a']);
+    put('a', 'one');
+    expect(await seen.until('file.restored a')).toMatchObject({
+      severity: 'debug',
+      key: 'a',
+      message: '`a` is again what it was',
+    });
+    expect(await told()).toEqual(['file.restored a']);
+    rmSync(at('a'));
+    expect(await told()).toEqual(['file.deleted a']);
+    put('a', 'two');
+    expect(await told()).toEqual(['file.changed a']);
+  });
+
+  it('that was not there appears', async () => {
+    const { source, put, told } = world();
+    await source.start();
+    await source.noteRead('new/a');
+    put('new/a', 'one');
+    expect(await told()).toEqual(['file.created new/a']);
+  });
+
+  it.each<[how: string, save: (w: World) => void]>([
+    ['written in place', ({ put }) => put('a', 'two')],
+    [
+      'written beside and renamed over it',
+      ({ at, put }) => {
+        put('.a.tmp', 'two');
+        renameSync(at('.a.tmp'), at('a'));
+      },
+    ],
+    [
+      'truncated, then written in pieces',
+      ({ at }) => {
+        writeFileSync(at('a'), '');
+        appendFileSync(at('a'), 't');
+        appendFileSync(at('a'), 'wo');
+      },
+    ],
+    [
+      'renamed away as a backup, then created',
+      ({ at, put }) => {
+        renameSync(at('a'), at('a~'));
+        put('a', 'two');
+        rmSync(at('a~'));
+      },
+    ],
+    [
+      'deleted, then created',
+      ({ at, put }) => {
+        rmSync(at('a'));
+        put('a', 'two');
+      },
+    ],
+    [
+      'written five times',
+      ({ put }) => {
+        for (const text of ['x', 'y', '', 'z', 'two']) put('a', text);
+      },
+    ],
+  ])('%s is one change, the next time too', async (_, save) => {
+    const here = world({ files: { a: 'one' } });
+    await here.source.start();
+    await here.source.noteRead('a', 'one');
+    save(here);
+    expect(await here.told()).toEqual(['file.changed a']);
+    here.put('a', 'one');
+    expect(await here.told()).toEqual(['file.restored a']);
+    save(here);
+    expect(await here.told()).toEqual(['file.changed a']);
+  });
+
+  it('a touch, the same content again and a change that is undone at once are nothing', async () => {
+    const { source, put, at, told } = world({ files: { a: 'one' } });
+    await source.start();
+    await source.noteRead('a');
+    utimesSync(at('a'), 1, 1);
+    expect(await told()).toEqual([]);
+    put('a', 'one');
+    expect(await told()).toEqual([]);
+    put('a', 'two');
+    put('a', 'one');
+    expect(await told()).toEqual([]);
+    // The same size and time are no proof.
+    utimesSync(at('a'), 1, 1);
+    expect(await told()).toEqual([]);
+    put('a', 'two');
+    utimesSync(at('a'), 1, 1);
+    expect(await told()).toEqual(['file.changed a']);
+  });
+
+  it('each new content is told, and the first one again takes all back', async () => {
+    const { source, put, told } = world({ files: { a: '1' } });
+    await source.start();
+    await source.noteRead('a');
+    const lines: string[] = [];
+    for (const text of ['2', '3', '3', '1']) {
+      put('a', text);
+      lines.push(...(await told()));
+    }
+    expect(lines).toEqual(['file.changed a', 'file.changed a', 'file.restored a']);
+  });
+
+  it('is known when the agent reads it again', async () => {
+    const { source, put, told, at } = world({ files: { a: '1' } });
+    await source.start();
+    await source.noteRead('a');
+    put('a', '2');
+    expect(await told()).toEqual(['file.changed a']);
+    await source.noteRead('a', '2');
+    expect(source.known()[at('a')]).toBe(hashOf('2'));
+    put('a', '2');
+    expect(await told()).toEqual([]);
+    put('a', '3');
+    expect(await told()).toEqual(['file.changed a']);
+  });
+
+  it('changed between its read and the note of it', async () => {
+    const { source, put, told } = world({ files: { a: '1' } });
+    await source.start();
+    put('a', '2');
+    await source.noteRead('a', '1');
+    expect(await told()).toEqual(['file.changed a']);
+  });
+
+  it('was read before the start, or changed during a stop', async () => {
+    const { source, put, seen } = world({ files: { a: '1', b: '1' } });
+    await source.noteRead('a');
+    await source.noteRead('b');
+    put('a', '2');
+    await source.start();
+    await seen.until('file.changed a');
+    await source.stop();
+    put('b', '2');
+    expect(seen.lines()).toEqual(['file.changed a']);
+    await source.start();
+    await seen.until('file.changed b');
+    expect(seen.lines()).toEqual(['file.changed a', 'file.changed b']);
+  });
+
+  it('in folders that vanish and come back, and outside of the root', async () => {
+    const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-elsewhere-')));
+    ends.push(async () => rmSync(elsewhere, { recursive: true }));
+    writeFileSync(join(elsewhere, 'x'), '1');
+    const { source, put, at, told, seen } = world({ files: { 'src/deep/a': '1', 'src/b': '1' } });
+    await source.start();
+    for (const path of ['src/deep/a', 'src/b', join(elsewhere, 'x')]) await source.noteRead(path);
+    rmSync(at('src'), { recursive: true });
+    expect((await told()).toSorted()).toEqual(['file.deleted src/b', 'file.deleted src/deep/a']);
+    put('src/deep/a', '2');
+    put('src/b', '1');
+    expect((await told()).toSorted()).toEqual(['file.changed src/deep/a', 'file.restored src/b']);
+    put('src/deep/a', '3');
+    writeFileSync(join(elsewhere, 'x'), '2');
+    await seen.until(`file.changed ${join(elsewhere, 'x')}`);
+    expect((await told()).toSorted()).toEqual([`file.changed ${join(elsewhere, 'x')}`, 'file.changed src/deep/a'].toSorted());
+  });
+
+  it('behind a link: its target is written, replaced, or another one', async () => {
+    const { source, put, at, told } = world({ files: { 'real/a': '1', 'real/b': '9' } });
+    symlinkSync(at('real/a'), at('link'));
+    symlinkSync(at('real'), at('folder'));
+    symlinkSync(at('nowhere'), at('dangling'));
+    await source.start();
+    for (const path of ['link', 'folder/b', 'dangling']) await source.noteRead(path);
+    put('real/a', '2');
+    expect(await told()).toEqual(['file.changed link']);
+    put('real/.a', '3');
+    renameSync(at('real/.a'), at('real/a'));
+    expect(await told()).toEqual(['file.changed link']);
+    rmSync(at('link'));
+    symlinkSync(at('real/b'), at('link'));
+    expect(await told()).toEqual(['file.changed link']);
+    put('real/b', '8');
+    expect((await told()).toSorted()).toEqual(['file.changed folder/b', 'file.changed link']);
+  });
+
+  it('huge, binary, no file at all, or one that cannot be read', async () => {
+    const { source, at, told, seen, put } = world();
+    const huge = Buffer.alloc(17 * 1_048_576, 1);
+    writeFileSync(at('huge'), huge);
+    writeFileSync(at('binary'), Buffer.from([0, 255, 128, 10]));
+    execFileSync('mkfifo', [at('pipe')]);
+    mkdirSync(at('folder'));
+    await source.start();
+    for (const path of ['huge', 'binary', 'pipe', 'folder', '/proc/uptime', '/dev/zero']) await source.noteRead(path);
+    await source.noteRead('huge', huge);
+    expect(source.known()[at('huge')]).toMatch(/^stat:17825792:/);
+    expect(await told()).toEqual([]);
+    huge[3] = 2;
+    writeFileSync(at('huge'), huge);
+    expect(await told()).toEqual(['file.changed huge']);
+    writeFileSync(at('binary'), Buffer.from([0, 255, 129, 10]));
+    expect(await told()).toEqual(['file.changed binary']);
+    rmSync(at('binary'));
+    mkdirSync(at('binary'));
+    put('folder/x', '');
+    expect(await told()).toEqual(['file.deleted binary']);
+    // Whoever tests may be allowed to read everything: a link to itself cannot be read by anybody.
+    symlinkSync(at('loop'), at('loop'));
+    await source.noteRead('loop');
+    expect(seen.troubles).toEqual([`files: ${at('loop')} cannot be read (ELOOP); its changes are told when it can`]);
+  });
+
+  it('with a name that could break out of its line', async () => {
+    const name = 'a`\n\u001b[31m\u2028😀\ud800'.toWellFormed();
+    const { source, put, seen } = world({ files: { [name]: '1', [`${'d/'.repeat(150)}x`]: '1' } });
+    await source.start();
+    await source.noteRead(name);
+    await source.noteRead(`${'d/'.repeat(150)}x`);
+    put(name, '2');
+    put(`${'d/'.repeat(150)}x`, '2');
+    await seen.count(2);
+    const [odd, long] = seen.events.toSorted((a, b) => (a.key?.length ?? 0) - (b.key?.length ?? 0));
+    expect(odd?.message).toBe('`a\\u0060\\u000a\\u001b[31m\\u2028😀\ufffd` changed outside');
+    expect(long?.key?.length).toBeLessThanOrEqual(256);
+    expect(long?.data['path']).toBe(`${'d/'.repeat(150)}x`);
+  });
+});
+
+describe("the agent's own writes", () => {
+  it('are not told, by whatever way they are noted', async () => {
+    proves('sources:files');
+    const { source, put, at, told } = world({ files: { a: '1', b: '1', c: '1' } });
+    await source.start();
+    for (const path of ['a', 'b', 'c']) await source.noteRead(path);
+    put('a', '2');
+    await source.noteWrite('a');
+    put('b', '2');
+    await source.noteWrite('b', '2');
+    const result = await source.withOwnWrite(['c', 'new/d'], async () => {
+      put('c', '2');
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      put('c', '3');
+      put('new/d', '1');
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(await told()).toEqual([]);
+    await source.withOwnWrite('a', () => rmSync(at('a')));
+    expect(await told()).toEqual([]);
+    for (const path of ['a', 'b', 'c', 'new/d']) put(path, 'theirs');
+    expect((await told()).toSorted()).toEqual(['file.changed b', 'file.changed c', 'file.changed new/d', 'file.created a']);
+  });
+
+  it('what others did right before is told, and right after too', async () => {
+    const { source, put, told, seen } = world({ files: { a: '1' }, debounceMs: 1_000 });
+    await source.start();
+    await source.noteRead('a');
+    put('a', 'theirs');
+    await source.withOwnWrite('a', () => put('a', 'theirs and mine'));
+    await seen.until('file.changed a');
+    put('a', 'theirs again');
+    await source.stop();
+    expect(seen.lines()).toEqual(['file.changed a', 'file.changed a']);
+    expect(seen.events.map(({ data }) => data['current_hash'])).toEqual([hashOf('theirs'), hashOf('theirs again')]);
+    void told;
+  });
+
+  it('one that fails, or writes twice at the same time, leaves what stands there as known', async () => {
+    const { source, put, told } = world({ files: { a: '1' } });
+    await source.start();
+    await source.noteRead('a');
+    await expect(
+      source.withOwnWrite('a', () => {
+        put('a', 'half');
+        throw new Error('disk full');
+      }),
+    ).rejects.toThrow('disk full');
+    expect(await told()).toEqual([]);
+    const gate = Promise.withResolvers<void>();
+    const slow = source.withOwnWrite('a', async () => {
+      await gate.promise;
+      put('a', 'slow');
+    });
+    await source.withOwnWrite('a', () => put('a', 'quick'));
+    put('a', 'still under way');
+    expect(await told()).toEqual([]);
+    gate.resolve();
+    await slow;
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('what an earlier read saw', () => {
+  it('is stale when a read sees something else and nobody said so', async () => {
+    proves('sources:files');
+    const first = world({ files: { a: '1', b: '1', c: '1' } });
+    await first.source.start();
+    for (const path of ['a', 'b', 'c']) await first.source.noteRead(path);
+    const known = first.source.known();
+    await first.source.stop();
+    first.put('a', '2');
+    first.put('c', '2');
+
+    const seen = recorder();
+    const source = filesSource({ emitter: seen, subject: 'shop/coder#main', root: first.root, known, debounceMs: 20 });
+    ends.push(() => source.stop());
+    await source.start();
+    // Awaited, it is there before the read has its result.
+    await source.noteRead('a', '2');
+    expect(seen.events).toMatchObject([
+      {
+        type: 'source.stale',
+        severity: 'warning',
+        data: { path: 'a', previous_hash: hashOf('1'), current_hash: hashOf('2') },
+        message: '`a` is not what it was when it was read before',
+      },
+    ]);
+    // The agent knows the file by this very read, and that would close it unsaid.
+    expect(seen.events[0]?.about).toBeUndefined();
+    await source.noteRead('b', '1');
+    await source.noteRead('a', '2');
+    expect(seen.lines()).toEqual(['source.stale a']);
+    // Read again or not, from now on it is followed.
+    first.put('c', '3');
+    await seen.until('file.changed c');
+    await source.noteRead('c', '3');
+    expect(seen.lines()).toEqual(['source.stale a', 'file.changed c']);
+  });
+});
+
+describe('globs', () => {
+  it('tell of files that nobody has read, as info, and of new ones', async () => {
+    proves('sources:files');
+    const { source, seen, put, at, told } = world({
+      globs: ['src/**', '!**/*.snap'],
+      files: {
+        'src/a': '1',
+        'src/deep/b': '1',
+        'src/c': '1',
+        'lib/x': '1',
+        'src/x.snap': '1',
+        '.gitignore': 'out/\n',
+        'src/out/o': '1',
+      },
+    });
+    await source.start();
+    await source.noteRead('src/c');
+    put('lib/x', '2');
+    put('src/x.snap', '2');
+    put('src/out/o', '2');
+    put('src/node_modules/m', '1');
+    put('src/.a.swp', '1');
+    expect(await told()).toEqual([]);
+    put('src/a', '2');
+    put('src/c', '2');
+    put('src/new/n', '1');
+    rmSync(at('src/deep'), { recursive: true });
+    await seen.count(4);
+    expect(seen.events.map(({ type, severity, key }) => `${severity} ${type} ${key}`).toSorted()).toEqual([
+      'info file.changed src/a',
+      'info file.created src/new/n',
+      'info file.deleted src/deep/b',
+      'warning file.changed src/c',
+    ]);
+    expect(seen.events.find(({ key }) => key === 'src/a')?.data).toEqual({
+      path: 'src/a',
+      change: 'changed',
+      previous_hash: hashOf('1'),
+      current_hash: hashOf('2'),
+    });
+    await told();
+    put('src/a', '1');
+    put('src/deep/b', '1');
+    rmSync(at('src/new/n'));
+    expect((await told()).toSorted()).toEqual(['file.restored src/a', 'file.restored src/deep/b', 'file.restored src/new/n']);
+    put('.gitignore', 'out/\na\n');
+    expect(await told()).toEqual([]);
+    put('src/a', '3');
+    expect(await told()).toEqual([]);
+  });
+
+  it('a root that is not there yet, or goes and comes back', async () => {
+    const { source, seen, root } = world({ globs: ['*.md'] });
+    rmSync(root, { recursive: true });
+    await source.start();
+    expect(seen.troubles).toEqual([`files: ${root} does not exist; its files are told when they appear`]);
+    mkdirSync(root);
+    writeFileSync(join(root, 'a.md'), '1');
+    await seen.until('file.created a.md');
+    rmSync(root, { recursive: true });
+    await seen.until('file.restored a.md');
+    mkdirSync(root);
+    writeFileSync(join(root, 'a.md'), '2');
+    await seen.until('file.created a.md', 2);
+  });
+
+  it('more files than it may remember, and a glob that is none', async () => {
+    const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
+    await source.start();
+    expect(seen.troubles).toEqual([
+      'files: the glob "../x" leads out of the folder: write it from the folder down; it is left out',
+      'files: the globs match more than 2 files; the rest is not watched',
+    ]);
+  });
+});
+
+describe('many at once', () => {
+  it('a git checkout of 500 files', async () => {
+    proves('sources:files');
+    const files = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`src/d${i % 20}/f${i}.ts`, `one ${i}`]));
+    const { source, seen, root, put, told } = world({ files, debounceMs: 100 });
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], { cwd: root, encoding: 'utf8' });
+    git('init', '-q', '-b', 'main');
+    git('add', 'src');
+    git('commit', '-qm', 'one');
+    git('checkout', '-qb', 'other');
+    for (const path of Object.keys(files)) put(path, `two ${path}`);
+    git('commit', '-qam', 'two');
+    git('checkout', '-q', 'main');
+    await source.start();
+    for (const path of Object.keys(files)) await source.noteRead(path);
+    git('checkout', '-q', 'other');
+    await seen.count(500);
+    expect(new Set(seen.lines())).toEqual(new Set(Object.keys(files).map((path) => `file.changed ${path}`)));
+    await told();
+    git('checkout', '-q', 'main');
+    await seen.count(500);
+    expect(new Set(seen.lines())).toEqual(new Set(Object.keys(files).map((path) => `file.restored ${path}`)));
+  });
+});

@@ -1,0 +1,74 @@
+/** The events of files. Pure. */
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+
+import type { EventInput } from '../../core/event.ts';
+import type { Content } from './knowledge.ts';
+import { hashOf, type Hash } from './look.ts';
+
+type FileEvent = Omit<EventInput, 'source' | 'subject'>;
+
+export type Change = 'changed' | 'deleted' | 'created' | 'restored';
+
+/** `read`: by the agent; what only the globs are about is less urgent. */
+export type Told = {
+  readonly path: string;
+  readonly change: Change;
+  readonly read: boolean;
+  readonly current: Content;
+  readonly previous?: Hash | undefined;
+};
+
+export function fileEvent(root: string, { path, change, read, current, previous }: Told): FileEvent {
+  const shown = shownPath(root, path);
+  return {
+    type: `file.${change}`,
+    severity: change === 'restored' ? 'debug' : read ? 'warning' : 'info',
+    data: {
+      path: shown,
+      change,
+      ...(previous === undefined ? {} : { previous_hash: previous }),
+      ...(current === 'absent' ? {} : { current_hash: current }),
+    },
+    about: aboutFile(root, path),
+    key: keyOf(shown),
+    message: `${quoted(shown)} ${WORDS[change]}`,
+  };
+}
+
+/** Not `about` the file: with this read the agent knows what stands there now, and not that it read something else before. */
+export function staleEvent(root: string, path: string, previous: Hash, current: Hash): FileEvent {
+  const shown = shownPath(root, path);
+  return {
+    type: 'source.stale',
+    severity: 'warning',
+    data: { path: shown, previous_hash: previous, current_hash: current },
+    key: keyOf(shown),
+    message: `${quoted(shown)} is not what it was when it was read before`,
+  };
+}
+
+export const aboutFile = (root: string, path: string): string => `file:${resolve(root, path)}`;
+
+/** Relative to the root where it lies inside. */
+export function shownPath(root: string, path: string): string {
+  const absolute = resolve(root, path);
+  const inside = relative(root, absolute);
+  const outside = inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+  return (outside ? absolute : inside).toWellFormed();
+}
+
+const WORDS: Readonly<Record<Change, string>> = {
+  changed: 'changed outside',
+  deleted: 'was deleted outside',
+  created: 'was created outside',
+  restored: 'is again what it was',
+};
+
+/** Whatever the characters of a path are, it stays within its line and its quotes. */
+const quoted = (path: string): string =>
+  // oxlint-disable-next-line no-control-regex -- names of files may hold them
+  `\`${path.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029`]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}\``;
+
+/** Keys are short; of a longer path the end tells most. */
+const keyOf = (path: string): string =>
+  path.length <= 256 ? path : `${hashOf(path).slice(7, 23)}…${path.slice(-200).toWellFormed()}`;

@@ -1,0 +1,105 @@
+/**
+ * What nobody wants to hear of below a folder: `.git`, `node_modules`, what editors leave beside the file that they save,
+ * and what the `.gitignore` files from that folder down say. Read by ourselves and once for each folder, since a process of
+ * `git check-ignore` for every question costs more than the answer is worth; so `.git/info/exclude`, a user's global file
+ * and files above the folder do not count, and a changed `.gitignore` counts after `forget`.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { matches, parsePattern, type Pattern } from './glob.ts';
+
+type Rule = { readonly pattern: Pattern; readonly negated: boolean; readonly folderOnly: boolean };
+
+/** Vim, Emacs, Kate and JetBrains write these while a file is edited. */
+const ALWAYS: readonly Pattern[] = [
+  '.git',
+  'node_modules',
+  '*~',
+  '.*.sw?',
+  '4913',
+  '.#*',
+  '#*#',
+  '.*.kate-swp',
+  '*___jb_tmp___',
+  '*___jb_old___',
+].map(parsePattern);
+
+const NO_RULES: readonly Rule[] = [];
+
+export class Ignored {
+  readonly #root: string;
+  /** By the folder's path relative to the root. */
+  #rules = new Map<string, readonly Rule[]>();
+  #folders = new Map<string, boolean>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** `names`: of the path, from the root down. `kind` is unknown before somebody has looked: then false may change. */
+  has(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
+    const last = names.at(-1);
+    if (last === undefined) return false;
+    // Below an ignored folder everything is, whatever the files in it say.
+    if (this.#folder(names.slice(0, -1))) return true;
+    return ALWAYS.some((pattern) => matches(pattern, [last])) || this.#says(names, kind);
+  }
+
+  /** Read the rules of this folder again. */
+  forget(folder: readonly string[]): void {
+    this.#rules.delete(folder.join('/'));
+    this.#folders.clear();
+  }
+
+  #folder(names: readonly string[]): boolean {
+    const name = names.join('/');
+    let ignored = this.#folders.get(name);
+    if (ignored === undefined) this.#folders.set(name, (ignored = this.has(names, 'folder')));
+    return ignored;
+  }
+
+  /** The last rule that matches counts, of the nearest file that has one. */
+  #says(names: readonly string[], kind: 'file' | 'folder' | 'unknown'): boolean {
+    for (let depth = names.length - 1; depth >= 0; depth--) {
+      const inside = names.slice(depth);
+      const rule = this.#of(names.slice(0, depth)).findLast(
+        ({ pattern, folderOnly }) => (!folderOnly || kind === 'folder') && matches(pattern, inside),
+      );
+      if (rule !== undefined) return !rule.negated;
+    }
+    return false;
+  }
+
+  #of(folder: readonly string[]): readonly Rule[] {
+    const name = folder.join('/');
+    let rules = this.#rules.get(name);
+    if (rules === undefined) this.#rules.set(name, (rules = read(join(this.#root, ...folder, '.gitignore'))));
+    return rules;
+  }
+}
+
+function read(file: string): readonly Rule[] {
+  try {
+    return parseIgnore(readFileSync(file, 'utf8'));
+  } catch {
+    // None there, or none that can be read: nothing is ignored by it.
+    return NO_RULES;
+  }
+}
+
+export function parseIgnore(text: string): readonly Rule[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const written = line.replace(/^\uFEFF/, '').replace(/(?<!\\)[ \t]+$/, '');
+    if (written === '' || written.startsWith('#')) return [];
+    const negated = written.startsWith('!');
+    const rule = negated ? written.slice(1) : written;
+    const folderOnly = rule.endsWith('/');
+    const path = folderOnly ? rule.slice(0, -1) : rule;
+    if (path === '') return [];
+    // A slash before the end ties it to the file's folder. What ends in `/**` is what lies inside, not the folder itself.
+    const anchored = path.includes('/');
+    const inside = path.endsWith('/**') ? `${path}/*` : path;
+    return [{ pattern: parsePattern(anchored ? inside : `**/${inside}`), negated, folderOnly }];
+  });
+}

@@ -1,0 +1,63 @@
+/** What stands in a file now, as a hash. */
+import { hash, createHash } from 'node:crypto';
+import { constants, open, stat, type FileHandle } from 'node:fs/promises';
+
+/**
+ * `sha256:` and 64 hexadecimal digits; of a file above 16 MB `stat:`, its size and its time, since reading it at each
+ * change would cost more than a touch that is told as a change.
+ */
+export type Hash = `sha256:${string}` | `stat:${string}`;
+
+export const isHash = (text: string): text is Hash => /^(sha256:[0-9a-f]{64}|stat:\d+:[\d.]+)$/.test(text);
+
+/** - `unclear`: nothing can be said of it: no regular file, or it cannot be read (`why`). */
+export type Look =
+  | { readonly kind: 'file'; readonly hash: Hash; readonly state: string; readonly empty: boolean; readonly moving: boolean }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'unclear'; readonly why?: string };
+
+export const HASHED_BYTES = 16 * 1_048_576;
+const CHUNK = 1_048_576;
+
+export const hashOf = (content: string | Uint8Array): Hash => `sha256:${hash('sha256', content, 'hex')}`;
+
+/** What changes when a file is written, without reading it. */
+export const stateOf = (stats: { readonly size: number; readonly mtimeMs: number }): string => `${stats.size}:${stats.mtimeMs}`;
+
+/** `moving`: somebody wrote to it meanwhile, or writes to it still. Never rejects. */
+export async function look(path: string): Promise<Look> {
+  let handle: FileHandle | undefined;
+  try {
+    // Opening a pipe waits for its other side, opening a device may do anything: first ask what it is.
+    const before = await stat(path);
+    if (before.isDirectory()) return { kind: 'gone' };
+    if (!before.isFile()) return { kind: 'unclear' };
+    const empty = before.size === 0;
+    if (before.size > HASHED_BYTES)
+      return { kind: 'file', hash: `stat:${stateOf(before)}`, state: stateOf(before), empty, moving: false };
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const content = await hashed(handle, before.size);
+    const after = await handle.stat();
+    return { kind: 'file', hash: content, state: stateOf(after), empty, moving: stateOf(after) !== stateOf(before) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'gone' } : { kind: 'unclear', why: code ?? message };
+  } finally {
+    // What cannot be closed was read all the same.
+    await handle?.close().catch(() => {});
+  }
+}
+
+/** In pieces, so that a large file does not hold up everybody else. A short read of a regular file is its end. */
+async function hashed(handle: FileHandle, size: number): Promise<Hash> {
+  const buffer = Buffer.allocUnsafe(Math.min(size + 1, CHUNK));
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+  if (bytesRead < buffer.length) return hashOf(buffer.subarray(0, bytesRead));
+  const sum = createHash('sha256').update(buffer);
+  for (let left = HASHED_BYTES; left > 0; left -= CHUNK) {
+    const { bytesRead: more } = await handle.read(buffer, 0, buffer.length);
+    if (more === 0) break;
+    sum.update(buffer.subarray(0, more));
+  }
+  return `sha256:${sum.digest('hex')}`;
+}

@@ -1,0 +1,69 @@
+/** What the globs of a source are about: files below its root, but not what is ignored there. */
+import { relative, sep } from 'node:path';
+
+import { expandBraces, matches, mayMatchBelow, parsePattern, type Pattern } from './glob.ts';
+import { Ignored } from './ignore.ts';
+
+export type Scope = {
+  readonly globs: readonly Pattern[];
+  /** Globs that cannot be used, each with what is wrong with it. */
+  readonly problems: readonly string[];
+  /** A file whose change is told. */
+  file(path: string): boolean;
+  /** A folder that has to be looked into. */
+  folder(path: string): boolean;
+  /** A file that says what is ignored has changed. */
+  changed(path: string): void;
+};
+
+/**
+ * `globs`: paths from the root with `*`, `?`, `[a-z]`, `**` over folders and `{a,b}`; `!` at the beginning takes away from
+ * those before it.
+ */
+export function scopeOf(root: string, globs: readonly string[]): Scope {
+  const ignored = new Ignored(root);
+  const problems: string[] = [];
+  const rules = globs.flatMap((glob) => {
+    const wrong = globProblem(glob);
+    if (wrong !== undefined) {
+      problems.push(`the glob ${JSON.stringify(glob)} ${wrong}; it is left out`);
+      return [];
+    }
+    const takes = glob.startsWith('!');
+    return (expandBraces(takes ? glob.slice(1) : glob) ?? []).map((one) => ({ takes, pattern: parsePattern(one) }));
+  });
+  const gives = rules.filter(({ takes }) => !takes).map(({ pattern }) => pattern);
+  /** Undefined when it is not below the root. */
+  const namesOf = (path: string): readonly string[] | undefined => {
+    const inside = relative(root, path);
+    if (inside === '') return [];
+    const names = inside.split(sep);
+    return names[0] === '..' || inside.startsWith(sep) ? undefined : names;
+  };
+  return {
+    globs: gives,
+    problems,
+    file: (path) => {
+      const names = gives.length === 0 ? undefined : namesOf(path);
+      if (names === undefined || names.length === 0) return false;
+      const last = rules.findLast(({ pattern }) => matches(pattern, names));
+      return last !== undefined && !last.takes && !ignored.has(names, 'file');
+    },
+    folder: (path) => {
+      const names = gives.length === 0 ? undefined : namesOf(path);
+      return names !== undefined && gives.some((glob) => mayMatchBelow(glob, names)) && !ignored.has(names, 'folder');
+    },
+    changed: (path) => {
+      const names = namesOf(path);
+      if (names?.at(-1) === '.gitignore') ignored.forget(names.slice(0, -1));
+    },
+  };
+}
+
+/** Undefined when it will do, else what is wrong with it. */
+export function globProblem(glob: string): string | undefined {
+  const path = glob.startsWith('!') ? glob.slice(1) : glob;
+  if (path.trim() === '') return 'is empty';
+  if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the folder: write it from the folder down';
+  return expandBraces(path) === undefined ? 'means more than 256 globs by its braces' : undefined;
+}

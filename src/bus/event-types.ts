@@ -44,7 +44,7 @@ export const EVENT_TYPES = {
   'tool.waiting': { severity: 'warning', payload: ['handle', 'tool', 'question?'], what: 'one waits for an answer' },
   'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'one has failed' },
   'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'one has shown what was waited for' },
-  'mcp.disconnected': { severity: 'error', payload: ['server', 'reason?'], what: 'an MCP server is gone' },
+  'mcp.disconnected': { severity: 'error', payload: ['server', 'detail?'], what: 'an MCP server is gone' },
   'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'it is back' },
   'subagent.complete': {
     severity: 'info',
@@ -94,7 +94,7 @@ export const EVENT_TYPES = {
   'agent.turn.start': { severity: 'info', payload: ['turn_number', 'session_id'], what: 'a turn begins' },
   'agent.turn.end': {
     severity: 'info',
-    payload: ['turn_number', 'session_id', 'reason', 'tool_calls', 'tokens_used'],
+    payload: ['turn_number', 'session_id', 'reason', 'tool_calls', 'tokens_used', 'cycles?', 'error?'],
     what: 'a turn is over',
   },
   'agent.self.notify': {
@@ -112,8 +112,8 @@ export const EVENT_TYPES = {
     payload: ['tree_id?', 'nodes_loaded', 'last_question?'],
     what: 'an earlier conversation goes on',
   },
-  'session.end': { severity: 'info', payload: ['cancelled?'], what: 'a conversation is over' },
-  'query.start': { severity: 'info', payload: ['query'], what: 'a person has asked' },
+  'session.end': { severity: 'info', payload: ['session_id', 'turns', 'saved'], what: 'a conversation is left' },
+  'query.start': { severity: 'info', payload: ['query', 'session_id?', 'by?'], what: 'a turn begins with a question' },
   'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task has come to a point worth noting' },
 
   // The world around it.
@@ -130,27 +130,27 @@ export const EVENT_TYPES = {
   'git.upstream_moved': { severity: 'info', payload: ['branch', 'ahead?', 'behind?'], what: 'the remote branch has moved' },
   'git.conflict': { severity: 'error', payload: ['branch?', 'files'], what: 'a merge has conflicts' },
   'git.conflict_resolved': { severity: 'info', payload: ['branch?'], what: 'it has none any more' },
-  'config.tools_changed': { severity: 'info', payload: ['added?', 'removed?', 'changed?'], what: 'the tools are others now' },
+  'config.tools_changed': { severity: 'info', payload: ['added', 'removed'], what: 'the tools are others now' },
   'config.model_changed': { severity: 'info', payload: ['from', 'to'], what: 'the model is another one now' },
   'ratelimit.low': {
     severity: 'warning',
-    payload: ['provider', 'remaining', 'limit?', 'resets_at?', 'what?'],
+    payload: ['provider', 'limit_name', 'limit', 'remaining', 'percentage', 'reset_at?', 'reset_seconds?'],
     what: "little is left of a provider's limit",
   },
   'ratelimit.exceeded': {
-    severity: 'error',
-    payload: ['provider', 'resets_at?', 'retry_after_ms?', 'what?'],
+    severity: 'warning',
+    payload: ['provider', 'status', 'retry_after_ms?', 'retry_after_seconds?'],
     what: 'a provider refuses for now',
   },
   'timer.fired': { severity: 'info', payload: ['message', 'set_at?'], what: 'a reminder is due' },
   'process.ended': {
     severity: 'info',
-    payload: ['command', 'exit_code', 'duration_ms', 'last_lines?'],
+    payload: ['command', 'exit_code', 'duration_ms', 'last_lines', 'cwd', 'name?'],
     what: 'a command has ended well',
   },
   'process.failed': {
     severity: 'error',
-    payload: ['command', 'exit_code?', 'signal?', 'duration_ms', 'last_lines?'],
+    payload: ['command', 'exit_code', 'signal?', 'timed_out?', 'duration_ms', 'last_lines', 'cwd', 'name?'],
     what: 'a command has failed',
   },
   'alert.firing': {
@@ -167,6 +167,8 @@ export const EVENT_TYPES = {
   'webhook.*': { severity: 'info', payload: ['(whatever was sent)'], what: 'another webhook came' },
   'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script tells something' },
 } as const satisfies Readonly<Record<string, EventType>>;
+
+export type KnownType = keyof typeof EVENT_TYPES;
 
 const KNOWN = Object.keys(EVENT_TYPES);
 

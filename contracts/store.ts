@@ -132,6 +132,46 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await store.append(OTHER, [queued('a')])).toMatchObject({ kind: 'appended' });
       });
 
+      it('that swaps settings is one step: all of it, or nothing where one is not what was seen any more', async () => {
+        const swaps = [
+          { key: 'a', from: undefined, to: { version: 1 } },
+          { key: 'b', from: undefined, to: ['x'] },
+        ];
+        expect(await store.append(LOG, [queued('n1')], { swaps })).toMatchObject({ kind: 'appended', items: [{ id: 'n1' }] });
+        expect([await store.setting('a'), await store.setting('b')]).toEqual([{ version: 1 }, ['x']]);
+        const head = await store.head();
+
+        const first = { key: 'a', from: { version: 1 }, to: { version: 2 } };
+        const stale = await store.append(LOG, [queued('n2')], {
+          swaps: [first, { key: 'b', from: ['another'], to: undefined }],
+        });
+        expect(stale).toEqual({ kind: 'stale', key: 'b' });
+        // What the records are refused for takes the settings with it.
+        const swap = { swaps: [first] };
+        expect(await store.append(LOG, [queued('n3'), queued('n1')], swap)).toMatchObject({ kind: 'duplicate', id: 'n1' });
+        await append(closed(['n1'], 'withdrawn'));
+        expect(await store.append(LOG, [queued('n3'), closed(['n1'], 'withdrawn')], swap)).toMatchObject({ kind: 'conflict' });
+        await expect(store.append(LOG, [queued('n3'), queued('n3')], swap)).rejects.toMatchObject({ code: 'bad_argument' });
+        expect([await store.setting('a'), await store.setting('b'), await store.head()]).toEqual([
+          { version: 1 },
+          ['x'],
+          head + 1,
+        ]);
+
+        expect(await store.append(LOG, [], { swaps: [{ key: 'b', from: ['x'], to: undefined }] })).toMatchObject({ records: [] });
+        expect(await store.setting('b')).toBeUndefined();
+      });
+
+      it('that swaps a setting is won by one of many at once', async () => {
+        const all = await Promise.all(
+          Array.from({ length: 20 }, (_, i) =>
+            store.append(LOG, [queued(`n${i}`)], { swaps: [{ key: 'a', from: undefined, to: i }] }),
+          ),
+        );
+        expect(all.filter(({ kind }) => kind === 'appended')).toHaveLength(1);
+        expect(await store.items(LOG, { kind: 'open' })).toHaveLength(1);
+      });
+
       it('of one id by many at once stores it once', async () => {
         proves('log:idempotent');
         const all = await Promise.all(Array.from({ length: 20 }, () => store.append(LOG, [queued('a')])));

@@ -49,6 +49,7 @@ export type {
   PresenceUpdate,
   ReadQuery,
   Store,
+  Swap,
   Wait,
   Withheld,
 } from './ports.ts';

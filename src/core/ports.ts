@@ -26,7 +26,8 @@ export interface Store {
   /** The store's time, epoch ms. */
   now(): number;
 
-  append(log: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended>;
+  /** With `swaps` the append happens only where each of these settings is still as the caller saw it, and changes them in the same step. */
+  append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
 
   /** Records after `after` (exclusive, default 0), oldest first, at most `limit` (default 1,000). */
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]>;
@@ -102,6 +103,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A setting that is to be `from`, compared as JSON text, and then is `to`; undefined: is not there. */
+export type Swap = { readonly key: string; readonly from: Json | undefined; readonly to: Json | undefined };
+
 export type Wait = { readonly withinMs?: number; readonly signal?: AbortSignal };
 
 /** A lost race is an expected outcome, so it is a value; a broken disk is not, so it throws. */
@@ -112,7 +116,9 @@ export type Appended =
   | {
       readonly kind: 'conflict';
       readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
-    };
+    }
+  /** A setting of `swaps` is not what the caller saw any more: nothing was written. */
+  | { readonly kind: 'stale'; readonly key: string };
 
 export type ReadQuery = {
   readonly log?: LogKey;

@@ -15,6 +15,7 @@ import {
   type PresenceUpdate,
   type ReadQuery,
   type Store,
+  type Swap,
   type Wait,
   type Withheld,
 } from '../core/ports.ts';
@@ -71,8 +72,11 @@ class MemoryStore implements Store {
     return Math.max(this.#clock.now(), this.#lastAt);
   }
 
-  async append(key: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended> {
+  async append(key: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
     this.#check(options);
+    const { swaps = [] } = options ?? {};
+    const stale = swaps.find((swap) => !this.#isStill(swap));
+    if (stale !== undefined) return { kind: 'stale', key: stale.key };
     const log = this.#log(key);
     const at = this.now();
     const records: Stored[] = [];
@@ -111,6 +115,7 @@ class MemoryStore implements Store {
         changed.set(cell, item);
       }
     }
+    for (const { key: name, to } of swaps) this.#set(name, to);
     for (const record of records) {
       log.records.push(record);
       this.#records.push(record);
@@ -265,15 +270,13 @@ class MemoryStore implements Store {
 
   async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
     this.#check(options);
-    if (value === undefined) this.#settings.delete(key);
-    else this.#settings.set(key, copy(value) as Json);
+    this.#set(key, value);
   }
 
   async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
     this.#check(options);
-    if (JSON.stringify(this.#settings.get(key)) !== JSON.stringify(from)) return false;
-    if (to === undefined) this.#settings.delete(key);
-    else this.#settings.set(key, copy(to) as Json);
+    if (!this.#isStill({ key, from })) return false;
+    this.#set(key, to);
     return true;
   }
 
@@ -297,6 +300,15 @@ class MemoryStore implements Store {
   async close(): Promise<void> {
     this.#closed = true;
     this.#waiters.close();
+  }
+
+  #isStill({ key, from }: Pick<Swap, 'key' | 'from'>): boolean {
+    return JSON.stringify(this.#settings.get(key)) === JSON.stringify(from);
+  }
+
+  #set(key: string, value: Json | undefined): void {
+    if (value === undefined) this.#settings.delete(key);
+    else this.#settings.set(key, copy(value) as Json);
   }
 
   #check(options: Wait | undefined): void {

@@ -15,6 +15,7 @@ import type {
   PresenceUpdate,
   ReadQuery,
   Store,
+  Swap,
   Wait,
   Withheld,
 } from '../../core/ports.ts';
@@ -101,9 +102,11 @@ class SqliteFile implements SqliteStore {
     return Math.max(this.#clock.now(), this.#lastAt);
   }
 
-  async append(log: LogKey, drafts: readonly Draft[], options?: Wait): Promise<Appended> {
+  async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+    const { swaps = [] } = options ?? {};
     const appended = await this.#change(
-      () => {
+      (): Appended => {
+        for (const { key, from, to } of swaps) if (!this.#swap(key, from, to)) return { kind: 'stale', key };
         const number = this.#logs.numberFor(log);
         return append(this.#db, this.#index, { log, number, last: this.#last(), now: this.#clock.now() }, drafts);
       },
@@ -327,11 +330,7 @@ class SqliteFile implements SqliteStore {
   }
 
   async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
-    return this.#change(() => {
-      if (this.#settingText(key) !== (from === undefined ? undefined : JSON.stringify(from))) return false;
-      this.#set(key, to);
-      return true;
-    }, options);
+    return this.#change(() => this.#swap(key, from, to), options);
   }
 
   async secret(options?: Wait): Promise<string> {
@@ -409,6 +408,12 @@ class SqliteFile implements SqliteStore {
 
   #settingText(key: string): string | undefined {
     return this.#db.get<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)?.value;
+  }
+
+  #swap(key: string, from: Json | undefined, to: Json | undefined): boolean {
+    if (this.#settingText(key) !== (from === undefined ? undefined : JSON.stringify(from))) return false;
+    this.#set(key, to);
+    return true;
   }
 
   #set(key: string, value: Json | undefined): void {

@@ -18,6 +18,7 @@ describe('with nothing said', () => {
       db: join(home, '.local/state/earpiece/earpiece.db'),
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       gateway: { separator: '__', servers: {}, http: { host: '127.0.0.1', port: 4748 }, profiles: {}, problems: [] },
+      server: { host: '127.0.0.1', port: 4747 },
       tools: {},
       files: [],
       untrusted: [],

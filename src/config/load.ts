@@ -35,6 +35,8 @@ export type Config = {
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;
+  /** Where `earpiece serve` listens. */
+  readonly server: { readonly host: string; readonly port: number };
   /** For `earpiece chat` and `earpiece run`. */
   readonly agent: { readonly model?: string; readonly system?: string; readonly maxCycles: number };
   readonly tools: Readonly<Record<string, ToolConfig>>;
@@ -119,6 +121,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(address === undefined ? {} : { address }),
     timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     gateway: gatewayOf(layers, at),
+    server: { host: valueOf(layers, SETTINGS.serverHost), port: valueOf(layers, SETTINGS.serverPort) },
     agent: agentOf(layers),
     tools: toolsOf(layers),
     webhooks: webhooksOf(layers, project),

@@ -173,6 +173,16 @@ export const SETTINGS = {
   }),
   profile: many('gateway.profiles.*', profile(), undefined),
 
+  serverHost: one(
+    'server.host',
+    text('a host name or IP address', (host) => /^[A-Za-z0-9_.:-]+$/.test(host)),
+    '127.0.0.1',
+    {
+      needsTrust: (host) => (isLoopback(host) ? undefined : `server.host (listens on ${host})`),
+    },
+  ),
+  serverPort: one('server.port', integer({ min: 0, max: 65_535 }), 4747),
+
   webhook: many('webhooks.*', webhook(), undefined, {
     needsTrust: (entry: WebhookEntry) => `takes webhooks for ${entry.to}`,
   }),

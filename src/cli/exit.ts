@@ -24,6 +24,7 @@ const BY_ERROR: Readonly<Record<ErrorCode, number>> = {
   bad_frame: EXIT.usage.code,
   not_trusted: EXIT.usage.code,
   not_found: EXIT.missing.code,
+  conflict: EXIT.usage.code,
   nobody_there: EXIT.nobody.code,
   store_unavailable: EXIT.store.code,
   store_refused: EXIT.store.code,

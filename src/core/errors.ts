@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'bad_config'
   | 'bad_argument'
   | 'not_found'
+  | 'conflict'
   | 'nobody_there'
   | 'not_trusted'
   | 'store_unavailable'

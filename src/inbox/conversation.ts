@@ -104,6 +104,7 @@ export class Conversation {
   #touchedAt = Number.NEGATIVE_INFINITY;
   #carriedAt = Number.NEGATIVE_INFINITY;
   #told = false;
+  #purpose: string | undefined;
   #mark: string | undefined;
   readonly #failedTemplates = new Set<string>();
 
@@ -130,6 +131,18 @@ export class Conversation {
     this.#touchedAt = now;
     const presence = await this.inbox.store.touch({ ...this.#presence(), ...update });
     this.#told = presence.told;
+    this.#purpose = presence.purpose;
+  }
+
+  /** What it is for, as whoever carries to it was told; else as anyone who carries to it was. */
+  async purpose(): Promise<string | undefined> {
+    return this.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
+  }
+
+  /** Those that it may take. */
+  async #mine(items: readonly Item[]): Promise<readonly Item[]> {
+    const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;
+    return items.filter((item) => isFor(item, this.id, purpose));
   }
 
   /**
@@ -234,11 +247,11 @@ export class Conversation {
     const items = await this.inbox.store.items(this.log, { kind: 'gate', conversation: this.id });
     if (items.length === 0) return items;
     const mutes = await this.inbox.mutes(this.log);
-    return items.filter((item) => {
+    return (await this.#mine(items)).filter((item) => {
       const { expiresAt } = item.notification;
       if (typeof expiresAt === 'number' && expiresAt <= now) return false;
       if (item.takenBy !== undefined && item.takenBy !== this.id) return false;
-      return isFor(item, this.id, this.options.purpose) && filteredBecause(item.notification, policy, mutes, now) === undefined;
+      return filteredBecause(item.notification, policy, mutes, now) === undefined;
     });
   }
 
@@ -286,9 +299,8 @@ export class Conversation {
     for (let tries = 0; ; tries++) {
       const made = await this.#compose({ at: 'tool_result' }, true, true);
       const gate = await this.gate();
-      const unread = (await this.inbox.store.items(this.log, { kind: 'unread', conversation: this.id })).filter(
-        (item) => item.outcome === 'summarized' && !item.read && isFor(item, this.id, this.options.purpose),
-      );
+      const taken = await this.inbox.store.items(this.log, { kind: 'unread', conversation: this.id });
+      const unread = (await this.#mine(taken)).filter((item) => item.outcome === 'summarized' && !item.read);
       const open = made.items.filter((item) => item.state === 'open' && !made.closedIds.has(item.id));
       const all = [...new Map([...open, ...gate, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
         (a, b) => b.seq - a.seq,
@@ -376,7 +388,7 @@ export class Conversation {
     let all = await store.items(this.log, { kind: 'open', conversation: this.id });
     if (all.length === 0) return NOTHING;
     if (await releaseStale(this.inbox, this.log, all)) all = await store.items(this.log, { kind: 'open', conversation: this.id });
-    const items = all.filter((item) => item.state === 'open' && isFor(item, this.id, this.options.purpose));
+    const items = await this.#mine(all.filter((item) => item.state === 'open'));
     if (items.length === 0) return NOTHING;
 
     const policy = this.policy();

@@ -3,7 +3,7 @@
  * rules are in core, the transactions in the store.
  */
 import { EarpieceError } from '../core/errors.ts';
-import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import { formatAddress, logOf, parseAddress, splitLog, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { fault } from '../core/faults.ts';
 import { cappedLevel, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -17,7 +17,15 @@ import {
 } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Ids, LineRenderer, Presence, PresenceUpdate, ReadQuery, Store } from '../core/ports.ts';
-import { queuedRecord, type ClosedRecord, type Draft, type FoldedRecord, type Owner, type Stored } from '../core/records.ts';
+import {
+  queuedRecord,
+  type ClosedRecord,
+  type Draft,
+  type FoldedRecord,
+  type Owner,
+  type QueuedRecord,
+  type Stored,
+} from '../core/records.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { fanOut, finishFanOuts } from './fan-out.ts';
 import { randomIds } from './ids.ts';
@@ -157,6 +165,17 @@ export class Inbox implements AsyncDisposable {
     }
     await this.#limit.queued(log, policy);
     return { kind: 'queued', id };
+  }
+
+  /**
+   * What `queue` would append for one agent: for whoever appends it together with records of its own, in one step. An
+   * `action` goes to each active conversation of matching purpose and to those of `also`.
+   */
+  async prepare(log: LogKey, input: NotificationInput, also: readonly ConversationId[] = []): Promise<QueuedRecord> {
+    const notification = this.#make(input, this.policies.policy(splitLog(log).project));
+    const audience = notification.action === undefined ? also : [...(await this.#forAction(log, notification)), ...also];
+    const each = [...new Set(audience)];
+    return queuedRecord(notification, each.length === 1 ? { conversation: each[0] } : { audience: each });
   }
 
   /** A handle on one conversation, for whoever carries to it. */

@@ -17,6 +17,7 @@ export const STATUS = {
   bad_argument: { status: 400, title: 'The request is wrong' },
   bad_frame: { status: 400, title: 'The body is wrong' },
   not_found: { status: 404, title: 'There is no such thing' },
+  conflict: { status: 409, title: 'It is not as it was seen, or may not become that' },
   nobody_there: { status: 409, title: 'Nobody is there to be told' },
   not_trusted: { status: 403, title: 'Not trusted' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },

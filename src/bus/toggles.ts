@@ -41,13 +41,19 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       const off = list.filter((id) => !old.includes(id));
       const on = old.filter((id) => !list.includes(id));
       if (off.length === 0 && on.length === 0) return { changed: false, list };
-      // Somebody else was faster: what they have made of it counts.
-      if (!(await inbox.store.swapSetting(key, from, list.length === 0 ? undefined : list))) continue;
-      if (scope.kind === 'project')
-        await inbox.store.append(logOf(parseAddress(`${scope.project}/*`)), [
-          ...off.map((subscriber) => ({ type: 'subscriber_disabled', subscriber, scope: scope.kind, by })),
-          ...on.map((subscriber) => ({ type: 'subscriber_enabled', subscriber, scope: scope.kind, by })),
-        ]);
+      const swap = { key, from, to: list.length === 0 ? undefined : list };
+      // Where somebody else was faster, what they have made of it counts.
+      if (scope.kind === 'user') {
+        if (!(await inbox.store.swapSetting(key, swap.from, swap.to))) continue;
+        return { changed: true, list };
+      }
+      const said = { scope: scope.kind, by };
+      const drafts = [
+        ...off.map((subscriber) => ({ type: 'subscriber_disabled', subscriber, ...said })),
+        ...on.map((subscriber) => ({ type: 'subscriber_enabled', subscriber, ...said })),
+      ];
+      const written = await inbox.store.append(logOf(parseAddress(`${scope.project}/*`)), drafts, { swaps: [swap] });
+      if (written.kind !== 'appended') continue;
       return { changed: true, list };
     }
   };

@@ -32,7 +32,7 @@ export function githubEvent(payload: Payload, event: string, delivery: string): 
   const sender = textAt(payload, 'sender.login', 100) ?? 'somebody';
   const repository = textAt(payload, 'repository.full_name', 150) ?? textAt(payload, 'organization.login', 100) ?? 'GitHub';
   const context = { payload, event, action, sender, repository };
-  const told = (TELLERS[event] ?? generic)(context);
+  const told = (TELLERS.get(event) ?? generic)(context);
   const url = urlOf(payload, event);
   const data: Readonly<Record<string, Json | undefined>> = { action, repository, sender, ...told.data, url, delivery };
   return {
@@ -44,7 +44,7 @@ export function githubEvent(payload: Payload, event: string, delivery: string): 
   };
 }
 
-const TELLERS: Readonly<Record<string, (context: Context) => Told>> = {
+const TELLERS = tableOf<(context: Context) => Told>({
   push,
   pull_request: pullRequest,
   pull_request_review: review,
@@ -55,7 +55,7 @@ const TELLERS: Readonly<Record<string, (context: Context) => Told>> = {
   check_run: (context) => check(context, 'check_run', 'Check'),
   check_suite: (context) => check(context, 'check_suite', 'Checks'),
   workflow_run: (context) => check(context, 'workflow_run', 'Workflow'),
-};
+});
 
 function push({ payload, sender, repository }: Context): Told {
   const ref = textAt(payload, 'ref') ?? '';
@@ -98,7 +98,7 @@ function review({ payload, action, sender, repository }: Context): Told {
     state,
     text: textAt(payload, 'review.body', 500),
   };
-  const said = REVIEWS[state ?? ''] ?? `${did(action)} a review of`;
+  const said = REVIEWS.get(state ?? '') ?? `${did(action)} a review of`;
   return {
     message: `${sender} ${said} pull request ${item(data)} of ${repository}${data.text === undefined ? '' : `: ${data.text}`}`,
     severity: state === 'changes_requested' ? 'warning' : 'info',
@@ -106,11 +106,11 @@ function review({ payload, action, sender, repository }: Context): Told {
   };
 }
 
-const REVIEWS: Readonly<Record<string, string>> = {
+const REVIEWS = tableOf<string>({
   approved: 'approved',
   changes_requested: 'wants changes in',
   commented: 'commented on',
-};
+});
 
 function issues({ payload, action, sender, repository }: Context): Told {
   const data = {
@@ -154,7 +154,7 @@ function release({ payload, action, sender, repository }: Context): Told {
   return { message: `${sender} ${did(action)} release ${data.tag ?? 'without a tag'}${name} of ${repository}`, data };
 }
 
-const CONCLUSIONS: Readonly<Record<string, { readonly said: string; readonly severity: Severity }>> = {
+const CONCLUSIONS = tableOf<{ readonly said: string; readonly severity: Severity }>({
   success: { said: 'succeeded', severity: 'info' },
   failure: { said: 'failed', severity: 'error' },
   timed_out: { said: 'ran out of time', severity: 'error' },
@@ -164,7 +164,7 @@ const CONCLUSIONS: Readonly<Record<string, { readonly said: string; readonly sev
   stale: { said: 'is stale', severity: 'warning' },
   neutral: { said: 'ended neutral', severity: 'info' },
   skipped: { said: 'was skipped', severity: 'info' },
-};
+});
 
 function check({ payload, action, repository }: Context, what: string, word: string): Told {
   const conclusion = textAt(payload, `${what}.conclusion`, 40);
@@ -172,7 +172,7 @@ function check({ payload, action, repository }: Context, what: string, word: str
   const name = textAt(payload, `${what}.name`) ?? textAt(payload, `${what}.app.name`);
   const branch = textAt(payload, `${what}.head_branch`) ?? textAt(payload, `${what}.check_suite.head_branch`);
   const commit = textAt(payload, `${what}.head_sha`, 64);
-  const ended = conclusion === undefined ? undefined : CONCLUSIONS[conclusion];
+  const ended = conclusion === undefined ? undefined : CONCLUSIONS.get(conclusion);
   const title = textAt(payload, `${what}.output.title`) ?? textAt(payload, `${what}.display_title`);
   const where = `${branch === undefined ? '' : ` on ${branch}`}${commit === undefined ? '' : ` (${commit.slice(0, 7)})`} of ${repository}`;
   const how = conclusion === undefined ? `is ${status.replaceAll('_', ' ')}` : (ended?.said ?? `ended ${conclusion}`);
@@ -210,7 +210,7 @@ const item = ({ number, title }: { readonly number: Json | undefined; readonly t
 const subjectOf = (message: Json | undefined): string | undefined =>
   typeof message === 'string' ? textAt({ line: message.trimStart().split('\n')[0] ?? '' }, 'line') : undefined;
 
-const LINKS: Readonly<Record<string, string>> = {
+const LINKS = tableOf<string>({
   push: 'compare',
   issue_comment: 'comment.html_url',
   pull_request_review_comment: 'comment.html_url',
@@ -220,9 +220,14 @@ const LINKS: Readonly<Record<string, string>> = {
   release: 'release.html_url',
   check_run: 'check_run.html_url',
   workflow_run: 'workflow_run.html_url',
-};
+});
 
 function urlOf(payload: Payload, event: string): string | undefined {
-  const link = LINKS[event];
+  const link = LINKS.get(event);
   return (link === undefined ? undefined : textAt(payload, link, 500)) ?? textAt(payload, 'repository.html_url', 500);
+}
+
+/** Words come from outside: `constructor` is only a word. */
+function tableOf<T>(entries: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(entries));
 }

@@ -46,7 +46,7 @@ function checkHmac({ headers, body, receiver }: Signed, header: string): void {
 function checkBearer({ headers, receiver }: Signed): void {
   const given = headers['authorization'];
   if (!given) throw new Refused(401, 'unsigned', 'the header authorization is missing; it holds "Bearer" and the secret');
-  const [, token] = /^bearer\s+(\S+)\s*$/iu.exec(given) ?? [];
+  const [, token] = /^bearer\s+(\S.*?)\s*$/iu.exec(given) ?? [];
   if (token === undefined || !same(digest(Buffer.from(token)), digest(receiver.secret)))
     throw new Refused(401, 'wrong_signature', 'the bearer token in authorization is not our secret');
 }

@@ -172,6 +172,9 @@ export type KnownType = keyof typeof EVENT_TYPES;
 
 const KNOWN = Object.keys(EVENT_TYPES);
 
+/** One that a source of ours emits: its payload is known. */
+export const isKnownType = (type: string): boolean => Object.hasOwn(EVENT_TYPES, type);
+
 /**
  * The known type that is meant by one that looks mistyped; undefined for a known one, and for one that looks like none.
  * Who begins with another word means something else: `deploy.failed` is no slip for `process.failed`.

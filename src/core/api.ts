@@ -286,7 +286,13 @@ export type EmittedReply = {
     readonly id: string;
     readonly source: string;
     readonly type: string;
-    readonly heard: readonly { readonly subscriber: string; readonly kind: string; readonly ids: readonly string[] }[];
+    readonly heard: readonly {
+      readonly subscriber: string;
+      readonly kind: string;
+      readonly ids: readonly string[];
+      /** Of one that was skipped. */
+      readonly because: string | null;
+    }[];
   }[];
 };
 

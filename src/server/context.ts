@@ -4,7 +4,8 @@ import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
 import type { Config } from '../config/index.ts';
 import type { Inbox } from '../inbox/index.ts';
-import type { SubscriberSource } from '../bus/index.ts';
+import type { SubscriberSet, SubscriberToggles } from '../bus/index.ts';
+import type { WebhookReceiver } from '../sources/webhooks/index.ts';
 import { problem } from './schemas.ts';
 import type { Metrics } from './metrics.ts';
 import type { Sessions } from './sessions.ts';
@@ -33,7 +34,11 @@ export type Deps = {
   readonly version: string;
   readonly config: (() => Config) | undefined;
   readonly emitter: Emitter | undefined;
-  readonly subscribers: SubscriberSource | undefined;
+  /** The subscribers of a project as they are now. */
+  readonly bus: { subscribers(project: string): SubscriberSet } | undefined;
+  readonly toggles: SubscriberToggles | undefined;
+  /** By name, as they are now. */
+  readonly webhooks: () => ReadonlyMap<string, WebhookReceiver>;
 };
 
 const problemContent = { 'application/problem+json': { schema: problem } };

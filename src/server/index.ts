@@ -1,4 +1,5 @@
 /** The HTTP API, its streams, its tokens, and the console's files. */
+export { isLoopbackHost } from './guards.ts';
 export { createServer, type Listening, type Server, type ServerOptions, type Timeouts } from './server.ts';
 export { Tokens, type Principal, type TokenRequest } from './tokens.ts';
 export { loginUrl, makeCode } from './sessions.ts';

@@ -394,7 +394,9 @@ export const emitted = z
         id: z.string(),
         source: z.string(),
         type: z.string(),
-        heard: z.array(z.object({ subscriber: z.string(), kind: z.string(), ids: z.array(z.string()) })),
+        heard: z.array(
+          z.object({ subscriber: z.string(), kind: z.string(), ids: z.array(z.string()), because: nullable(z.string()) }),
+        ),
       }),
     ),
   })

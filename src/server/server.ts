@@ -9,7 +9,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { SubscriberSource } from '../bus/index.ts';
+import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -20,12 +20,16 @@ import { Guards, isLoopbackHost } from './guards.ts';
 import type { Rates } from './limits.ts';
 import { Metrics } from './metrics.ts';
 import { ProblemError, problemResponse, refusedBy, toldOf } from './problems.ts';
+import { activityRoutes } from './routes/activity.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { conversationRoutes } from './routes/conversations.ts';
+import { eventRoutes } from './routes/events.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { settingsRoutes } from './routes/settings.ts';
 import { streamRoutes } from './routes/stream.ts';
+import { subscriberRoutes } from './routes/subscribers.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { loginUrl, makeCode, Sessions } from './sessions.ts';
 import { Hub, type HubOptions } from './stream/hub.ts';
@@ -43,7 +47,11 @@ export type ServerOptions = {
   readonly config?: () => Config;
   /** Where events that come in go. Without one they are refused. */
   readonly emitter?: Emitter;
-  readonly subscribers?: SubscriberSource;
+  /** The subscribers of a project as they are now, and which are off. */
+  readonly bus?: Deps['bus'];
+  readonly toggles?: SubscriberToggles;
+  /** By name, as they are now. Default: none. */
+  readonly webhooks?: Deps['webhooks'];
   /** The built console; undefined: the API alone. */
   readonly consoleFolder?: string;
   /** Names under which the server may be asked, beside the loopback ones and the one that it listens on. */
@@ -102,7 +110,9 @@ export function createServer(options: ServerOptions): Server {
     version: options.version,
     config: options.config,
     emitter: options.emitter,
-    subscribers: options.subscribers,
+    bus: options.bus,
+    toggles: options.toggles,
+    webhooks: options.webhooks ?? (() => new Map()),
   };
 
   const app: Api = new OpenAPIHono<Env>({
@@ -155,9 +165,14 @@ export function createServer(options: ServerOptions): Server {
   sessionRoutes(app, deps, { guards, cookie });
   agentRoutes(app, deps);
   conversationRoutes(app, deps);
+  // Before what takes any id.
+  subscriberRoutes(app, deps);
   notificationRoutes(app, deps);
   streamRoutes(app, deps);
   tokenRoutes(app, deps);
+  eventRoutes(app, deps, { guards });
+  settingsRoutes(app, deps);
+  activityRoutes(app, deps);
   for (const mount of options.routes ?? []) mount(app, deps);
 
   const pages = consoleFrom(options.consoleFolder);

@@ -1,11 +1,11 @@
 /** One folder of subscribers, as it is now. No timer and no file watch: whoever asks looks, and what did not change is kept. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { seen } from '../../config/problems.ts';
 import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
-import { parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
+import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
 /** A file that could be read; without `subscriber` it says nothing that can be used. */
 export type SubscriberFile = Parsed & { readonly file: string };
@@ -53,6 +53,11 @@ export class Folder {
     const took = unchanged ? performance.now() - began : 0;
     this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
+  }
+
+  /** One file of it, whatever it is called; undefined where it is not there. */
+  file(name: string): SubscriberFile | undefined {
+    return this.#file(name, new Map())?.parsed;
   }
 
   #read(): void {
@@ -202,6 +207,10 @@ export class Folder {
   }
 }
 
+/** A single file with the templates beside it; undefined where it is not there. */
+export const readSubscriber = (path: string): SubscriberFile | undefined =>
+  new Folder({ path: dirname(path), name: 'user', optional: false, lookEveryMs: 0 }).file(basename(path));
+
 type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly why: string };
 type Known = {
   readonly stamp: Stamp;
@@ -217,7 +226,7 @@ const isSameText = (a: Text, b: Text): boolean =>
 
 const refusal = (file: string, why: string): Parsed => ({
   problems: [{ file, severity: 'error', message: why }],
-  at: { id: { line: 1, column: 1 }, core: { line: 1, column: 1 }, types: { line: 1, column: 1 } },
+  at: NOWHERE,
 });
 
 type Stamp = {

@@ -26,8 +26,8 @@ export type ParseOptions = {
 export type Parsed = {
   readonly subscriber?: Subscriber;
   readonly problems: readonly SubscriberProblem[];
-  /** Of what other files have a say in. */
-  readonly at: { readonly id: Position; readonly core: Position; readonly types: Position };
+  /** Of what others have a say in. */
+  readonly at: Readonly<Record<'id' | 'types' | 'core' | 'template' | 'condition', Position>>;
   /** What the file itself says, where it does. */
   readonly core?: boolean;
 };
@@ -48,8 +48,10 @@ export function parseSubscriber(text: string, options: ParseOptions): Parsed {
   const problems = walk.problems.sort(byPlace);
   const at = {
     id: placeOf(walk, ['subscriber', 'id']).value,
-    core: placeOf(walk, ['output', 'core']).value,
     types: placeOf(walk, ['events', 'types']).value,
+    core: placeOf(walk, ['output', 'core']).value,
+    template: placeOf(walk, ['output', 'template']).value,
+    condition: placeOf(walk, ['condition', 'expression']).value,
   };
   if (problems.some(({ severity }) => severity === 'error')) return { problems, at };
   const core = said.output?.core;
@@ -57,7 +59,7 @@ export function parseSubscriber(text: string, options: ParseOptions): Parsed {
 }
 
 const TOP: Position = { line: 1, column: 1 };
-const NOWHERE = { id: TOP, core: TOP, types: TOP };
+export const NOWHERE: Parsed['at'] = { id: TOP, types: TOP, core: TOP, template: TOP, condition: TOP };
 
 type Walk = {
   readonly file: string;

@@ -140,7 +140,8 @@ earpiece mute`)
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
   `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;
 
-function whoAmI(): string {
+/** Who is at this terminal. */
+export function whoAmI(): string {
   try {
     return userInfo().username;
   } catch {

@@ -36,7 +36,7 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
     )
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();
-      const text = file === '-' ? await fromStdin() : fromFile(file);
+      const text = await eventText(file);
       await withEarpiece(options, async (ear) => {
         const events = await eventsIn(text, ear, options.to);
         const bus = emitterOf(ear);
@@ -70,6 +70,9 @@ async function eventsIn(text: string, ear: Earpiece, to: string | undefined): Pr
     return makeEvent({ ...event, subject: whom }, { id: ear.ids.make('e'), now: ear.store.now() });
   });
 }
+
+/** Of a file, or with "-" of stdin. Also for who only tries events out. */
+export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {
   try {

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { CommandLine } from '../command-line.ts';
+import type { Answer } from '../program.ts';
+import type { ServeOptions } from '../serve.ts';
+
+export function serve(program: CommandLine, answer: Answer): void {
+  program
+    .command('serve')
+    .summary('the web console and the HTTP API')
+    .description(
+      'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. It prints an address that logs one browser in, once; ' +
+        'programs need a token: earpiece token create.',
+    )
+    .option(
+      '--host <host>',
+      'where to listen; another address than a loopback one needs a token first (default: server.host, 127.0.0.1)',
+    )
+    .option('--port <port>', '0 takes a free one (default: server.port, 4747)')
+    .option('--allow-host <names...>', 'other names under which it may be asked, where a proxy stands before it')
+    .option('--no-console', 'the API alone')
+    .option('--open', 'open the console in a browser')
+    .option('--verbose', 'a line on stderr for each request')
+    .example(`earpiece serve
+earpiece serve --port 0 --json
+earpiece token create --kind admin --name laptop && earpiece serve --host 0.0.0.0`)
+    .action(async (_options: unknown, command: Command) => {
+      // The HTTP parts are loaded only here: every other command starts faster.
+      const { runServer } = await import('../serve.ts');
+      answer(await runServer(command.optsWithGlobals<ServeOptions>()));
+    });
+}

@@ -1,0 +1,326 @@
+/** The rules that turn events into notifications: which there are, whether their files are right, which are switched off. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import {
+  checkRunning,
+  Folder,
+  projectFolder,
+  readSubscriber,
+  shippedFolder,
+  subscriberFolders,
+  templateEngine,
+  WHY_LOCKED,
+  type FolderState,
+  type Subscriber,
+  type SubscriberFile,
+  type SubscriberProblem,
+  type SubscriberSet,
+  type SubscriberSource,
+  type Toggled,
+  type ToggleScope,
+} from '../../bus/index.ts';
+import { formatProblem, readConfig, userSubscribersFolder } from '../../config/index.ts';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import { openEarpiece, type Earpiece } from '../../earpiece.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { GlobalOptions } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import type { Answer } from '../program.ts';
+import { table } from '../table.ts';
+import { complain, paint, plain, plainLines, print, printJson } from '../terminal.ts';
+import { whoAmI } from './change.ts';
+import { eventText } from './emit.ts';
+
+export function subscribers(program: CommandLine, answer: Answer): void {
+  const group = program
+    .command('subscribers')
+    .summary('the rules that turn events into notifications')
+    .description('Lists the rules that turn events into notifications, checks their files, tries them out, switches them off.')
+    .usage('<command> [options]')
+    .helpCommand(false);
+  list(group);
+  check(group, answer);
+  tryOut(group, answer);
+  toggle(group, 'disable');
+  toggle(group, 'enable');
+}
+
+function list(group: CommandLine): void {
+  group
+    .command('list')
+    .summary('which there are, and which are off')
+    .description(
+      'Every subscriber of this project: where its file is, what it hears, when it rides, whether it is on; then what is wrong with files.',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      await withSubscribers(options, async (ear) => {
+        const set = ear.bus.subscribers(ear.project);
+        const off = await ear.toggles.lists(ear.project);
+        if (options.json) {
+          set.subscribers.forEach((subscriber) => printJson(listed(subscriber, off)));
+          return set.problems.forEach((problem) => printJson({ problem }));
+        }
+        const rows = set.subscribers.map((subscriber) => {
+          const { id, name, events, output, from } = subscriber;
+          const place = from.folder === 'shipped' ? paint('dim', from.folder) : from.folder;
+          return [
+            id,
+            stateShown(subscriber, off),
+            place,
+            output.priority,
+            output.injectAt,
+            plain(name),
+            plain(events.types.join(', ')),
+          ];
+        });
+        if (rows.length === 0) print(paint('dim', 'there is no subscriber'));
+        else
+          print(
+            table(rows, [
+              { head: 'id' },
+              { head: 'state' },
+              { head: 'from', spare: 1 },
+              { head: 'priority', spare: 2 },
+              { head: 'rides at', spare: 3 },
+              { head: 'name', spare: 4 },
+              { head: 'events' },
+            ]),
+          );
+        if (set.subscribers.some(({ output }) => output.core)) print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
+        if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
+      });
+    });
+}
+
+function check(group: CommandLine, answer: Answer): void {
+  group
+    .command('check [paths...]')
+    .summary('every problem with its place')
+    .description(
+      'Every problem of the subscribers in these files or folders (default: all that count here), of their templates and conditions, ' +
+        'with its line and column. Exit code 8 when one is an error; a warning is none.',
+    )
+    .action(async (paths: readonly string[], _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      await using engine = templateEngine();
+      let wrong = false;
+      for (const { name, files, problems } of paths.length > 0 ? paths.map(checkable) : ofHere()) {
+        const all = [...problems, ...(await checkRunning(files, engine))];
+        wrong ||= all.some(({ severity }) => severity === 'error');
+        if (options.json) all.forEach((problem) => printJson(problem));
+        else if (all.length > 0) print(all.map(problemLine).join('\n'));
+        else print(`${plain(name)} is fine${files.length === 1 ? '' : `: ${files.length} subscribers`}`);
+      }
+      if (wrong) answer(EXIT.problems.code);
+    });
+}
+
+function tryOut(group: CommandLine, answer: Answer): void {
+  group
+    .command('test <subscriber> <event>')
+    .summary('what it would make of an event')
+    .description(
+      'What a subscriber (its file, or the id of one that counts here) would make of an event, or why it would not hear it. ' +
+        'The event is a file with a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Nothing is queued.',
+    )
+    .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
+echo '{"type": "tool.call.timeout", "severity": "warning", "data": {"tool_name": "search"}}' | earpiece subscribers test tool_failure -`)
+    .action(async (which: string, file: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const text = await eventText(file);
+      const { subscriber, problems } = named(which);
+      if (!options.json && problems.length > 0) print(problems.map(problemLine).join('\n'));
+      if (subscriber === undefined) {
+        if (options.json) problems.forEach((problem) => printJson(problem));
+        return answer(EXIT.problems.code);
+      }
+      await made(subscriber, text, options, answer);
+    });
+}
+
+/** In a log of its own in memory, which nobody sees, all is done as it would be: heard, counted, grouped, rendered. */
+async function made(subscriber: Subscriber, text: string, options: GlobalOptions, answer: Answer): Promise<void> {
+  const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
+  const set: SubscriberSet = { subscribers: [subscriber], problems: [] };
+  const troubles: string[] = [];
+  await using ear = await openEarpiece({
+    db: 'memory:',
+    subscribers: { of: () => set },
+    onProblem: (line) => troubles.push(line),
+  });
+  const subject = `${ear.project}/test`;
+  const events = cloudEventsIn(text, { source: 'cli', subject });
+  const heard = await Promise.all(
+    events.map(async (event) => {
+      const emitted = await ear.bus.emit({ ...event, subject });
+      const one = emitted.heard[0] ?? {
+        subscriber: subscriber.id,
+        kind: 'skipped' as const,
+        because: notItsType(subscriber, event.type),
+      };
+      return { type: event.type, heard: one };
+    }),
+  );
+  // Where any moment has come but those of another turn.
+  const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
+  const waits = decisions.flatMap((decision) => (decision.kind === 'keep' ? [decision.reason] : []));
+  if (options.json) {
+    heard.forEach((each) => printJson(each));
+    (view?.items ?? []).forEach((item) => printJson(item));
+  } else {
+    for (const { type, heard: one } of heard)
+      print(
+        `${plain(type)}: ${one.kind === 'skipped' ? `not heard, ${plain(one.because)}` : one.kind === 'withdrew' ? 'takes back what is open under its key' : 'heard'}`,
+      );
+    for (const { text: said } of view?.items ?? []) print(`\n${plainLines(said)}`);
+    for (const why of new Set(waits)) print(`\n  not at once: ${plain(why)}`);
+    for (const line of troubles) print(`\n${plain(line)}`);
+  }
+  if (heard.every(({ heard: one }) => one.kind === 'skipped')) answer(EXIT.nobody.code);
+}
+
+const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} is none of ${events.types.join(', ')}`;
+
+function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
+  const off = what === 'disable';
+  group
+    .command(`${what} <id>`)
+    .summary(off ? 'queue nothing for its events' : 'let it tell again')
+    .description(
+      off
+        ? 'Switches a subscriber off from the next event on, in every process: it queues nothing. One of the core cannot be.'
+        : 'Switches a subscriber on again, from the next event on.',
+    )
+    .option('--project', 'in this project (default)')
+    .option('--user', 'in all projects of this database')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
+      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      await withSubscribers(options, async (ear) => {
+        const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
+        const changed = await ear.toggles[what](scope, id, whoAmI(), ear.bus.subscribers(ear.project));
+        const lists = await ear.toggles.lists(ear.project);
+        const offBy = offFor(id, lists);
+        if (options.json) return printJson({ id, changed, state: offBy.length === 0 ? 'on' : 'off', offBy });
+        const where = options.user ? 'in all projects' : `in project ${plain(ear.project)}`;
+        print(`${plain(id)} ${changed ? 'is' : 'was'} ${off ? 'off' : 'on'} ${changed ? '' : 'already '}${where}`);
+        const other = off ? undefined : offBy[0];
+        if (other !== undefined)
+          print(
+            `it stays off here: it is off ${other === 'user' ? 'in all projects' : `in project ${plain(ear.project)}`}; earpiece subscribers enable ${plain(id)}${other === 'user' ? ' --user' : ''}`,
+          );
+      });
+    });
+}
+
+type State = { readonly state: 'on' | 'off'; readonly offBy: readonly ToggleScope['kind'][]; readonly locked?: string };
+
+function stateOf({ id, output }: Subscriber, off: Toggled): State {
+  // One that was switched off before it was of the core.
+  if (output.core) return { state: 'on', offBy: [], locked: WHY_LOCKED };
+  const offBy = offFor(id, off);
+  return { state: offBy.length === 0 ? 'on' : 'off', offBy };
+}
+
+const offFor = (id: string, off: Toggled): readonly ToggleScope['kind'][] =>
+  (['user', 'project'] as const).filter((scope) => off[scope].includes(id));
+
+function stateShown(subscriber: Subscriber, off: Toggled): string {
+  const { state, offBy, locked } = stateOf(subscriber, off);
+  if (locked !== undefined) return 'locked';
+  return state === 'on' ? 'on' : paint('yellow', `off (${offBy.join(', ')})`);
+}
+
+function listed(subscriber: Subscriber, off: Toggled): object {
+  const { id, name, description, version, events, output, from } = subscriber;
+  return {
+    id,
+    name,
+    description,
+    version,
+    events,
+    priority: output.priority,
+    injectAt: output.injectAt,
+    core: output.core,
+    ...stateOf(subscriber, off),
+    from,
+    ...(output.template === undefined ? {} : { template: output.template.name }),
+  };
+}
+
+const problemLine = ({ severity, message, ...place }: SubscriberProblem): string =>
+  plain(formatProblem({ ...place, message: severity === 'warning' ? `warning: ${message}` : message }));
+
+/** The folders that count here. What is wrong in them is for the command to tell, not for stderr. */
+function here(): {
+  readonly project: string;
+  readonly paths: Readonly<Record<'shipped' | 'user' | 'project', string>>;
+  readonly source: SubscriberSource;
+} {
+  const { config } = readConfig({ cwd: process.cwd(), env: process.env });
+  const { project, projectRoot } = config;
+  const paths = {
+    shipped: shippedFolder(),
+    user: userSubscribersFolder({ env: process.env }),
+    project: projectFolder(projectRoot),
+  };
+  const source = subscriberFolders({ ...paths, projectRoot: (name) => (name === project ? projectRoot : undefined) });
+  return { project, paths, source };
+}
+
+async function withSubscribers<T>({ db }: GlobalOptions, work: (ear: Earpiece) => Promise<T>): Promise<T> {
+  await using ear = await openEarpiece({
+    ...(db === undefined ? {} : { flags: { db } }),
+    subscribers: here().source,
+    onProblem: complain,
+  });
+  return await work(ear);
+}
+
+type Checkable = { readonly name: string; readonly files: FolderState['files']; readonly problems: readonly SubscriberProblem[] };
+
+/** A folder that is not there is left out. */
+function ofHere(): readonly Checkable[] {
+  const { project, paths, source } = here();
+  const { problems } = source.of(project);
+  return (['shipped', 'user', 'project'] as const)
+    .map((name) => ({
+      name: paths[name],
+      files: new Folder({ path: paths[name], name, optional: name !== 'shipped', lookEveryMs: 0 }).look(0).files,
+      problems: problems.filter(({ file }) => file === paths[name] || dirname(file) === paths[name]),
+    }))
+    .filter(({ name, problems: wrong }) => wrong.length > 0 || existsSync(name));
+}
+
+function checkable(path: string): Checkable {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
+  const { subscriber, problems, ...rest } = fileAt(path);
+  return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
+}
+
+function fileAt(path: string): SubscriberFile {
+  const file = readSubscriber(path);
+  if (file === undefined)
+    throw new EarpieceError('not_found', `${path} cannot be read (ENOENT); name the file of a subscriber, or a folder of them`);
+  return file;
+}
+
+/** A file, or an id of this project. */
+function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
+  if (/[./\\]/.test(which)) return fileAt(which);
+  const { project, source } = here();
+  const { subscribers: all } = source.of(project);
+  const subscriber = all.find(({ id }) => id === which);
+  if (subscriber !== undefined) return { subscriber, problems: [] };
+  const near = didYouMean(
+    which,
+    all.map(({ id }) => id),
+  );
+  throw new EarpieceError(
+    'not_found',
+    `there is no subscriber ${JSON.stringify(which.slice(0, 80))}; ${near === undefined ? 'name its file, or an id of earpiece subscribers list' : `did you mean ${near}?`}`,
+  );
+}

@@ -1,0 +1,162 @@
+/** Tokens for the HTTP API: made, listed, revoked. On the store itself, so a running server sees it at once. */
+import type { Command } from 'commander';
+import { TOKEN_KINDS, type TokenInfo, type TokenKind } from '../../core/api.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Tokens } from '../../server/tokens.ts';
+import { choice, type CommandLine } from '../command-line.ts';
+import { agentFrom, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { table } from '../table.ts';
+import { ago, paint, plain, print, printJson } from '../terminal.ts';
+
+type CreateOptions = GlobalOptions & { kind: TokenKind; name: string; project?: string; agent?: string; expires?: string };
+
+export function token(program: CommandLine): void {
+  const group = program
+    .command('token')
+    .summary('who may use the HTTP API')
+    .description('Makes, lists and revokes tokens for the HTTP API, and logs browsers in.')
+    .usage('<command> [options]')
+    .helpCommand(false);
+  group
+    .command('create')
+    .summary('make a token; it is shown this once')
+    .description(
+      'Makes a token and shows it, this once. admin: everything; project: all of one project; agent: reads the conversations of one agent, or one of them, and queues in its project at most at error; ' +
+        'send: queues notifications and events in one project at most at error, and reads nothing.',
+    )
+    .addOption(choice('--kind <kind>', TOKEN_KINDS, 'what it may do').makeOptionMandatory())
+    .requiredOption('--name <name>', 'what it is for, for you')
+    .option('--project <project>', 'default: this one')
+    .option('--agent <address>', 'of kind agent: agent, project/agent or project/agent#conversation')
+    .option('--expires <duration>', 'when it ends by itself (default: when it is revoked)')
+    .example(`earpiece token create --kind send --name ci --expires 90d
+earpiece token create --kind agent --name worker --agent coder#main
+EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .token) earpiece agents --server http://127.0.0.1:4747`)
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<CreateOptions>();
+      const expiresInMs = options.expires === undefined ? undefined : durationOption('--expires', options.expires);
+      if (expiresInMs !== undefined && expiresInMs < 1_000)
+        throw new EarpieceError(
+          'bad_argument',
+          `--expires ${JSON.stringify(options.expires)} is over before it is used; write e.g. 90d`,
+        );
+      const { kind, name } = options;
+      if (kind !== 'agent' && options.agent !== undefined)
+        throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is for no single agent`);
+      await withEarpiece(options, async (ear) => {
+        const made = await (
+          await tokensOf(ear.store)
+        ).create({
+          kind,
+          name,
+          ...(kind === 'admin'
+            ? options.project === undefined
+              ? {}
+              : { project: options.project }
+            : { project: options.project ?? ear.project }),
+          ...agentOf(options, (text) => agentFrom(ear, text)),
+          ...(expiresInMs === undefined ? {} : { expiresInMs }),
+        });
+        if (options.json) return printJson(made);
+        // Alone on stdout, for a script; what is to know about it is for people.
+        print(made.token);
+        process.stderr.write(`${paint('dim', `${made.id}, for ${scopeText(made)}; it is not shown again`)}\n`);
+      });
+    });
+  group
+    .command('list')
+    .summary('tokens and browsers that are logged in')
+    .description('Tokens and browsers that are logged in, without their secrets.')
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      await withEarpiece(options, async (ear) => {
+        const all = await (await tokensOf(ear.store)).list();
+        if (options.json) return all.forEach((each) => printJson(each));
+        if (all.length === 0)
+          return print(paint('dim', 'there is no token; make one: earpiece token create --kind admin --name <name>'));
+        const now = ear.store.now();
+        print(
+          table(
+            all.map((each) => [
+              each.id,
+              each.session ? 'browser' : each.kind,
+              plain(each.name, 40),
+              plain(scopeText(each)),
+              each.lastUsedAt === null ? 'never' : ago(each.lastUsedAt, now),
+              each.expiresAt === null ? 'when revoked' : new Date(each.expiresAt).toISOString().slice(0, 10),
+            ]),
+            [{ head: 'id' }, { head: 'kind' }, { head: 'name', spare: 1 }, { head: 'for' }, { head: 'used' }, { head: 'ends' }],
+          ),
+        );
+      });
+    });
+  group
+    .command('revoke <id>')
+    .summary('stop a token at once')
+    .description('Stops a token at once, in running servers too, with the browsers that were logged in with it.')
+    .example('earpiece token revoke 4k2m9x01ab7q')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      await withEarpiece(options, async (ear) => {
+        if (!(await (await tokensOf(ear.store)).revoke(id)))
+          throw new EarpieceError(
+            'not_found',
+            `there is no token ${JSON.stringify(id.slice(0, 80))}; earpiece token list shows them`,
+          );
+        if (options.json) return printJson({ id, revoked: true });
+        print(`${plain(id)} is revoked`);
+      });
+    });
+  group
+    .command('login')
+    .summary('an address that logs one browser in')
+    .description('Prints an address that logs one browser in as admin, once, within ten minutes.')
+    .option('--url <url>', 'of the server (default: by server.host and server.port)')
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { url?: string }>();
+      if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
+        throw new EarpieceError(
+          'bad_argument',
+          `--url ${JSON.stringify(options.url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
+        );
+      await withEarpiece(options, async (ear) => {
+        const { loginUrl, makeCode } = await import('../../server/sessions.ts');
+        const { host, port } = ear.config.server;
+        const base = (options.url ?? `http://${/^(0\.0\.0\.0|::)$/.test(host) ? '127.0.0.1' : host}:${port}`).replace(
+          /\/+$/u,
+          '',
+        );
+        const login = loginUrl(base, await makeCode(ear.store));
+        if (options.json) printJson({ login });
+        else print(login);
+      });
+    });
+}
+
+/** Loaded where it is used. */
+async function tokensOf(store: Store): Promise<Tokens> {
+  const { Tokens: Made } = await import('../../server/tokens.ts');
+  return new Made(store);
+}
+
+function agentOf(
+  { kind, agent }: CreateOptions,
+  parse: (text: string) => ReturnType<typeof agentFrom>,
+): { project?: string; agent?: string; conversation?: string } {
+  if (kind !== 'agent') return {};
+  if (agent === undefined)
+    throw new EarpieceError('bad_argument', 'a token of kind agent is for one agent; say which: --agent <agent>');
+  const { log, conversation } = parse(agent);
+  const slash = log.indexOf('/');
+  return {
+    project: log.slice(0, slash),
+    agent: log.slice(slash + 1),
+    ...(conversation === undefined ? {} : { conversation }),
+  };
+}
+
+function scopeText({ project, agent, conversation }: Pick<TokenInfo, 'project' | 'agent' | 'conversation'>): string {
+  if (project === null) return 'everything';
+  return agent === null ? project : `${project}/${agent}${conversation === null ? '' : `#${conversation}`}`;
+}

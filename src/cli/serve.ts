@@ -1,0 +1,116 @@
+/** `earpiece serve` itself: the log, the server, and what both need of the configuration. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { readConfig } from '../config/index.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Earpiece } from '../earpiece.ts';
+import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
+import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
+import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
+import { EXIT } from './exit.ts';
+import { complain, paint, print, printJson } from './terminal.ts';
+import { VERSION } from './version.ts';
+
+export type ServeOptions = GlobalOptions & {
+  host?: string;
+  port?: string;
+  allowHost?: string[];
+  console: boolean;
+  open?: boolean;
+  verbose?: boolean;
+};
+
+/** The built console lies beside what is built of `src`, from there and from here. */
+const CONSOLE = join(import.meta.dirname, '../../dist/console');
+const SWEEP_EVERY_MS = 60_000;
+
+/** Stands there until it is asked to stop; resolves with the exit code. */
+export async function runServer(options: ServeOptions): Promise<number> {
+  for (const host of [options.host, ...(options.allowHost ?? [])])
+    if (host !== undefined && !/^[A-Za-z0-9_.:-]+$/.test(host))
+      throw new EarpieceError(
+        'bad_argument',
+        `${host === options.host ? '--host' : '--allow-host'} ${JSON.stringify(host.slice(0, 80))} is no host name or IP address; write e.g. 127.0.0.1`,
+      );
+  const given = options.port === undefined ? undefined : countOption('--port', options.port, { min: 0, max: 65_535 });
+  const stopped = asked();
+  return withEarpiece(options, async (ear) => {
+    const server = createServer({
+      inbox: ear,
+      project: ear.project,
+      version: VERSION,
+      config: () => readConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) }).config,
+      emitter: ear.bus,
+      bus: ear.bus,
+      toggles: ear.toggles,
+      webhooks: webhooksOf(ear),
+      telemetry: await openTelemetry(),
+      allowedHosts: options.allowHost ?? [],
+      report: complain,
+      ...(options.verbose ? { log: complain } : {}),
+      ...(options.console ? { consoleFolder: CONSOLE } : {}),
+    });
+    const host = options.host ?? ear.config.server.host;
+    const { url } = await server.listen({ host, port: given ?? ear.config.server.port });
+    const login = await server.loginUrl();
+    if (options.json) printJson({ url, login, pid: process.pid, db: ear.store.name });
+    else {
+      print(paint('bold', options.console ? login : url));
+      if (options.console)
+        print(paint('dim', 'This address logs one browser in, once, within ten minutes; another: earpiece token login'));
+      print(paint('dim', `${ear.store.name} · programs need a token: earpiece token create · Ctrl+C ends it`));
+      if (!isLoopbackHost(host))
+        print(paint('dim', 'It speaks plain HTTP: put a proxy with TLS before it where the network is not yours.'));
+    }
+    if (options.open) openBrowser(login);
+
+    const sweep = (): Promise<void> =>
+      ear.sweep().then(
+        () => undefined,
+        (error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`),
+      );
+    let sweeping = sweep();
+    const timer = setInterval(() => (sweeping = sweep()), SWEEP_EVERY_MS);
+    await stopped;
+    clearInterval(timer);
+    await server.stop();
+    await sweeping;
+    return EXIT.ok.code;
+  });
+}
+
+const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
+  options.db === undefined ? {} : { flags: { db: options.db } };
+
+/** Those whose secret is there; the others are told once. */
+function webhooksOf(ear: Earpiece): () => ReadonlyMap<string, WebhookReceiver> {
+  const ready = new Map<string, WebhookReceiver>();
+  for (const [name, settings] of Object.entries(ear.config.webhooks)) {
+    const made = receiverFrom(name, settings, process.env);
+    if (made.kind === 'ready') ready.set(name, made.receiver);
+    else complain(made.problem);
+  }
+  return () => ready;
+}
+
+/** Resolves when the user or the system asks the process to end; the second time it ends at once. */
+function asked(): Promise<void> {
+  return new Promise((resolve) => {
+    let before = false;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        if (before) process.exit(EXIT.stopped.code);
+        before = true;
+        resolve();
+      });
+  });
+}
+
+/** What a desktop has for it; where there is none the address stands on the terminal. */
+function openBrowser(url: string): void {
+  const [command = 'xdg-open', ...args] =
+    process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
+  spawn(command, [...args, url], { stdio: 'ignore', detached: true })
+    .on('error', () => complain('no browser could be opened; open the address yourself'))
+    .unref();
+}

@@ -1,0 +1,185 @@
+/** What a chart is made of: how much was queued, delivered and waiting, how long it took, and what it cost. */
+import type { ActivityReply, Counts } from '../../core/api.ts';
+import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import { formatKind, type Level } from '../../core/notification.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import type { Inbox } from '../../inbox/index.ts';
+import { maySeeItem } from '../authority.ts';
+import { answers, createRoute, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { activity, logParam, nameParam } from '../schemas.ts';
+import type { Principal } from '../tokens.ts';
+import { scopeOf } from './notifications.ts';
+
+const HOUR = 3_600_000;
+/** For one answer: more is not looked at, and said so. */
+const MAX_ITEMS = 20_000;
+const MAX_LOGS = 1_000;
+const MAX_BUCKETS = 500;
+const GOOD_FOR_MS = 5_000;
+
+export function activityRoutes(api: Api, { inbox }: Deps): void {
+  const known = new Map<string, { readonly at: number; readonly reply: Promise<ActivityReply> }>();
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/activity',
+      operationId: 'getActivity',
+      tags: ['activity'],
+      summary: 'Queued, delivered and waiting over time by level; time to delivery; what it cost',
+      request: {
+        query: z.strictObject({
+          project: nameParam.optional(),
+          log: logParam.optional(),
+          from: seqQuery.optional().openapi({ description: 'epoch milliseconds; default: a day before `to`' }),
+          to: seqQuery.optional().openapi({ description: 'epoch milliseconds; default: now' }),
+          bucket: z.coerce
+            .number()
+            .int()
+            .min(1_000)
+            .max(31 * 24 * HOUR)
+            .optional()
+            .openapi({ description: 'milliseconds; default: a 48th' }),
+        }),
+      },
+      responses: answers(activity, 'activity'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { project, log, from, to, bucket } = c.req.valid('query');
+      const scope = scopeOf(who, { project, log });
+      const now = inbox.store.now();
+      const end = to ?? now;
+      const begin = from ?? end - 24 * HOUR;
+      if (begin >= end) throw new ProblemError('bad_argument', `from ${begin} is not before to ${end}`, { field: 'from' });
+      const bucketMs = bucket ?? Math.max(1_000, Math.ceil((end - begin) / 48));
+      if ((end - begin) / bucketMs > MAX_BUCKETS)
+        throw new ProblemError(
+          'bad_argument',
+          `that makes ${Math.ceil((end - begin) / bucketMs)} buckets, at most ${MAX_BUCKETS} are made; choose a longer bucket`,
+          { field: 'bucket' },
+        );
+      const asked = { project: scope.project ?? null, log: scope.log, from: begin, to: end, bucketMs };
+      const key = JSON.stringify([who.kind === 'agent' ? who.id : null, { ...asked, from: from ?? null, to: to ?? null }]);
+      const before = known.get(key);
+      if (before !== undefined && now - before.at < GOOD_FOR_MS) return reply<ActivityReply>(c, await before.reply);
+      if (known.size >= 100) known.clear();
+      const made = activityOf(inbox, who, asked);
+      known.set(key, { at: now, reply: made });
+      made.catch(() => known.delete(key));
+      return reply<ActivityReply>(c, await made);
+    },
+  );
+}
+
+type Asked = {
+  readonly project: string | null;
+  readonly log: LogKey | undefined;
+  readonly from: number;
+  readonly to: number;
+  readonly bucketMs: number;
+};
+
+async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<ActivityReply> {
+  const { from, to, bucketMs } = asked;
+  const n = Math.ceil((to - from) / bucketMs);
+  const buckets = Array.from({ length: n }, (_, i) => ({
+    at: from + i * bucketMs,
+    queued: none(),
+    delivered: none(),
+    waiting: none(),
+    tokens: 0,
+  }));
+  const at = (time: number): (typeof buckets)[number] | undefined =>
+    time < from || time >= to ? undefined : buckets[Math.floor((time - from) / bucketMs)];
+  const kinds = new Map<string, { queued: number; delivered: number; tokens: number }>();
+  const times: number[] = [];
+  let tokens = 0;
+
+  const truncated = await eachItem(inbox, asked, (item) => {
+    if (!maySeeItem(who, item)) return;
+    const { level, kind } = item.notification;
+    const name = formatKind(kind);
+    let of = kinds.get(name);
+    if (of === undefined) kinds.set(name, (of = { queued: 0, delivered: 0, tokens: 0 }));
+    const queued = at(item.at);
+    if (queued !== undefined) {
+      queued.queued[level]++;
+      of.queued++;
+    }
+    const deliveredAt = item.outcome === 'delivered' ? item.closedAt : undefined;
+    const delivered = deliveredAt === undefined ? undefined : at(deliveredAt);
+    if (delivered !== undefined && deliveredAt !== undefined) {
+      delivered.delivered[level]++;
+      of.delivered++;
+      times.push(Math.max(0, deliveredAt - item.at));
+      // Of a line that several share, one pays.
+      if (item.text !== undefined && (item.group === undefined || item.group[0] === item.id)) {
+        const cost = estimateTokens(item.text);
+        delivered.tokens += cost;
+        of.tokens += cost;
+        tokens += cost;
+      }
+    }
+    const closedAt = item.closedAt ?? Number.POSITIVE_INFINITY;
+    // It waits at the end of each bucket between.
+    const first = Math.max(0, Math.floor((item.at - from) / bucketMs));
+    for (let i = first; i < n; i++) {
+      const bucket = buckets[i];
+      if (bucket === undefined || bucket.at + bucketMs > closedAt) break;
+      bucket.waiting[level]++;
+    }
+  });
+
+  times.sort((a, b) => a - b);
+  const share = (part: number): number | null => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? null;
+  return {
+    ...asked,
+    buckets,
+    delivery: { count: times.length, p50Ms: share(0.5), p95Ms: share(0.95) },
+    kinds: [...kinds]
+      .map(([kind, counts]) => ({ kind, ...counts }))
+      .filter(({ queued, delivered }) => queued + delivered > 0)
+      .toSorted((a, b) => b.queued - a.queued || (a.kind < b.kind ? -1 : 1))
+      .slice(0, 50),
+    tokens,
+    truncated,
+  };
+}
+
+/** Items that were queued or closed in the time, and those that still wait. True when there were more than are looked at. */
+async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
+  const { log, project, from, to } = asked;
+  const found =
+    log === undefined ? await inbox.store.agents({ ...(project === null ? {} : { project }), limit: MAX_LOGS + 1 }) : [];
+  const logs = log === undefined ? found.slice(0, MAX_LOGS).map((each) => each.log) : [log];
+  let left = MAX_ITEMS;
+  let truncated = found.length > MAX_LOGS;
+  for (const key of logs) {
+    for (const state of ['open', 'closed'] as const) {
+      let before = Number.MAX_SAFE_INTEGER;
+      for (;;) {
+        const page = await inbox.store.items(key, { kind: 'latest', limit: 500, before, state });
+        for (const item of page) if (item.at < to && (item.closedAt ?? to) >= from) look(item);
+        left -= page.length;
+        const last = page.at(-1);
+        // What was queued a week before it may still have been closed then; nobody waits longer for a chart.
+        if (last === undefined || page.length < 500 || (state === 'closed' && last.at < from - 7 * 24 * HOUR)) break;
+        if (left <= 0) {
+          truncated = true;
+          break;
+        }
+        before = last.seq;
+        // Others get their turn.
+        await new Promise(setImmediate);
+      }
+    }
+    if (left <= 0) return true;
+  }
+  return truncated;
+}
+
+const none = (): Record<Level, number> & Counts => ({ info: 0, warning: 0, error: 0, critical: 0 });

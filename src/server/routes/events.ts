@@ -1,0 +1,227 @@
+/** Events from outside: CloudEvents with a token, and webhooks that are known by their signature. */
+import { parseAddress } from '../../core/address.ts';
+import type { EmittedReply } from '../../core/api.ts';
+import type { Emitted, EventInput, Heard } from '../../core/event.ts';
+import { checksum } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+import { asData } from '../../sources/webhooks/cloud-event.ts';
+import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
+import { lowered, mustQueue } from '../authority.ts';
+import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
+import { principalOf, type Guards } from '../guards.ts';
+import { ProblemError, type ProblemCode } from '../problems.ts';
+import { cloudEvent, emitted } from '../schemas.ts';
+import type { Principal } from '../tokens.ts';
+
+export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {
+  const { inbox, emitter, metrics, webhooks } = deps;
+
+  api.openAPIRegistry.register('CloudEvent', cloudEvent);
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/events',
+      operationId: 'emitEvents',
+      tags: ['events'],
+      summary: 'CloudEvents 1.0: one, a batch, or binary with ce-* headers; subscribers make notifications of them',
+      request: {
+        body: {
+          required: true,
+          content: {
+            // Only named: `eventFromCloudEvent` is what checks them, and says what is wrong with more care.
+            'application/cloudevents+json': { schema: { $ref: '#/components/schemas/CloudEvent' } },
+            'application/cloudevents-batch+json': {
+              schema: { type: 'array', items: { $ref: '#/components/schemas/CloudEvent' } },
+            },
+          },
+        },
+      },
+      responses: answers(emitted, 'what came of each event; all of it is durable'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      if (emitter === undefined) throw noBus();
+      const events = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer())).map((event) => allowed(who, event));
+      const done: Emitted[] = [];
+      for (const event of events) {
+        done.push(await emitter.emit(event));
+        metrics.count('earpiece_events_total', { from: 'token' });
+      }
+      return reply<EmittedReply>(c, emittedReply(done));
+    },
+  );
+
+  const replays = replayWindow();
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/webhooks/{name}',
+      operationId: 'receiveWebhook',
+      tags: ['events'],
+      summary: 'A delivery of somebody who signs: GitHub, Alertmanager, Standard Webhooks, CloudEvents, JSON',
+      security: [],
+      request: {
+        params: z.object({ name: z.string().min(1).max(64) }),
+        body: {
+          required: true,
+          content: { 'application/octet-stream': { schema: z.string().openapi({ description: 'the body as it was signed' }) } },
+        },
+      },
+      responses: answers(emitted, 'what came of it'),
+    }),
+    async (c) => {
+      guards.mayTry(c);
+      const { name } = c.req.valid('param');
+      const receiver = webhooks().get(name);
+      if (receiver === undefined)
+        throw new ProblemError(
+          'not_found',
+          `there is no webhook ${JSON.stringify(name)}; [webhooks.${name}] in earpiece.toml makes one`,
+        );
+      if (emitter === undefined) throw noBus();
+      const body = Buffer.from(await c.req.arrayBuffer());
+      const received = receive({ headers: c.req.header(), body, receiver, now: inbox.store.now(), seen: replays.seen });
+      if (received.kind === 'refused') {
+        if (received.status === 401) guards.failed(c);
+        if (received.status === 200) return reply<EmittedReply>(c, { events: [] });
+        throw refusalOf(received);
+      }
+      const done: Emitted[] = [];
+      for (const event of received.events) {
+        done.push(await emitter.emit(event));
+        metrics.count('earpiece_events_total', { from: 'webhook' });
+      }
+      replays.remember(received.deliveries);
+      return reply<EmittedReply>(c, emittedReply(done));
+    },
+  );
+}
+
+const noBus = (): ProblemError =>
+  new ProblemError('not_found', 'this server takes no events: it was made without an emitter; queue notifications instead');
+
+/** Structured, batch or binary, as the specification has it; plain JSON is read as structured. */
+function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): readonly EventInput[] {
+  const type = headers['content-type'] ?? '';
+  if (headers['ce-specversion'] !== undefined) return [binary(headers, body, type)];
+  if (!/^application\/(cloudevents(-batch)?\+)?json\b/iu.test(type))
+    throw new ProblemError(
+      'unsupported_media_type',
+      `the content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 80))}; a CloudEvent comes as application/cloudevents+json, application/cloudevents-batch+json, or with ce-specversion and its other attributes in headers`,
+    );
+  const json = jsonOf(body);
+  if (!Array.isArray(json)) {
+    if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type says a batch, and the body is no list');
+    return [eventFromCloudEvent(json)];
+  }
+  const list = json as readonly Json[];
+  if (list.length > WEBHOOK_LIMITS.events)
+    throw new ProblemError(
+      'too_large',
+      `the batch has ${list.length} events, at most ${WEBHOOK_LIMITS.events} are taken; send several`,
+    );
+  return list.map((each, i) => {
+    try {
+      return eventFromCloudEvent(each);
+    } catch (error) {
+      // Nothing was emitted yet: all of them are read first.
+      throw new ProblemError(
+        'bad_event',
+        `event ${i + 1} of the batch: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  });
+}
+
+function binary(headers: Readonly<Record<string, string>>, body: Buffer, type: string): EventInput {
+  const attributes: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith('ce-')) attributes[name.slice(3)] = decoded(name, value);
+  const { data: _data, data_base64: _base64, ...rest } = attributes;
+  return eventFromCloudEvent({
+    ...rest,
+    ...(type === '' ? {} : { datacontenttype: type }),
+    data: asData(body, type === '' ? undefined : type),
+  });
+}
+
+function decoded(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value.trim().replace(/^"(.*)"$/u, '$1'));
+  } catch {
+    throw new ProblemError('bad_event', `the header ${name} is not percent-encoded as it should be`, { field: name });
+  }
+}
+
+function jsonOf(body: Buffer): Json {
+  const text = body.toString('utf8');
+  if (nestsTooDeep(text))
+    throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it flatter`);
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new ProblemError('bad_event', 'the body is not valid JSON');
+  }
+}
+
+/** Before it is parsed: brackets outside of texts. */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gsu)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > WEBHOOK_LIMITS.depth) return true;
+  }
+  return false;
+}
+
+/**
+ * Whose token it is decides what it may say. What agents and send-only tokens emit is held apart as webhooks are: its
+ * source and its keys are its own, so that it neither counts into, replaces nor takes back what others said.
+ */
+function allowed(who: Principal, event: EventInput): EventInput {
+  const to = parseAddress(event.subject);
+  mustQueue(who, to, { message: event.type });
+  if (who.kind === 'admin' || who.kind === 'project') return event;
+  const { about: _about, purpose: _purpose, deliver: _deliver, key, ...rest } = event;
+  const source = `token/${who.id}`;
+  const { severity } = event;
+  return {
+    ...rest,
+    source,
+    id: `${event.source} ${event.id ?? ''}`.slice(0, 200),
+    ...(severity === undefined || severity === 'debug' ? {} : { severity: lowered(severity) }),
+    ...(key === undefined ? {} : { key: `${source}:${key.length <= 150 ? key : checksum(key)}` }),
+    ...(who.kind === 'agent' && who.agent !== null ? { origin: { agent: who.agent, depth: 1 } } : {}),
+  };
+}
+
+const emittedReply = (done: readonly Emitted[]): EmittedReply => ({
+  events: done.map(({ event, heard }) => ({
+    id: event.id,
+    source: event.source,
+    type: event.type,
+    heard: heard.map((one) => ({
+      subscriber: one.subscriber,
+      kind: one.kind,
+      ids: idsOf(one),
+      because: one.kind === 'skipped' ? one.because : null,
+    })),
+  })),
+});
+
+function idsOf(heard: Heard): readonly string[] {
+  if (heard.kind === 'withdrew') return heard.ids;
+  return heard.kind === 'skipped' ? [] : [heard.id];
+}
+
+function refusalOf({ status, code, reason }: Refusal): ProblemError {
+  const known: Readonly<Record<number, ProblemCode>> = {
+    400: 'bad_event',
+    401: 'unauthorized',
+    413: 'too_large',
+    415: 'unsupported_media_type',
+    422: 'bad_event',
+  };
+  return new ProblemError(known[status] ?? 'bad_event', `${code.replaceAll('_', ' ')}: ${reason}`);
+}

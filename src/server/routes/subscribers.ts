@@ -1,0 +1,264 @@
+/** Subscribers: what they listen to, how often they spoke, on and off. The paths and names are those of the fifth seed. */
+import { WHY_LOCKED } from '../../bus/toggles.ts';
+import type { Subscriber } from '../../bus/index.ts';
+import { sampleEvent } from '../../bus/samples.ts';
+import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../core/api.ts';
+import { formatAddress, parseAddress } from '../../core/address.ts';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import { isType } from '../../core/records.ts';
+import type { Inbox } from '../../inbox/index.ts';
+import { mustBeAdmin, mustLead, mustRead } from '../authority.ts';
+import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { disabledSubscribers, nameParam, subscriber, subscribers, subscriberTest } from '../schemas.ts';
+import type { Principal } from '../tokens.ts';
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+export function subscriberRoutes(api: Api, deps: Deps): void {
+  const { inbox } = deps;
+  const rates = new Rates(inbox);
+  const projectQuery = z.strictObject({ project: nameParam.optional() });
+  const idParams = z.object({ id: z.string().min(1).max(128) });
+  const projectOf = (who: Principal, asked: string | undefined): string => asked ?? who.project ?? deps.project;
+  const parts = (): Required<Pick<Deps, 'bus' | 'toggles'>> & {
+    bus: NonNullable<Deps['bus']>;
+    toggles: NonNullable<Deps['toggles']>;
+  } => {
+    const { bus, toggles } = deps;
+    if (bus === undefined || toggles === undefined)
+      throw new ProblemError('not_found', 'this server was made without subscribers');
+    return { bus, toggles };
+  };
+
+  const find = (project: string, id: string): Subscriber => {
+    const all = parts().bus.subscribers(project).subscribers;
+    const found = all.find((each) => each.id === id);
+    if (found !== undefined) return found;
+    const near = didYouMean(
+      id,
+      all.map((each) => each.id),
+    );
+    throw new ProblemError(
+      'not_found',
+      `there is no subscriber ${JSON.stringify(id.slice(0, 80))} in project ${project}; ${near === undefined ? 'GET /api/notifications/subscribers lists them' : `did you mean ${near}?`}`,
+    );
+  };
+  const item = async (project: string, of: Subscriber): Promise<SubscriberItem> =>
+    itemOf(of, await parts().toggles.disabled(project), await rates.of(project));
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/notifications/subscribers',
+      operationId: 'listSubscribers',
+      tags: ['subscribers'],
+      summary: 'Subscribers of a project: what they listen to, whether they are on, how often they spoke this week',
+      request: { query: projectQuery },
+      responses: answers(subscribers, 'subscribers'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustRead(who, { project });
+      const { subscribers: all, problems } = parts().bus.subscribers(project);
+      const [off, spoke] = await Promise.all([parts().toggles.disabled(project), rates.of(project)]);
+      return reply<SubscribersReply>(c, {
+        project,
+        subscribers: all.map((each) => itemOf(each, off, spoke)),
+        problems: problems.map(({ file, severity, message }) => ({ file, severity, message })),
+      });
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications/subscribers/{id}/toggle',
+      operationId: 'toggleSubscriber',
+      tags: ['subscribers'],
+      summary: 'Switch one on or off, from the next event on; 400 for one of the core, with the reason',
+      request: {
+        params: idParams,
+        query: projectQuery,
+        body: jsonBody(z.strictObject({ enabled: z.boolean() }).openapi('ToggleInput')),
+      },
+      responses: answers(subscriber, 'the subscriber as it is now'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustLead(who, { project });
+      const found = find(project, c.req.valid('param').id);
+      const { bus, toggles } = parts();
+      const set = bus.subscribers(project);
+      if (c.req.valid('json').enabled) {
+        if ((await toggles.lists(project)).user.includes(found.id)) {
+          mustBeAdmin(who, `switching on ${found.id}, which is off in every project,`);
+          await toggles.enable({ kind: 'user' }, found.id, who.name, set);
+        }
+        await toggles.enable({ kind: 'project', project }, found.id, who.name, set);
+      } else await toggles.disable({ kind: 'project', project }, found.id, who.name, set);
+      return reply<SubscriberItem>(c, await item(project, found));
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/notifications/subscribers/{id}/test',
+      operationId: 'testSubscriber',
+      tags: ['subscribers'],
+      summary: 'Emit a canned event of its first type, and say when it will show',
+      request: {
+        params: idParams,
+        query: projectQuery,
+        body: jsonBody(
+          z
+            .strictObject({
+              to: z.string().max(400).optional().openapi({ description: 'default: who is active in the project' }),
+            })
+            .openapi('TestInput'),
+        ),
+      },
+      responses: answers(subscriberTest, 'what was emitted, and when it will show'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustLead(who, { project });
+      const found = find(project, c.req.valid('param').id);
+      const to = parseAddress(c.req.valid('json').to ?? `${project}/*`);
+      if (to.project !== project)
+        throw new ProblemError('bad_argument', `${formatAddress(to)} is not in project ${project}; name an agent of it`, {
+          field: 'to',
+        });
+      if (deps.emitter === undefined) throw new ProblemError('not_found', 'this server takes no events');
+      const { event, heard } = await deps.emitter.emit({ ...sampleEvent(found), subject: formatAddress(to) });
+      const own = heard.find((one) => one.subscriber === found.id);
+      const skipped = own === undefined ? 'it did not hear it' : own.kind === 'skipped' ? own.because : undefined;
+      return reply<SubscriberTestReply>(c, {
+        subscriber_id: found.id,
+        event_type: event.type,
+        inject_at: found.output.injectAt,
+        to: formatAddress(to),
+        notification: own !== undefined && 'id' in own ? own.id : null,
+        message: skipped === undefined ? WHEN[found.output.injectAt] : `nothing was queued: ${skipped}`,
+      });
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/settings/notifications',
+      operationId: 'getDisabledSubscribers',
+      tags: ['subscribers'],
+      summary: 'Which subscribers are off',
+      request: { query: projectQuery },
+      responses: answers(disabledSubscribers, 'their ids'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustRead(who, { project });
+      return reply(c, { disabled_subscribers: [...(await parts().toggles.disabled(project))].toSorted() });
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'put',
+      path: '/api/settings/notifications',
+      operationId: 'setDisabledSubscribers',
+      tags: ['subscribers'],
+      summary: 'Replace the list of those that are off, all or nothing; 400 for unknown ids and for the core',
+      request: { query: projectQuery, body: jsonBody(disabledSubscribers) },
+      responses: answers(disabledSubscribers, 'the list as it is now'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustLead(who, { project });
+      const { bus, toggles } = parts();
+      const { disabled_subscribers: ids } = c.req.valid('json');
+      try {
+        await toggles.set({ kind: 'project', project }, ids, who.name, bus.subscribers(project));
+      } catch (error) {
+        // An id in a body is bad input, not a place that is not there.
+        if (error instanceof EarpieceError && error.code === 'not_found')
+          throw new ProblemError('bad_argument', error.message, { field: 'disabled_subscribers' });
+        throw error;
+      }
+      return reply(c, { disabled_subscribers: [...(await toggles.disabled(project))].toSorted() });
+    },
+  );
+}
+
+function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<string, number>): SubscriberItem {
+  const { core } = of.output;
+  return {
+    id: of.id,
+    name: of.name,
+    description: of.description,
+    version: of.version,
+    event_types: of.events.types,
+    priority: of.output.priority,
+    inject_at: of.output.injectAt,
+    core,
+    locked: core ? WHY_LOCKED : null,
+    enabled: core || !off.has(of.id),
+    from: { folder: of.from.folder, file: of.from.file },
+    spoke_last_7_days: spoke.get(of.id) ?? 0,
+  };
+}
+
+const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
+  immediate: 'queued: it rides on the next message to the model, and interrupts where it is critical',
+  turn_start: "queued: it rides on the agent's next request",
+  after_tool: 'queued: it rides on the next tool result',
+  turn_end: "queued: it rides at the end of the agent's cycle",
+};
+
+/** Positions looked at to count who spoke this week, and for how long an answer is good. */
+const MAX_POSITIONS = 20_000;
+const GOOD_FOR_MS = 30_000;
+
+class Rates {
+  readonly #inbox: Inbox;
+  readonly #known = new Map<string, { readonly at: number; readonly counts: ReadonlyMap<string, number> }>();
+
+  constructor(inbox: Inbox) {
+    this.#inbox = inbox;
+  }
+
+  async of(project: string): Promise<ReadonlyMap<string, number>> {
+    const { store } = this.#inbox;
+    const now = store.now();
+    const known = this.#known.get(project);
+    if (known !== undefined && now - known.at < GOOD_FOR_MS) return known.counts;
+    const counts = new Map<string, number>();
+    const floor = Math.max(0, (await store.head()) - MAX_POSITIONS);
+    let upTo: number | undefined;
+    for (;;) {
+      const page = await store.read({
+        project,
+        types: ['system_notification_queued'],
+        after: floor,
+        ...(upTo === undefined ? {} : { upTo }),
+        newestFirst: true,
+        limit: 500,
+      });
+      for (const { body } of page)
+        if (isType(body, 'system_notification_queued') && body.subscriber !== undefined)
+          counts.set(body.subscriber.id, (counts.get(body.subscriber.id) ?? 0) + 1);
+      const last = page.at(-1);
+      if (last === undefined || page.length < 500 || last.at < now - WEEK_MS) break;
+      upTo = last.seq - 1;
+    }
+    if (this.#known.size > 1_000) this.#known.clear();
+    this.#known.set(project, { at: now, counts });
+    return counts;
+  }
+}

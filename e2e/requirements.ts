@@ -273,15 +273,18 @@ export const REQUIREMENTS = {
   },
   'cli:emit': { behaviour: 'emit takes CloudEvents and says who heard them and what came of it.' },
 
+  // What our own agent tells of itself, and itself.
+  'sources:failures': {
+    behaviour: 'A tool that fails, however, gives one failure or one timeout, in the carrier of its batch.',
+  },
+  'sources:thresholds': { behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.' },
+  'sources:loops': { behaviour: 'The same calls three times in six batches are told, once a turn.' },
+  'sources:rate-limits': {
+    behaviour: "Little that is left of a provider's limit is told once until it resets, a refusal each time.",
+  },
+  'self:deferred': { behaviour: 'What an agent tells itself for later arrives then, once, across restarts.' },
+
   // To come.
-  'sources:thresholds': {
-    behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.',
-    deferred: 'needs sources',
-  },
-  'self:deferred': {
-    behaviour: 'What an agent tells itself for later arrives then, once, across restarts.',
-    deferred: 'needs our own agent',
-  },
   'console:history': {
     behaviour: 'The console shows what arrived, staged and read, and triggers nothing again.',
     deferred: 'needs the console',

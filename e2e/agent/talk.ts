@@ -19,6 +19,8 @@ import { changes, partsOf } from './prefix.ts';
 
 export type TalkOptions = Partial<AgentOptions> & {
   readonly store?: Store;
+  /** Instead of one on `store` with `policy`; it is closed with the talk. */
+  readonly inbox?: AgentOptions['earpiece'];
   readonly policy?: Partial<Policy>;
   /** Instead of the script in its order. */
   readonly stepOf?: (request: Request, n: number) => Step;
@@ -45,13 +47,15 @@ export class Talk implements AsyncDisposable {
   }
 
   static async start(api: Api, steps: readonly Step[], options: TalkOptions = {}): Promise<Talk> {
-    const { store = memoryStore(), policy, stepOf = inOrder(steps), server, ...agent } = options;
+    const { store = memoryStore(), inbox: given, policy, stepOf = inOrder(steps), server, ...agent } = options;
     const model = server ?? (await startModel(stepOf));
-    const inbox = new Inbox({
-      store,
-      policies: { policy: () => ({ ...DEFAULT_POLICY, coalesceMs: {}, ...policy }) },
-      timeZone: 'UTC',
-    });
+    const inbox: AgentOptions['earpiece'] =
+      given ??
+      new Inbox({
+        store,
+        policies: { policy: () => ({ ...DEFAULT_POLICY, coalesceMs: {}, ...policy }) },
+        timeZone: 'UTC',
+      });
     const open = async (): Promise<Agent> =>
       createAgent({
         model: await modelOf(api, model.url),

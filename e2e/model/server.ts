@@ -33,6 +33,8 @@ export type Step = {
   readonly says?: Answer;
   /** Instead of an answer. */
   readonly refuses?: { readonly status: number; readonly body: JsonObject };
+  /** Of the response, whether it answers or refuses. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Awaited before anything is answered, the headers included. */
   readonly before?: (request: Request) => Promise<unknown> | void;
   /** Awaited before the chunk goes out: `part -1` is the answer's beginning, `says.length` its end. */
@@ -125,11 +127,13 @@ async function play(step: Step, request: Request, response: http.ServerResponse)
   if (response.destroyed) return;
   if (step.refuses) {
     request.status = step.refuses.status;
-    response.writeHead(request.status, { 'content-type': 'application/json' }).end(JSON.stringify(step.refuses.body));
+    response
+      .writeHead(request.status, { 'content-type': 'application/json', ...step.headers })
+      .end(JSON.stringify(step.refuses.body));
     return;
   }
   request.status = 200;
-  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  response.writeHead(200, { 'content-type': 'text/event-stream', ...step.headers }).flushHeaders();
   for (const { part, delta, sse } of WIRES[request.wire](step.says ?? [], request.n)) {
     for (const stop of step.at ?? []) if (stop.part === part && stop.delta === delta) await stop.do(request);
     if (response.destroyed) return;

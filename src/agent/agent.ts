@@ -148,15 +148,18 @@ export class Agent implements AsyncDisposable {
     this.#placement = options.placement ?? placementOf(familyOf(options.model.provider));
     this.#watcher = new Watcher(this);
     const { model, tools = [] } = options;
+    // `openai.chat` and `openai.responses` are one provider.
+    const provider = model.provider.split('.')[0] ?? model.provider;
     this.#self = new SelfWatch({
       inbox: this.inbox,
       emitter: this.emitter,
       log: this.conversation.log,
       address: this.conversation.address,
       setup: {
-        model: `${model.provider.split('.')[0]}:${model.modelId}`,
+        model: `${provider}:${model.modelId}`,
         tools: tools.map(({ name }) => name).toSorted(),
       },
+      provider,
       budget: { ...options.budget, iterations: options.maxCycles ?? MAX_CYCLES },
       onTrouble: options.onTrouble ?? warn,
     });

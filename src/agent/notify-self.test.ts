@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
 import type { Emitted, EventInput, Heard } from '../core/event.ts';
 import { makeEvent } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
@@ -52,9 +53,9 @@ describe('what is kept', () => {
   it.each([
     [{}, '[NOTE] x', 'agent.self.notify', 'info'],
     [{ category: 'discovery' }, '[DISCOVERY] x', 'agent.self.notify', 'info'],
-    [{ category: 'warning', priority: 'high' }, '[WARN!] x', 'agent.self.notify', 'warning'],
+    [{ category: 'warning', priority: 'high' }, '[!WARN] x', 'agent.self.notify', 'warning'],
     [{ category: 'checkpoint', priority: 'low' }, '[CHECKPOINT] x', 'agent.self.notify', 'info'],
-    [{ category: 'reminder', priority: 'critical' }, '[REMINDER!] x', 'agent.self.remind', 'error'],
+    [{ category: 'reminder', priority: 'critical' }, '[!REMINDER] x', 'agent.self.remind', 'error'],
   ])('%j is %s', async (more, message, kind, level) => {
     const { inbox, open } = stage();
     const { note, agent } = await open('a');
@@ -149,6 +150,8 @@ describe('a key', () => {
 });
 
 describe('whose it is', () => {
+  proves('self:deferred');
+
   it('of its conversation: no other gets it, and it comes after a restart', async () => {
     const { open } = stage();
     const { note, agent } = await open('a');

@@ -147,7 +147,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
   const dueInMs = typeof deliver === 'object' && 'at' in deliver ? Math.max(0, deliver.at - now) : 0;
   const lastsMs = await expiryOf(given['expires_in'], { now, timeZone: inbox.timeZone });
 
-  const prefix = `[${PREFIX[category]}${priority === 'high' || priority === 'critical' ? '!' : ''}]`;
+  const prefix = `[${priority === 'high' || priority === 'critical' ? '!' : ''}${PREFIX[category]}]`;
   const event: EventInput & { id: string } = {
     id: inbox.ids.make('note'),
     type: category === 'reminder' ? 'agent.self.remind' : 'agent.self.notify',
@@ -155,7 +155,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     // A time, or a number of turns, comes for whichever conversation is there then; else it is for the next one.
     subject: !persist ? conversation.address : typeof deliver === 'object' ? conversation.log : `${conversation.log}#${NEXT}`,
     severity: SEVERITY[priority],
-    message: `${prefix} ${message}`,
+    message,
     data: {
       message,
       category,
@@ -170,7 +170,7 @@ async function leave(agent: Agent, given: Readonly<Record<string, Json>>): Promi
     origin: { agent: conversation.log, tool: 'notify_self', depth: 0 },
     ...(key === undefined ? {} : { key: keyOf(key, conversation, persist), supersede: true }),
   };
-  const kept = await say(event, { inbox, emitter, now });
+  const kept = await say(event, { inbox, emitter, now, plainly: `${prefix} ${message}` });
   if (kept.kind === 'skipped')
     return {
       content: `The note was not kept: ${kept.because}`,

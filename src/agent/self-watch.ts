@@ -23,6 +23,8 @@ export type SelfWatchOptions = {
   /** `project/agent#conversation`. */
   readonly address: string;
   readonly setup: Setup;
+  /** Whose rate limits are told. */
+  readonly provider: string;
   readonly budget: BudgetOptions & { readonly iterations: number };
   readonly onTrouble: (error: unknown) => void;
 };
@@ -50,7 +52,7 @@ export class SelfWatch {
   constructor(options: SelfWatchOptions) {
     this.#options = options;
     this.budget = new Budget(options.budget);
-    this.#rateLimits = new RateLimits({ provider: options.setup.model.split('.')[0] ?? '' });
+    this.#rateLimits = new RateLimits({ provider: options.provider });
   }
 
   /** The conversation is opened with these records. */

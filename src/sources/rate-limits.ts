@@ -46,6 +46,7 @@ export class RateLimits {
             data: {
               provider: this.#provider,
               what: name,
+              limit_name: name,
               limit,
               remaining,
               percentage: Math.floor((remaining / limit) * 100),

@@ -15,10 +15,15 @@ export type SayOptions = {
   /** Without a bus one event is one notification. */
   readonly emitter?: Emitter | undefined;
   readonly now: number;
+  /** Instead of the event's message where no subscriber's template says it. */
+  readonly plainly?: string;
 };
 
 /** The event's id makes it one: said again it changes nothing. Without a bus it is the notification's id, as it is. */
-export async function say(event: EventInput & { readonly id: string }, { inbox, emitter, now }: SayOptions): Promise<Said> {
+export async function say(
+  event: EventInput & { readonly id: string },
+  { inbox, emitter, now, plainly }: SayOptions,
+): Promise<Said> {
   if (emitter !== undefined) {
     const { heard } = await emitter.emit(event);
     const ids = heard.flatMap((by) => ('id' in by ? [by.id] : []));
@@ -27,6 +32,10 @@ export async function say(event: EventInput & { readonly id: string }, { inbox, 
     if (skipped?.kind === 'skipped') return { kind: 'skipped', because: `${skipped.subscriber}: ${skipped.because}` };
   }
   const made = makeEvent(event, { id: event.id, now });
-  await inbox.queue(made.subject, { ...notificationFrom(made), id: made.id });
+  await inbox.queue(made.subject, {
+    ...notificationFrom(made),
+    id: made.id,
+    ...(plainly === undefined ? {} : { message: plainly }),
+  });
   return { kind: 'said', ids: [made.id] };
 }

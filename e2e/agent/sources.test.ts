@@ -1,0 +1,268 @@
+/** What an agent sees happen to itself is in its next request, in the words of the shipped subscribers, once. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { ownTools } from '../../src/agent/own-tools.ts';
+import type { Part } from '../model/answer.ts';
+import type { Step } from '../model/server.ts';
+import { find } from '../model/find.ts';
+import { proves } from '../verifies.ts';
+import { APIS, type Api } from './apis.ts';
+import { doing, echo, Talk, type TalkOptions } from './talk.ts';
+
+const text = (text: string): Part => ({ kind: 'text', text });
+const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
+/** Signed thinking first: without it Anthropic takes no answer with calls back. */
+const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning', text: 'let me think' }, ...parts] });
+const fails = doing('fails', () => Promise.reject(new Error('NO-SUCH-VAULT')));
+
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-agent-sources-'));
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  rmSync(join(folder, '.earpiece'), { recursive: true, force: true });
+});
+
+const openEar = (): Promise<Earpiece> => openEarpiece({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
+
+async function start(steps: readonly Step[], options: TalkOptions = {}, api: Api = 'openai-chat'): Promise<Talk> {
+  const talk = await Talk.start(api, steps, { inbox: await openEar(), ...options });
+  cleanups.push(() => talk[Symbol.asyncDispose]());
+  return talk;
+}
+
+/** How often the n-th request (from 1; default: the last) has it, its own words in tool results and arguments included. */
+const times = (talk: Talk, words: string, n = talk.requests.length): number => find(talk.requests, words).counts[n - 1] ?? 0;
+
+describe.each(APIS)('%s: tools that fail', (api) => {
+  proves('sources:failures');
+
+  it('one that throws is told once, with what it said', async () => {
+    const talk = await start([says(call('c1', 'fails')), says(text('done'))], { tools: [fails] }, api);
+    await talk.agent.send('go');
+    await talk.agent.send('and now?');
+    // In the result, and in the notification.
+    expect(times(talk, 'NO-SUCH-VAULT', 2)).toBe(2);
+    talk.check(['tool_fail: fails error - NO-SUCH-VAULT']);
+  });
+
+  it('three of the same are one line with their count, beside others a row', async () => {
+    const talk = await start(
+      [says(call('c1', 'fails'), call('c2', 'fails'), call('c3', 'fails')), says(text('done'))],
+      { tools: [fails] },
+      api,
+    );
+    await talk.agent.send('go');
+    talk.check(['tool_fail: `fails` failed 3 times: error - NO-SUCH-VAULT']);
+    const more = await start(
+      [says(call('c1', 'fails'), call('c2', 'fails'), call('c3', 'ecko')), says(text('done'))],
+      { tools: [fails] },
+      api,
+    );
+    await more.agent.send('go');
+    more.check(['tool_fails[2]{tool,error,message,times}', 'fails,error,NO-SUCH-VAULT,2', 'no such tool,1']);
+  });
+});
+
+describe('tools that fail', () => {
+  proves('sources:failures');
+
+  it('one that does not answer in time is a timeout', async () => {
+    const hangs = { ...doing('hangs', () => new Promise<never>(() => {})), timeoutMs: 60 };
+    const talk = await start([says(call('c1', 'hangs')), says(text('done'))], { tools: [hangs] });
+    await talk.agent.send('go');
+    talk.check(['tool_fail: hangs timeout - timeout after 60 ms']);
+  });
+
+  it('different ones are one table', async () => {
+    const other = doing('other', async () => ({ content: 'OTHER-ERROR', isError: true }));
+    const talk = await start([says(call('c1', 'fails'), call('c2', 'other'), call('c3', 'ecko')), says(text('done'))], {
+      tools: [fails, other, echo],
+    });
+    await talk.agent.send('go');
+    talk.check([
+      'tool_fails[3]{tool,error,message}',
+      'fails,error,NO-SUCH-VAULT',
+      'other,tool_error,OTHER-ERROR',
+      'ecko,unknown_tool',
+    ]);
+  });
+
+  it('one that works is not told', async () => {
+    const talk = await start([says(call('c1')), says(text('done'))]);
+    await talk.agent.send('go');
+    expect(times(talk, '[ep ')).toBe(0);
+    expect(await talk.inbox.open('shop/coder')).toEqual([]);
+  });
+});
+
+describe('thresholds', () => {
+  proves('sources:thresholds');
+  // The scripted model counts 15 tokens a request.
+  const calls = (n: number): Step[] => Array.from({ length: n }, (_, i) => says(call(`c${i}`, 'echo', { n: i })));
+
+  it('80 % of the tokens', async () => {
+    const talk = await start([...calls(3), says(text('done'))], { budget: { tokens: 75 } });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
+    talk.check([]);
+    // 60 of 75 are used when the fourth answer comes, which is the last: nothing is left to be told.
+    expect(times(talk, 'budget_warn')).toBe(0);
+    const more = await start([...calls(5), says(text('done'))], { budget: { tokens: 105, warnAt: { tokens: 0.7 } } });
+    expect(await more.agent.send('go')).toMatchObject({ how: 'complete', cycles: 6 });
+    expect([4, 5, 6].map((n) => times(more, 'budget_warn', n))).toEqual([0, 0, 1]);
+    more.check(['budget_warn: token at 71% - 30 of 105 left']);
+  });
+
+  it('70 % of the iterations', async () => {
+    const talk = await start([...calls(8), says(text('done'))], { maxCycles: 10 });
+    await talk.agent.send('go');
+    expect([7, 8, 9].map((n) => times(talk, 'budget_warn', n))).toEqual([0, 1, 1]);
+    talk.check(['budget_warn: iteration at 70% - 3 of 10 left']);
+  });
+
+  it('70 % of the context, told at the end of a turn too, and not again at the beginning of the next', async () => {
+    const talk = await start([says(text('hello')), says(call('c1')), says(text('done'))], { budget: { contextTokens: 20 } });
+    await talk.agent.send('hi');
+    await talk.agent.send('go');
+    talk.check(['context_warn: 75% used (5 tokens remaining)']);
+  });
+
+  it('several of one moment are one status', async () => {
+    const talk = await start([...calls(2), says(text('done'))], {
+      budget: { tokens: 36, warnAt: { iterations: 0.6 } },
+      maxCycles: 3,
+    });
+    await talk.agent.send('go');
+    talk.check(['budget_warns[2]{budget,percent,left,limit}', 'token,83,6,36', 'iteration,66,1,3']);
+  });
+
+  it('tokens that are used up interrupt, one more answer is the last, its calls are not run', async () => {
+    let ran = 0;
+    const counted = doing('echo', async () => ({ content: `RAN-${++ran}` }));
+    const talk = await start([...calls(5)], { tools: [counted], budget: { tokens: 20 } });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 3, error: 'the turn used 45 tokens of 20' });
+    expect(ran).toBe(2);
+    expect([2, 3].map((n) => times(talk, '!exceeded: token limit reached', n))).toEqual([0, 1]);
+    // The turn is over and so is its budget; the next one is a turn like any other.
+    expect(await talk.inbox.open('shop/coder')).toEqual([]);
+    await talk.agent.send('again');
+    expect(times(talk, 'Not run: the tokens of this turn are used up.', 4)).toBe(1);
+  });
+
+  it('an answer that just ends is no failure, whatever it used, and wakes nobody', async () => {
+    const talk = await start([says(text('a long answer'))], { budget: { tokens: 10 } });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 1 });
+    expect(await talk.inbox.open('shop/coder')).toEqual([]);
+    expect(talk.requests).toHaveLength(1);
+  });
+
+  it('a turn that ran out of iterations is told so in the next one, and is not woken by that', async () => {
+    const talk = await start([...calls(3), says(text('I see'))], { maxCycles: 2 });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'failed', cycles: 2 });
+    expect(talk.agent.mode).toBe('idle');
+    await talk.agent.send('what happened?');
+    expect(talk.requests).toHaveLength(4);
+    talk.check(['!exceeded: iteration limit reached']);
+  });
+});
+
+describe('loops', () => {
+  proves('sources:loops');
+
+  it('the third time is told, once', async () => {
+    const again = [1, 2, 3, 4, 5].map((n) => says(call(`c${n}`, 'echo', { query: 'the same' })));
+    const talk = await start([...again, says(text('done'))]);
+    await talk.agent.send('go');
+    expect([3, 4, 5, 6].map((n) => times(talk, '!loop:', n))).toEqual([0, 1, 1, 1]);
+    talk.check(['!loop: echo(query: the same) repeated 3x']);
+  });
+});
+
+describe('rate limits', () => {
+  proves('sources:rate-limits');
+  const headers = {
+    'x-ratelimit-limit-tokens': '40000',
+    'x-ratelimit-remaining-tokens': '300',
+    'x-ratelimit-reset-tokens': '6m0s',
+  };
+
+  it('little that is left is told once', async () => {
+    const talk = await start([
+      { ...says(call('c1')), headers },
+      { ...says(call('c2')), headers },
+      { ...says(text('done')), headers },
+    ]);
+    await talk.agent.send('go');
+    talk.check(['300 of 40,000 tokens are left at openai; it resets in 360 s']);
+  });
+
+  it('a refusal is told, after it was tried again', async () => {
+    const refuses = { status: 429, body: { error: { message: 'too fast', type: 'rate_limit_error' } } };
+    const talk = await start([{ refuses, headers: { 'retry-after-ms': '20' } }, says(call('c1')), says(text('done'))], {
+      maxRetries: 1,
+    });
+    expect(await talk.agent.send('go')).toMatchObject({ how: 'complete' });
+    talk.check(['openai refused a request: its rate limit is exceeded; it wants 20 ms of waiting']);
+  });
+});
+
+describe('a conversation that goes on', () => {
+  it('is told that it is resumed, and what is different', async () => {
+    const inbox = await openEar();
+    const before = await Talk.start('openai-chat', [says(text('hello'))], { inbox });
+    await before.agent.send('What is the plan?');
+    await before.agent.close();
+    const talk = await start([says(text('well'))], { inbox, tools: [fails] }, 'openai-responses');
+    await talk.agent.send('and now?');
+    await before.model[Symbol.asyncDispose]();
+    talk.check([
+      'last: "What is the plan?"',
+      'The tools have changed since the last turn: `fails` is new; `echo` is gone',
+      'The model has changed since the last turn: from openai:gpt-4.1 to openai:gpt-5',
+    ]);
+    await talk.restart();
+    await talk.agent.send('and now?');
+    expect(times(talk, 'have changed since')).toBe(1);
+  });
+});
+
+describe('what it leaves for itself', () => {
+  proves('self:deferred');
+
+  it('comes when it said so, once, in order, also after a restart', async () => {
+    let talk: Talk | undefined;
+    const tools = ownTools({
+      agent: () => {
+        if (talk === undefined) throw new Error('not open yet');
+        return talk.agent;
+      },
+    });
+    const note = (id: string, args: object): Part => call(id, 'notify_self', args);
+    talk = await start(
+      [
+        says(
+          note('c1', { message: 'LATER-LOW', deliver_at: { after_turns: 1 }, priority: 'low' }),
+          note('c2', { message: 'LATER-HIGH', deliver_at: { after_turns: 1 }, priority: 'critical', category: 'warning' }),
+          note('c3', { message: 'SOON', category: 'discovery', key: 'k' }),
+        ),
+        says(text('noted')),
+        says(text('well')),
+      ],
+      { tools },
+    );
+    await talk.agent.send('go');
+    talk.check(['[DISCOVERY] SOON']);
+    expect(times(talk, '] LATER')).toBe(0);
+    await talk.restart();
+    await talk.agent.send('and now?');
+    const last = talk.requests.at(-1)?.text ?? '';
+    expect(last.indexOf('[!WARN] LATER-HIGH')).toBeGreaterThan(0);
+    expect(last.indexOf('[NOTE] LATER-LOW')).toBeGreaterThan(last.indexOf('[!WARN] LATER-HIGH'));
+    await talk.restart();
+    await talk.agent.send('and now?');
+    talk.check(['[!WARN] LATER-HIGH', '[NOTE] LATER-LOW', '[DISCOVERY] SOON']);
+    expect(await talk.inbox.open('shop/coder')).toEqual([]);
+  });
+});

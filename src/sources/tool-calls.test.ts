@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { ToolCalls, type CallEnd } from './tool-calls.ts';
+
+const call = { id: 'c1', name: 'vault_search', args: { query: 'x' } };
+const failed = (message: string, more: object = {}): CallEnd => ({
+  kind: 'failed',
+  failure: { type: 'error', message, ...more },
+});
+
+it('a failure', () => {
+  expect(new ToolCalls().ended(call, failed('no such\n vault'), 20)).toEqual([
+    {
+      type: 'tool.call.failure',
+      severity: 'error',
+      message: '`vault_search` failed: no such vault',
+      data: {
+        tool_name: 'vault_search',
+        call_id: 'c1',
+        error_type: 'error',
+        error_message: 'no such vault',
+        retry_count: 0,
+        duration_ms: 20,
+        message: '`vault_search` failed: no such vault',
+      },
+    },
+  ]);
+});
+
+it('a timeout is that, and no failure besides', () => {
+  expect(new ToolCalls().ended(call, failed('', { type: 'timeout', timeoutMs: 30_000 }), 30_002)).toMatchObject([
+    {
+      type: 'tool.call.timeout',
+      severity: 'warning',
+      message: '`vault_search` failed: timeout after 30 s',
+      data: { error_type: 'timeout', error_message: 'timeout after 30 s', timeout_ms: 30_000 },
+    },
+  ]);
+});
+
+it('the same call that fails again says how often it did, within its turn', () => {
+  const calls = new ToolCalls();
+  const retries = (): unknown => calls.ended(call, failed('x'), 1)[0]?.data?.['retry_count'];
+  expect([retries(), retries(), retries()]).toEqual([0, 1, 2]);
+  expect(calls.ended({ ...call, args: {} }, failed('x'), 1)[0]?.data?.['retry_count']).toBe(0);
+  calls.begin();
+  expect(retries()).toBe(0);
+});
+
+it('a long error keeps its beginning and its end, in 300 characters', () => {
+  const message = new ToolCalls().ended(call, failed(`BEGIN ${'x'.repeat(5_000)} [exit code 3]`), 1)[0]?.data?.['error_message'];
+  expect(message).toMatch(/^BEGIN x+… x+ \[exit code 3\]$/u);
+  expect(JSON.stringify(message).length).toBeLessThanOrEqual(302);
+});
+
+it('what was interrupted is nothing that the tool did', () => {
+  expect(new ToolCalls().ended(call, { kind: 'interrupted' }, 1)).toEqual([]);
+});
+
+it('a batch counts', () => {
+  const ends: CallEnd[] = [{ kind: 'success', resultLength: 3 }, failed('x'), { kind: 'interrupted' }];
+  expect(new ToolCalls().batch({ id: 'b', ends, durationMs: 5 })).toMatchObject({
+    type: 'tool.batch.complete',
+    data: { batch_id: 'b', tool_count: 3, success_count: 1, failure_count: 1, total_duration_ms: 5 },
+  });
+});
+
+it('long arguments are left out', () => {
+  const calls = new ToolCalls();
+  expect(calls.pending(call).data).toMatchObject({ arguments: { query: 'x' } });
+  expect(calls.pending({ ...call, args: { text: 'x'.repeat(3_000) } }).data).not.toHaveProperty('arguments');
+  expect(calls.count).toBe(2);
+});

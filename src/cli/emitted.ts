@@ -1,23 +1,6 @@
-/** Where commands put events, and what they say became of them. */
-import { randomUUID } from 'node:crypto';
-import { makeEvent, notificationFrom, type Emitted, type Emitter, type Heard } from '../core/event.ts';
-import type { Earpiece } from '../earpiece.ts';
+/** What commands say became of an event. */
+import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
-
-export function emitterOf(ear: Earpiece): Emitter {
-  const { bus } = ear as { bus?: Emitter };
-  return bus ?? withoutBus(ear);
-}
-
-/** One event is one notification. */
-const withoutBus = (ear: Earpiece): Emitter => ({
-  emit: async (input) => {
-    const event = makeEvent(input, { id: randomUUID(), now: ear.store.now() });
-    const queued = await ear.queue(event.subject, notificationFrom(event));
-    const id = queued.kind === 'folded' ? queued.into : queued.id;
-    return { event, heard: [{ subscriber: 'every event', kind: queued.kind, id }] };
-  },
-});
 
 /** Something was made of it: queued, counted, taken back, or it was known already. */
 export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) => kind !== 'skipped');

@@ -6,7 +6,7 @@ import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
-import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
@@ -39,10 +39,9 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
       const text = await eventText(file);
       await withEarpiece(options, async (ear) => {
         const events = await eventsIn(text, ear, options.to);
-        const bus = emitterOf(ear);
         let heard = false;
         for (let at = 0; at < events.length; at += AT_ONCE) {
-          const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => bus.emit(event)));
+          const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.bus.emit(event)));
           for (const result of results) {
             if (result.status === 'rejected') throw result.reason;
             heard ||= wasHeard(result.value);

@@ -7,7 +7,7 @@ import type { Earpiece } from '../../earpiece.ts';
 import type { When } from '../../sources/timers/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import { addressFrom, durationOption, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
-import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
@@ -71,7 +71,7 @@ earpiece remind --cancel standup`,
         const to = formatAddress(addressFrom(ear, options.to));
         const { level, key } = options;
         const id = shortId();
-        const emitted = await emitterOf(ear).emit(
+        const emitted = await ear.bus.emit(
           reminderEvent(
             { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
             { id, now },
@@ -111,6 +111,18 @@ async function waiting(ear: Earpiece, { to }: Options): Promise<readonly Waiting
   return found;
 }
 
+/** The newest of a key is the one that will ride. */
+function replaces(newer: Waiting, older: Waiting): boolean {
+  const [a, b] = [newer.item, older.item];
+  return (
+    a.notification.supersede === true &&
+    a.notification.key === b.notification.key &&
+    newer.log === older.log &&
+    a.audience === b.audience &&
+    a.seq > b.seq
+  );
+}
+
 async function list(ear: Earpiece, options: Options): Promise<void> {
   const { reminderId } = await import('../../sources/timers/index.ts');
   const all = await waiting(ear, options);
@@ -118,7 +130,8 @@ async function list(ear: Earpiece, options: Options): Promise<void> {
     const { deliver } = item.notification;
     return typeof deliver === 'object' && 'at' in deliver ? deliver.at : Number.POSITIVE_INFINITY;
   };
-  const sorted = all.toSorted((a, b) => dueAt(a) - dueAt(b));
+  const riding = all.filter((one) => !all.some((other) => replaces(other, one)));
+  const sorted = riding.toSorted((a, b) => dueAt(a) - dueAt(b));
   const to = ({ log, item }: Waiting): string => (item.audience === '' ? log : `${log}#${item.audience}`);
   if (options.json) {
     for (const one of sorted) {

@@ -8,7 +8,7 @@ import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import { addressIn, countOption, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
-import { emitterOf, wasHeard, whatBecame } from '../emitted.ts';
+import { wasHeard, whatBecame } from '../emitted.ts';
 import type { Answer } from '../program.ts';
 import { complain } from '../terminal.ts';
 
@@ -50,7 +50,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
         levelOnFailure: options.levelOnFailure,
         timeoutMs,
         forwardSignals: true,
-        emitter: { emit: async (event) => withEarpiece(options, async (ear) => emitterOf(ear).emit(event)) },
+        emitter: { emit: async (event) => withEarpiece(options, async (ear) => ear.bus.emit(event)) },
       });
       const { outcome, telling } = ran;
       if (outcome.kind === 'not_started') complain(`${program}: ${outcome.reason}`);

@@ -1,0 +1,333 @@
+/** `earpiece run-and-tell` round real commands, told to a real log. */
+import { spawn as spawnChild } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import { describe, expect, it } from 'vitest';
+import type { EventInput } from '../../src/core/event.ts';
+import { EarpieceError } from '../../src/index.ts';
+import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { runAndTell } from '../../src/sources/processes/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { CLI } from '../delivery/stage.ts';
+import { proves, verifies } from '../verifies.ts';
+
+type Told = {
+  readonly kind: string;
+  readonly level: string;
+  readonly message: string;
+  readonly data: {
+    readonly exit_code: number | null;
+    readonly signal?: string;
+    readonly last_lines: readonly string[];
+    readonly timed_out?: boolean;
+  };
+};
+
+/** What waits for the agent, oldest first. */
+async function told(shell: Shell, agent = 'shop/coder'): Promise<readonly Told[]> {
+  const ear = await shell.open();
+  return (await ear.open(agent)).map(({ notification: { kind, level, message, data } }) => ({
+    kind: `${kind.source}.${kind.name}`,
+    level,
+    message,
+    data: data as Told['data'],
+  }));
+}
+
+const tell = (...command: readonly string[]): readonly string[] => ['run-and-tell', '--to', 'coder', '--', ...command];
+const node = (script: string): readonly string[] => tell(process.execPath, '-e', script);
+
+describe('run-and-tell', () => {
+  proves('sources:processes', 'cli:commands');
+
+  verifies(
+    'sources:processes',
+    'a test suite that really fails: all of its output, its exit code, and the agent is told which line failed',
+    async () => {
+      await using shell = new Shell();
+      writeFileSync(
+        join(shell.folder, 'till.test.mjs'),
+        `import { test } from 'node:test';
+import assert from 'node:assert/strict';
+test('adds', () => assert.equal(1 + 1, 2));
+test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
+`,
+      );
+      const alone = ['--test', '--test-reporter=spec', 'till.test.mjs'];
+      const { code, stdout, stderr } = await shell.run([
+        'run-and-tell',
+        '--to',
+        'coder',
+        '--name',
+        'the tests',
+        '--',
+        process.execPath,
+        ...alone,
+      ]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+      expect(stdout).toContain('✔ adds');
+      expect(stdout).toContain('the change is wrong');
+      const [failed] = await told(shell);
+      expect(failed).toMatchObject({ kind: 'process.failed', level: 'error', data: { exit_code: 1, name: 'the tests' } });
+      expect(failed?.message).toMatch(
+        /^the tests failed with exit code 1 after \d+ (?:ms|s): .*(?:change is wrong|✖|fail|AssertionError)/u,
+      );
+      expect(failed?.data.last_lines).toHaveLength(20);
+
+      // Put right: the newest outcome is the one that counts.
+      writeFileSync(join(shell.folder, 'till.test.mjs'), `import { test } from 'node:test';\ntest('adds', () => {});\n`);
+      expect(
+        (await shell.run(['run-and-tell', '--to', 'coder', '--name', 'the tests', '--', process.execPath, ...alone])).code,
+      ).toBe(0);
+      const ear = await shell.open();
+      const carried = await ear
+        .conversation('shop/coder#main')
+        .carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });
+      const text = JSON.stringify(carried);
+      expect(text).toContain('the tests succeeded');
+      expect(text).not.toContain('the tests failed');
+    },
+  );
+
+  it('streams stay apart and as they are, stdin reaches the command, nothing of ours is between', async () => {
+    await using shell = new Shell();
+    const script = `process.stdin.on('data', (d) => process.stdout.write('\\x1b[32m' + d + '\\x1b[0m')).on('end', () => process.stderr.write('done\\n'))`;
+    expect(await shell.run(node(script), { input: 'größe 🦊\n' })).toEqual({
+      code: 0,
+      stdout: '\u001b[32mgröße 🦊\n\u001b[0m',
+      stderr: 'done\n',
+    });
+    expect((await told(shell))[0]?.data.last_lines.toSorted()).toEqual(['done', 'größe 🦊']);
+  });
+
+  it('characters that come in pieces are whole', async () => {
+    await using shell = new Shell();
+    const script = `const b = Buffer.from('a 🦊 漢\\n'); let i = 0; const t = setInterval(() => { if (i === b.length) return clearInterval(t); process.stdout.write(b.subarray(i, ++i)); }, 3)`;
+    expect((await shell.run(node(script))).stdout).toBe('a 🦊 漢\n');
+    expect((await told(shell))[0]?.data.last_lines).toEqual(['a 🦊 漢']);
+  });
+
+  it('scripts find pipes where they expect some', async () => {
+    await using shell = new Shell();
+    const { code, stdout, stderr } = await shell.run(
+      tell('sh', '-c', 'echo out > /dev/stdout; echo err > /dev/stderr; [ -p /dev/stdout ]'),
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  it('100 MB of output pass, and its memory stays flat', async () => {
+    await using shell = new Shell();
+    const script = `const line = 'x'.repeat(999) + '\\n'; let n = 0; const go = () => { while (n++ < 100_000) if (!process.stdout.write(line)) return process.stdout.once('drain', go); }; go()`;
+    const child = spawnChild(process.execPath, [CLI, ...node(script)], {
+      cwd: shell.folder,
+      env: shell.env(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const peak = (): number =>
+      Number(/VmHWM:\s+(\d+)/u.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
+    let bytes = 0;
+    let early = 0;
+    let late = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (process.platform !== 'linux') return;
+      if (early === 0 && bytes > 20_000_000) early = peak();
+      if (late === 0 && bytes > 99_000_000) late = peak();
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect({ code, bytes }).toEqual({ code: 0, bytes: 100_000_000 });
+    expect(late - early).toBeLessThan(48);
+    const [ended] = await told(shell);
+    expect(ended?.data.last_lines).toHaveLength(20);
+    expect(ended?.data.last_lines[0]).toHaveLength(400);
+  });
+
+  it.each<[string, readonly string[], number, RegExp, string]>([
+    [
+      'not there',
+      ['no-such-command', 'x'],
+      127,
+      /^`no-such-command x` could not be started: there is no such command$/u,
+      'earpiece: no-such-command: there is no such command\n',
+    ],
+    [
+      'no program',
+      ['./earpiece.toml'],
+      126,
+      /could not be started: it is no program that may be run$/u,
+      'earpiece: ./earpiece.toml: it is no program that may be run\n',
+    ],
+    ['ended by a signal', ['sh', '-c', 'kill -9 $$'], 137, /was ended by SIGKILL after/u, ''],
+    [
+      'ended by itself',
+      ['sh', '-c', 'echo "disk full" >&2; exit 42'],
+      42,
+      /failed with exit code 42 after .*: disk full$/u,
+      'disk full\n',
+    ],
+  ])('%s', async (_what, command, code, message, stderr) => {
+    await using shell = new Shell();
+    expect(await shell.run(tell(...command))).toEqual({ code, stdout: '', stderr });
+    const [failed] = await told(shell);
+    expect(failed?.kind).toBe('process.failed');
+    expect(failed?.message).toMatch(message);
+  });
+
+  it('signals reach the command, which may answer them as it likes', async () => {
+    await using shell = new Shell();
+    for (const [signal, number] of [
+      ['SIGTERM', 15],
+      ['SIGINT', 2],
+    ] as const) {
+      const polite = shell.begin(
+        node(
+          `process.on('${signal}', () => { console.log('tidying up'); process.exit(7) }); setInterval(() => {}, 1000); console.log('ready')`,
+        ),
+      );
+      await polite.shows('ready');
+      polite.process.kill(signal);
+      expect(await polite.ended).toMatchObject({ code: 7, signal: null, stdout: 'ready\ntidying up\n' });
+      const plain = shell.begin(tell('sh', '-c', 'echo ready; exec sleep 60'));
+      await plain.shows('ready');
+      plain.process.kill(signal);
+      expect((await plain.ended).code).toBe(128 + number);
+    }
+    expect((await told(shell)).map((each) => [each.data.exit_code, each.data.signal])).toEqual([
+      [7, undefined],
+      [null, 'SIGTERM'],
+      [7, undefined],
+      [null, 'SIGINT'],
+    ]);
+  });
+
+  it('--timeout ends it and all that it has started; the exit code is 124', async () => {
+    await using shell = new Shell();
+    const { code, stdout } = await shell.run([
+      'run-and-tell',
+      '--to',
+      'coder',
+      '--timeout',
+      '300ms',
+      '--',
+      'sh',
+      '-c',
+      'sleep 60 & echo $$; wait',
+    ]);
+    expect(code).toBe(124);
+    expect(membersOf(Number(stdout))).toEqual([]);
+    expect((await told(shell))[0]).toMatchObject({
+      data: { timed_out: true },
+      message: expect.stringMatching(/was not done after \d+ ms and was ended/u) as string,
+    });
+  });
+
+  it('what it leaves running is not waited for', async () => {
+    await using shell = new Shell();
+    const { code, stdout } = await shell.run(tell('sh', '-c', 'sleep 60 & echo $!'));
+    process.kill(Number(stdout));
+    expect(code).toBe(0);
+  });
+
+  it('a reader that goes away ends the command as it would without us', async () => {
+    await using shell = new Shell();
+    const child = spawnChild(
+      'bash',
+      ['-c', `"$0" "$1" run-and-tell --to coder -- yes | head -n 1; echo "\${PIPESTATUS[0]}"`, process.execPath, CLI],
+      { cwd: shell.folder, env: shell.env(), stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    await new Promise((resolve) => child.once('close', resolve));
+    expect(out).toBe('y\n141\n');
+    expect((await told(shell))[0]?.data.signal).toBe('SIGPIPE');
+  });
+
+  it('in a terminal the command has one: its size, its colours, its keys', async () => {
+    await using shell = new Shell();
+    const script = `process.stdin.setRawMode(true).once('data', (d) => { console.log(JSON.stringify([String(d), process.stdout.columns, process.stdout.rows, process.stdout.hasColors()])); process.exit(5) }); process.stdout.write('\\x1b[31mready\\x1b[0m\\n')`;
+    const pty = spawnPty(process.execPath, [CLI, ...node(script)], {
+      cwd: shell.folder,
+      env: shell.env({ TERM: 'xterm-256color' }),
+      cols: 77,
+      rows: 11,
+    });
+    let out = '';
+    const ready = new Promise<void>((resolve) =>
+      pty.onData((text) => {
+        out += text;
+        if (out.includes('ready')) resolve();
+      }),
+    );
+    const ended = new Promise<{ exitCode: number }>((resolve) => pty.onExit(resolve));
+    await ready;
+    pty.write('\u0003');
+    expect((await ended).exitCode).toBe(5);
+    expect(out).toContain('\u001b[31mready\u001b[0m');
+    expect(out).toContain(JSON.stringify(['\u0003', 77, 11, true]));
+    expect((await told(shell))[0]?.data.last_lines).toEqual(['ready', JSON.stringify(['\u0003', 77, 11, true])]);
+  });
+});
+
+describe('a store in trouble', () => {
+  proves('sources:processes', 'cli:emit');
+
+  it('harms neither output nor exit code; one line says how to tell it later, and that works', async () => {
+    await using shell = new Shell();
+    mkdirSync(join(shell.folder, 'tmp'));
+    const closed = join(shell.folder, 'no-database.db');
+    writeFileSync(
+      closed,
+      'this is no database, but a text that is long enough to look like one to whom only counts bytes'.repeat(20),
+    );
+    const env = { EARPIECE_DB: closed, TMPDIR: join(shell.folder, 'tmp') };
+    const { code, stdout, stderr } = await shell.run(tell('sh', '-c', 'echo fine; exit 9'), { env });
+    expect({ code, stdout }).toEqual({ code: 9, stdout: 'fine\n' });
+    const [, file] =
+      /^earpiece: shop\/coder was not told how it ended: [^\n]*; to tell it later: earpiece emit (\S+)\n$/u.exec(stderr) ?? [];
+    expect(file).toBeDefined();
+    expect(await shell.says(['emit', file as string])).toMatch(/^process_ended: queued \S+ for shop\/coder\n$/u);
+    // Once, however often it is repeated.
+    expect(await shell.says(['emit', file as string])).toMatch(/was queued before for shop\/coder; nothing changed\n$/u);
+    expect((await told(shell)).map((each) => each.data.exit_code)).toEqual([9]);
+  });
+
+  it('it is tried again until it works, with the same id', async () => {
+    const seen: (string | undefined)[] = [];
+    const emit = async (event: EventInput): Promise<never> => {
+      seen.push(event.id);
+      if (seen.length < 3) throw new EarpieceError('store_unavailable', 'busy', { retryable: true });
+      throw new EarpieceError('store_refused', 'no');
+    };
+    const { exitCode, telling } = await runAndTell({ command: 'true', subject: 'shop/coder', emitter: { emit } });
+    expect(exitCode).toBe(0);
+    expect(telling).toMatchObject({ kind: 'untold', error: { code: 'store_refused' } });
+    expect(new Set(seen).size).toBe(1);
+    expect(seen).toHaveLength(3);
+    let tries = 0;
+    const never = async (): Promise<never> => {
+      tries++;
+      throw new EarpieceError('store_unavailable', 'busy', { retryable: true });
+    };
+    expect(
+      (await runAndTell({ command: 'true', subject: 'shop/coder', emitter: { emit: never }, tellWithinMs: 200 })).telling.kind,
+    ).toBe('untold');
+    expect(tries).toBeGreaterThan(1);
+  });
+
+  it('nobody to tell is said, and harms nothing', async () => {
+    await using shell = new Shell();
+    const { code, stdout, stderr } = await shell.run(['run-and-tell', '--', 'echo', 'hi']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
+    expect(stderr).toMatch(/^earpiece: shop\/\* was not told how it ended: no conversation is active in project "shop"/u);
+    expect((await told(shell)).length).toBe(0);
+  });
+
+  it('what is wrong with the address or the configuration is said before the command runs', async () => {
+    await using shell = new Shell();
+    const file = join(shell.folder, 'ran');
+    const bad = await shell.run(['run-and-tell', '--to', 'a/b/c', '--', 'touch', file]);
+    expect(bad.code).toBe(2);
+    expect(() => readFileSync(file)).toThrow(/ENOENT/u);
+  });
+});

@@ -254,7 +254,6 @@ export const REQUIREMENTS = {
   },
   'sources:git': {
     behaviour: 'Switched branches, a moved upstream and conflicts of a repository are told, what the agent itself did is not.',
-    deferred: 'needs the source git',
   },
 
   // The package.

@@ -2,8 +2,9 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
 import type { EventInput } from '../../core/event.ts';
+import { keyOf, quoted } from '../wording.ts';
 import type { Content } from './knowledge.ts';
-import { hashOf, type Hash } from './look.ts';
+import type { Hash } from './look.ts';
 
 type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
@@ -63,12 +64,3 @@ const WORDS: Readonly<Record<Change, string>> = {
   created: 'was created outside',
   restored: 'is again what it was',
 };
-
-/** Whatever the characters of a path are, it stays within its line and its quotes. */
-const quoted = (path: string): string =>
-  // oxlint-disable-next-line no-control-regex -- names of files may hold them
-  `\`${path.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029`]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}\``;
-
-/** Keys are short; of a longer path the end tells most. */
-const keyOf = (path: string): string =>
-  path.length <= 256 ? path : `${hashOf(path).slice(7, 23)}…${path.slice(-200).toWellFormed()}`;

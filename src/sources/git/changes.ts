@@ -1,0 +1,57 @@
+/** What is new between two looks at a repository. Pure. */
+import type { Conflict, GitState, Upstream } from './state.ts';
+
+/** What an event told and nothing took back yet. */
+export type Told = { readonly conflict: boolean; readonly upstream: string | undefined };
+
+export const NOTHING_TOLD: Told = { conflict: false, upstream: undefined };
+
+export type Change =
+  | {
+      readonly kind: 'switched';
+      readonly from: string;
+      readonly to: string;
+      readonly detached: boolean;
+      readonly wasDetached: boolean;
+    }
+  /** `before`: where the upstream was. */
+  | {
+      readonly kind: 'moved';
+      readonly branch: string;
+      readonly upstream: Upstream & { readonly at: string };
+      readonly before: string;
+    }
+  /** All of a moved upstream has arrived in the branch. */
+  | { readonly kind: 'up_to_date'; readonly branch: string; readonly upstream: string }
+  | { readonly kind: 'conflict'; readonly conflict: Conflict }
+  | { readonly kind: 'resolved' };
+
+export function changesBetween(before: GitState, now: GitState, told: Told): readonly Change[] {
+  return [...switched(before, now), ...upstream(before, now, told), ...conflict(before, now, told)];
+}
+
+function switched(before: GitState, now: GitState): readonly Change[] {
+  const same = before.branch === undefined ? now.branch === undefined && before.head === now.head : before.branch === now.branch;
+  if (same) return [];
+  const [detached, wasDetached] = [now.branch === undefined, before.branch === undefined];
+  return [{ kind: 'switched', from: nameOf(before), to: nameOf(now), detached, wasDetached }];
+}
+
+const nameOf = ({ branch, head }: GitState): string => branch ?? head?.slice(0, 10) ?? 'nothing';
+
+function upstream(before: GitState, now: GitState, told: Told): readonly Change[] {
+  const [was, is] = [before.upstream, now.upstream];
+  if (now.branch === undefined || is?.at === undefined) return [];
+  if (is.behind === 0) return told.upstream === is.name ? [{ kind: 'up_to_date', branch: now.branch, upstream: is.name }] : [];
+  // Another branch has another upstream: that it stands elsewhere is no move.
+  if (before.branch !== now.branch || was?.at === undefined || was.name !== is.name || was.at === is.at) return [];
+  return [{ kind: 'moved', branch: now.branch, upstream: { ...is, at: is.at }, before: was.at }];
+}
+
+/** Told again when there is more of it, or of another step; not while somebody works it off file by file. */
+function conflict(before: GitState, now: GitState, told: Told): readonly Change[] {
+  const [was, is] = [before.conflict, now.conflict];
+  if (is === undefined) return told.conflict ? [{ kind: 'resolved' }] : [];
+  const known = was?.operation === is.operation && was.step === is.step ? new Set(was.files) : new Set<string>();
+  return is.files.every((file) => known.has(file)) ? [] : [{ kind: 'conflict', conflict: is }];
+}

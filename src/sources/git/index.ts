@@ -1,0 +1,2 @@
+/** What others do in the agent's repository. */
+export { gitSource, type GitOptions, type GitSource } from './git-source.ts';

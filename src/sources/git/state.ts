@@ -1,0 +1,156 @@
+/** What counts of a repository, asked of git. Nothing here looks at the files of the work tree: that would take long. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import type { Answer, Git } from './command.ts';
+
+/** `own`: of this work tree. `common`: of the repository; the same folder unless there are several work trees. */
+export type Places = { readonly top: string; readonly own: string; readonly common: string };
+
+export type GitState = {
+  /** During a rebase the branch that is rebased. Undefined: HEAD is detached. */
+  readonly branch: string | undefined;
+  /** Undefined: there is no commit yet. */
+  readonly head: string | undefined;
+  readonly upstream: Upstream | undefined;
+  readonly conflict: Conflict | undefined;
+};
+
+/** `at`: the commit of the remote-tracking branch; undefined when that is gone. */
+export type Upstream = {
+  readonly name: string;
+  readonly at: string | undefined;
+  readonly ahead: number;
+  readonly behind: number;
+};
+
+export const OPERATIONS = ['merge', 'rebase', 'am', 'cherry-pick', 'revert', 'other'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+/** `step`: what is being merged or picked, so that two conflicts of one rebase are two. */
+export type Conflict = { readonly operation: Operation; readonly step: string | undefined; readonly files: readonly string[] };
+
+export type Found<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'trouble'; readonly line: string };
+
+export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
+  if (!existsSync(root)) return { kind: 'trouble', line: `${root} does not exist; nothing is watched` };
+  const answer = await git(['rev-parse', '--show-toplevel', '--absolute-git-dir', '--git-common-dir']);
+  if (answer.kind === 'missing') return { kind: 'trouble', line: 'git is not installed, or not in the PATH; nothing is watched' };
+  if (answer.kind !== 'ok')
+    return /not a git repository/i.test(because(answer))
+      ? { kind: 'trouble', line: `${root} is no git repository; nothing is watched` }
+      : { kind: 'trouble', line: `${root} cannot be watched: ${because(answer)}` };
+  const [top = '', own = '', common = ''] = answer.out.split('\n');
+  return { kind: 'found', value: { top, own, common: resolve(root, common) } };
+}
+
+export async function readState(git: Git, { own }: Places): Promise<Found<GitState>> {
+  const [pointer, commit, unmerged] = await Promise.all([
+    git(['symbolic-ref', '-q', 'HEAD']),
+    git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
+    git(['ls-files', '--unmerged', '-z', '--full-name', '--', ':/']),
+  ]);
+  // These two say no by their exit code.
+  for (const answer of [pointer, commit])
+    if (answer.kind !== 'ok' && !(answer.kind === 'failed' && answer.code === 1)) return troubled(answer);
+  if (unmerged.kind !== 'ok') return troubled(unmerged);
+
+  const under = operationIn(own);
+  const ref = pointer.kind === 'ok' ? pointer.out.trim() : under.rebased;
+  const upstream = ref === undefined ? ({ kind: 'found', value: undefined } as const) : await upstreamOf(git, ref);
+  if (upstream.kind === 'trouble') return upstream;
+  const files = [...new Set(unmerged.out.split('\0').flatMap((line) => line.split('\t').slice(1)))];
+  return {
+    kind: 'found',
+    value: {
+      branch: ref?.replace(/^refs\/heads\//, ''),
+      head: commit.kind === 'ok' ? commit.out.trim() : undefined,
+      upstream: upstream.value,
+      conflict: files.length === 0 ? undefined : { operation: under.operation, step: under.step, files },
+    },
+  };
+}
+
+async function upstreamOf(git: Git, ref: string): Promise<Found<Upstream | undefined>> {
+  const format = '%(upstream)%00%(upstream:short)%00%(upstream:track,nobracket)';
+  const answer = await git(['for-each-ref', `--format=${format}`, ref]);
+  if (answer.kind !== 'ok') return troubled(answer);
+  const [full = '', name = '', track = ''] = (answer.out.split('\n', 1)[0] ?? '').split('\0');
+  if (full === '') return { kind: 'found', value: undefined };
+  const at = await git(['rev-parse', '-q', '--verify', `${full}^{commit}`]);
+  if (at.kind !== 'ok' && at.kind !== 'failed') return troubled(at);
+  const count = (word: string): number => Number(new RegExp(`${word} (\\d+)`).exec(track)?.[1] ?? 0);
+  return {
+    kind: 'found',
+    value: { name, at: at.kind === 'ok' ? at.out.trim() : undefined, ahead: count('ahead'), behind: count('behind') },
+  };
+}
+
+/** As git's own prompt finds out: by the files that an unfinished operation leaves in its folder. */
+function operationIn(own: string): {
+  readonly operation: Operation;
+  readonly step?: string | undefined;
+  readonly rebased?: string | undefined;
+} {
+  const read = (name: string): string | undefined => {
+    try {
+      return readFileSync(join(own, name), 'utf8').trim();
+    } catch {
+      return undefined;
+    }
+  };
+  for (const folder of ['rebase-merge', 'rebase-apply']) {
+    if (!existsSync(join(own, folder))) continue;
+    const name = read(`${folder}/head-name`);
+    return {
+      operation: existsSync(join(own, folder, 'applying')) ? 'am' : 'rebase',
+      step: read('REBASE_HEAD') ?? read(`${folder}/next`),
+      rebased: name?.startsWith('refs/') ? name : undefined,
+    };
+  }
+  const [operation, step] =
+    (
+      [
+        ['merge', read('MERGE_HEAD')],
+        ['cherry-pick', read('CHERRY_PICK_HEAD')],
+        ['revert', read('REVERT_HEAD')],
+      ] as const
+    ).find(([, commit]) => commit !== undefined) ?? (['other', undefined] as const);
+  return { operation, step };
+}
+
+/** Who switched, and whether it was a switch at all: what git noted of the last move of HEAD. */
+export async function lastMove(git: Git): Promise<{ readonly by: string; readonly what: string } | undefined> {
+  const answer = await git(['log', '-g', '-1', '--format=%gn%x00%gs', 'HEAD', '--']);
+  const [by, what] = answer.kind === 'ok' ? answer.out.trim().split('\0') : [];
+  return by === undefined || what === undefined ? undefined : { by, what };
+}
+
+export type Arrived = { readonly commits: readonly string[]; readonly count: number; readonly rewritten: boolean };
+
+/** What came between two commits of the upstream: the newest five subjects first. */
+export async function arrivedBetween(git: Git, from: string, to: string): Promise<Arrived> {
+  const [log, counts] = await Promise.all([
+    git(['log', '-5', '--format=%s', `${from}..${to}`, '--']),
+    git(['rev-list', '--left-right', '--count', `${from}...${to}`, '--']),
+  ]);
+  const commits = log.kind === 'ok' ? log.out.split('\n').filter((line) => line !== '') : [];
+  const [left, right] = counts.kind === 'ok' ? counts.out.trim().split(/\s+/).map(Number) : [];
+  return { commits, count: right ?? commits.length, rewritten: (left ?? 0) > 0 };
+}
+
+const troubled = (answer: Exclude<Answer, { kind: 'ok' }>): { readonly kind: 'trouble'; readonly line: string } => ({
+  kind: 'trouble',
+  line: because(answer),
+});
+
+export function because(answer: Exclude<Answer, { kind: 'ok' }>): string {
+  switch (answer.kind) {
+    case 'failed':
+      return answer.line;
+    case 'missing':
+      return 'git, or its folder, is gone';
+    case 'stopped':
+      return answer.why === 'timeout' ? 'git did not answer in time' : 'git was stopped';
+  }
+}

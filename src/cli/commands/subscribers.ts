@@ -295,10 +295,18 @@ function ofHere(): readonly Checkable[] {
 }
 
 function checkable(path: string): Checkable {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-    return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
+  if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
   const { subscriber, problems, ...rest } = fileAt(path);
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
+}
+
+/** What cannot be looked at is told when it is read. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function fileAt(path: string): SubscriberFile {

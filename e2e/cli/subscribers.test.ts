@@ -1,0 +1,241 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+const SHIPPED = join(import.meta.dirname, '../../subscribers');
+
+const build = (more = ''): string => `[subscriber]
+id = "build"
+name = "Builds"
+[events]
+types = ["build.*"]
+severity_filter = "warning"
+sources = ["ci"]
+[batching]
+dedupe_key = "payload.job"
+[output]
+template = "build.toon.j2"
+${more}`;
+const TEMPLATE = 'build: {{ event.payload.job }} {{ event.type }}{{ " " ~ count ~ " times" if count > 1 }}';
+
+/** A project `shop` with these files in `.earpiece/subscribers`. */
+function shop(files: Readonly<Record<string, string>> = {}): Shell & { readonly place: string } {
+  const shell = new Shell();
+  mkdirSync(join(shell.folder, '.git'));
+  const place = join(shell.folder, '.earpiece/subscribers');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(place, name)), { recursive: true });
+    writeFileSync(join(place, name), text);
+  }
+  return Object.assign(shell, { place });
+}
+
+const event = (type: string, more: object = {}): string =>
+  JSON.stringify({ type, source: 'ci', severity: 'error', data: { job: 'web' }, ...more });
+
+describe('list', () => {
+  proves('cli:commands', 'bus:discovery');
+
+  it('US5(a), FR-027..030: all of them, with where they are from, what they hear and whether they are on', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
+    const rows = (await shell.says(['subscribers', 'list'])).split('\n').map((row) => row.split(/ {2,}/));
+    expect(rows[0]).toEqual(['id', 'state', 'from', 'priority', 'rides at', 'name', 'events']);
+    expect(rows).toContainEqual(['build', 'on', 'project', 'normal', 'turn_start', 'Builds', 'build.*']);
+    expect(rows).toContainEqual([
+      'tool_failure',
+      'locked',
+      'shipped',
+      'high',
+      'after_tool',
+      'Tool failures',
+      'tool.call.failure, tool.call.timeout',
+    ]);
+    expect(rows.slice(-2)).toEqual([
+      ['locked: cannot be disabled; it is of the core: an agent must not miss what it tells'],
+      [''],
+    ]);
+
+    const all = await shell.json(['subscribers', 'list']);
+    expect(all.find(({ id }) => id === 'build')).toEqual({
+      id: 'build',
+      name: 'Builds',
+      description: '',
+      version: '1.0.0',
+      events: { types: ['build.*'], severityFilter: 'warning', sources: ['ci'] },
+      priority: 'normal',
+      injectAt: 'turn_start',
+      core: false,
+      state: 'on',
+      offBy: [],
+      from: { folder: 'project', file: join(shell.place, 'build.toml') },
+      template: 'build.toon.j2',
+    });
+    expect(all.find(({ id }) => id === 'loop_detected')).toMatchObject({
+      core: true,
+      state: 'on',
+      locked: 'it is of the core: an agent must not miss what it tells',
+    });
+  });
+
+  it('US6(b): what is wrong with files stands at the end, and stops nothing', async () => {
+    await using shell = shop({ 'a.toml': '[subscriber', 'build.toml': build() });
+    const said = await shell.says(['subscribers', 'list']);
+    expect(said).toContain('build ');
+    expect(said.trimEnd().split('\n').slice(-2)).toEqual([
+      `${shell.place}/a.toml:1:2: is no TOML: incomplete key-value: cannot find end of key, in "[subscriber"; see https://toml.io`,
+      `${shell.place}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used`,
+    ]);
+    const lines = await shell.json(['subscribers', 'list']);
+    expect(lines.filter((line) => 'problem' in line)).toHaveLength(2);
+  });
+});
+
+describe('enable and disable', () => {
+  proves('cli:commands', 'bus:disabled');
+
+  it('US5(b), FR-031: from the next event on nothing is queued, and list says so', async () => {
+    await using shell = shop({ 'build.toml': build() });
+    const ear = await shell.open();
+    const heard = async (): Promise<unknown> =>
+      (await ear.bus.emit({ type: 'build.failed', source: 'ci', severity: 'error', subject: 'shop/coder', data: {} })).heard[0];
+    expect(await heard()).toMatchObject({ kind: 'queued' });
+
+    expect(await shell.says(['subscribers', 'disable', 'build'])).toBe('build is off in project shop\n');
+    expect(await shell.says(['subscribers', 'disable', 'build'])).toBe('build was off already in project shop\n');
+    expect(await heard()).toEqual({ subscriber: 'build', kind: 'skipped', because: 'it is disabled' });
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^build +off \(project\) /m);
+
+    expect(await shell.json(['subscribers', 'disable', '--user', 'build'])).toEqual([
+      { id: 'build', changed: true, state: 'off', offBy: ['user', 'project'] },
+    ]);
+    expect(await shell.says(['subscribers', 'enable', 'build'])).toBe(
+      'build is on in project shop\nit stays off here: it is off in all projects; earpiece subscribers enable build --user\n',
+    );
+    expect(await heard()).toMatchObject({ because: 'it is disabled' });
+    expect(await shell.says(['subscribers', 'enable', 'build', '--user'])).toBe('build is on in all projects\n');
+    expect(await heard()).toMatchObject({ kind: 'folded' });
+    expect(await shell.says(['subscribers', 'enable', 'build', '--project'])).toBe('build was on already in project shop\n');
+  });
+
+  it('one whose file is gone can be switched on', async () => {
+    await using shell = shop({ 'build.toml': build() });
+    await shell.says(['subscribers', 'disable', 'build']);
+    rmSync(join(shell.place, 'build.toml'));
+    expect(await shell.says(['subscribers', 'enable', 'build'])).toBe('build is on in project shop\n');
+    expect((await shell.run(['subscribers', 'enable', 'build'])).code).toBe(7);
+  });
+});
+
+describe('check', () => {
+  proves('cli:commands', 'cli:exit-codes', 'bus:checked');
+
+  it('all that counts here is looked at, folders that are not there are left out', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
+    expect(await shell.says(['subscribers', 'check'])).toBe(`${SHIPPED} is fine: 25 subscribers\n${shell.place} is fine\n`);
+    await using empty = shop();
+    expect(await empty.says(['subscribers', 'check'])).toBe(`${SHIPPED} is fine: 25 subscribers\n`);
+  });
+
+  it('each problem has its place, also those of templates and conditions; errors end it with 8', async () => {
+    await using shell = shop({
+      'a.toml': build('prioritty = "high"').replace('id = "build"', 'id = "a"'),
+      'b.toml': build('[condition]\nexpression = "payload.size >"').replace('id = "build"', 'id = "b"'),
+      'build.toml': build(),
+      'build.toon.j2': 'build:\n{% if event %}{{ event.type }',
+    });
+    const { code, stdout, stderr } = await shell.run(['subscribers', 'check']);
+    expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
+    const told = stdout.trimEnd().split('\n').slice(1);
+    expect(told.slice(0, 1)).toEqual([`${shell.place}/a.toml:12:1: output.prioritty is unknown; did you mean "priority"?`]);
+    expect(told[1]).toMatch(/b\.toml:13:14: condition\.expression: .+/);
+    expect(told[2]).toMatch(/build\.toon\.j2:2:1: .+/);
+    expect(told).toHaveLength(3);
+    const lines = await shell.run(['subscribers', 'check', '--json']);
+    expect(lines.code).toBe(8);
+    expect(
+      lines.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { severity: string }).severity),
+    ).toEqual(['error', 'error', 'error']);
+  });
+
+  it('files and folders by name; a warning is no error', async () => {
+    await using shell = shop({ 'build.toml': build(), 'more/x.toml': build(), 'more/build.toon.j2': TEMPLATE });
+    const at = '.earpiece/subscribers';
+    const { code, stdout } = await shell.run(['subscribers', 'check', `${at}/build.toml`, `${at}/more`, `${at}/more/x.toml`]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `${at}/build.toml:11:12: warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used\n${at}/more is fine\n${at}/more/x.toml is fine\n`,
+    });
+  });
+
+  it('a template that fails for an event of ours is warned of', async () => {
+    const file = `[subscriber]\nid = "t"\nname = "T"\n[events]\ntypes = ["timer.fired"]\n[output]\ntemplate = "t.toon.j2"\n`;
+    await using shell = shop({ 't.toml': file, 't.toon.j2': '{{ event.payload.none.at_all }}' });
+    const { code, stdout } = await shell.run(['subscribers', 'check', '.earpiece/subscribers']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/t\.toon\.j2: warning: fails for a timer\.fired: .*event\.payload\.none\.at_all/);
+  });
+});
+
+describe('test', () => {
+  proves('cli:commands', 'bus:checked');
+
+  it('what it would make of an event, as the model would read it; nothing is queued', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
+    writeFileSync(join(shell.folder, 'event.json'), event('build.failed'));
+    const file = '.earpiece/subscribers/build.toml';
+    const said = await shell.says(['subscribers', 'test', file, 'event.json']);
+    expect(said).toBe('build.failed: heard\n\n  build error: build: web build.failed\n');
+    expect(await shell.says(['subscribers', 'test', 'build', '-'], { input: event('build.failed') })).toBe(said);
+    const ear = await shell.open();
+    expect(await ear.store.overview()).toEqual([]);
+  });
+
+  it('several are counted and grouped as they would be', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
+    const same = Array.from({ length: 3 }, () => JSON.parse(event('build.failed')) as object);
+    const said = await shell.says(['subscribers', 'test', 'build', '-'], { input: JSON.stringify(same) });
+    expect(said).toContain('build error: build: web build.failed 3 times\n');
+  });
+
+  it('why it does not hear: severity, source, type, condition', async () => {
+    await using shell = shop({ 'build.toml': build('[condition]\nexpression = "payload.size > 10"'), 'build.toon.j2': TEMPLATE });
+    const events = [
+      event('deploy.failed'),
+      event('build.failed', { severity: 'info' }),
+      event('build.failed', { source: 'elsewhere' }),
+      event('build.failed', { data: { size: 3 } }),
+    ].join('\n');
+    const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: events });
+    expect({ code, stdout }).toEqual({
+      code: 5,
+      stdout: `deploy.failed: not heard, type deploy.failed is none of build.*
+build.failed: not heard, severity info is below warning
+build.failed: not heard, source elsewhere is none of ci
+build.failed: not heard, its condition is not true: payload.size > 10
+`,
+    });
+  });
+
+  it('--json says the same to programs', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': TEMPLATE });
+    const lines = await shell.json(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
+    expect(lines).toEqual([
+      { type: 'build.failed', heard: { subscriber: 'build', kind: 'queued', id: expect.any(String) as string } },
+      { ids: [expect.any(String) as string], text: 'build error: build: web build.failed' },
+    ]);
+  });
+
+  it('a file that is wrong is told like check tells it', async () => {
+    await using shell = shop({ 'build.toml': build('core = 1') });
+    const { code, stdout } = await shell.run(['subscribers', 'test', '.earpiece/subscribers/build.toml', '-'], {
+      input: event('build.failed'),
+    });
+    expect(code).toBe(8);
+    expect(stdout).toContain('.earpiece/subscribers/build.toml:12:8: output.core is 1; write true or false\n');
+  });
+});

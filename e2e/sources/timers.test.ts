@@ -1,0 +1,111 @@
+/** `earpiece remind`: queued by one process, carried by another, with nothing running between. */
+import { describe, expect, it } from 'vitest';
+import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { timersSource } from '../../src/sources/timers/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+const MIN = 60_000;
+const HOUR = 60 * MIN;
+
+/** The same log, opened by a process whose clock is `laterMs` ahead. */
+const later = (shell: Shell, laterMs: number): Promise<Earpiece> =>
+  openEarpiece({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
+
+/** What the agent reads in a message that is sent then. */
+async function reads(shell: Shell, laterMs: number): Promise<string> {
+  await using ear = await later(shell, laterMs);
+  const carried = await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' });
+  return carried.text;
+}
+
+const idOf = (line: string): string => line.split(' ')[0] ?? '';
+
+describe('remind', () => {
+  proves('sources:timers', 'cli:commands');
+
+  verifies('sources:timers', 'it rides at the first contact point after its time, once, and not before', async () => {
+    await using shell = new Shell('time_zone = "Europe/Berlin"');
+    const line = await shell.says(['remind', '--to', 'coder', 'in 10m', 'look', 'at', 'the', 'build']);
+    expect(line).toMatch(
+      /^r[0-9a-f]{8} {2}shop\/coder is reminded \w{3} \d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)? \(Europe\/Berlin\)\n$/u,
+    );
+    expect(await reads(shell, 9 * MIN)).not.toContain('look at the build');
+    expect(await reads(shell, 11 * MIN)).toContain('Reminder: look at the build');
+    expect(await reads(shell, 12 * MIN)).not.toContain('look at the build');
+  });
+
+  it('is of no use 24 h after its time, or after --ttl', async () => {
+    await using shell = new Shell();
+    await shell.says(['remind', '--to', 'coder', 'in 48 hours', 'still there']);
+    await shell.says(['remind', '--to', 'coder', '--ttl', '1h', 'in 48 hours', 'gone by then']);
+    const text = await reads(shell, 50 * HOUR);
+    expect(text).toContain('still there');
+    expect(text).not.toContain('gone by then');
+    await shell.says(['remind', '--to', 'writer', 'in 48 hours', 'much too late']);
+    await using ear = await later(shell, 73 * HOUR);
+    expect(
+      (await ear.conversation('shop/writer#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' })).text,
+    ).toBe('hi');
+  });
+
+  it('after turns it waits for so many', async () => {
+    await using shell = new Shell();
+    await shell.says(['remind', '--to', 'coder', 'after 2 turns', 'say where you are']);
+    await using ear = await later(shell, 0);
+    const turn = async (): Promise<string> => {
+      const conversation = ear.conversation('shop/coder#main', { points: ['turn_start', 'tool_batch_end'] });
+      return (await conversation.carry([{ type: 'turn_start' }, { type: 'chat_request', content: 'hi' }], { at: 'turn_start' }))
+        .text;
+    };
+    const texts = [await turn(), await turn(), await turn(), await turn()];
+    expect(texts.map((text) => text.includes('say where you are'))).toEqual([false, false, true, false]);
+  });
+
+  it('--list shows what waits, the next first; --cancel takes it back by id or key; the newest of a key replaces', async () => {
+    await using shell = new Shell('time_zone = "UTC"');
+    expect(await shell.says(['remind', '--list'])).toBe('no reminder waits\n');
+    const first = idOf(await shell.says(['remind', '--to', 'coder', 'in 3 hours', 'the third']));
+    await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 1 hour', 'the first']);
+    await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 2 hours', 'the second']);
+    await shell.says(['remind', '--to', 'shop/writer#s1', 'after 3 turns', 'the last']);
+    const texts = async (...more: string[]): Promise<unknown[]> =>
+      (await shell.json(['remind', '--list', ...more])).map(({ to, message }) => [to, message]);
+    expect(await texts()).toEqual([
+      ['shop/coder', 'Reminder: the second'],
+      ['shop/coder', 'Reminder: the third'],
+      ['shop/writer#s1', 'Reminder: the last'],
+    ]);
+    expect(await texts('--to', 'writer')).toEqual([['shop/writer#s1', 'Reminder: the last']]);
+    expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^ID +DUE +TO +TEXT$/u);
+    expect(await shell.says(['remind', '--cancel', first])).toBe(`${first}  cancelled for shop/coder\n`);
+    expect((await shell.says(['remind', '--cancel', 'standup'])).trimEnd().split('\n')).toHaveLength(2);
+    expect(await texts('--to', 'coder')).toEqual([]);
+    expect(await reads(shell, 4 * HOUR)).not.toMatch(/the (?:first|second|third)/u);
+    expect(await shell.run(['remind', '--cancel', first])).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: `earpiece: no reminder "${first}" waits in shop; earpiece remind --list shows those that do\n`,
+    });
+  });
+
+  it('a program reminds too', async () => {
+    await using shell = new Shell();
+    await using ear = await later(shell, 0);
+    const timers = timersSource({ emitter: ear.bus });
+    const { heard } = await timers.remind({ subject: 'shop/coder', message: 'the cake', when: { inMs: 30 * MIN } });
+    expect(heard).toMatchObject([{ subscriber: 'timer', kind: 'queued' }]);
+    await ear.close();
+    expect(await reads(shell, 29 * MIN)).not.toContain('the cake');
+    expect(await reads(shell, 31 * MIN)).toContain('Reminder: the cake');
+  });
+
+  it('where its subscriber is off nobody is reminded, and that is said', async () => {
+    await using shell = new Shell();
+    await using ear = await later(shell, 0);
+    await ear.toggles.disable({ kind: 'project', project: 'shop' }, 'timer', 'test', ear.bus.subscribers('shop'));
+    const { code, stdout, stderr } = await shell.run(['remind', '--to', 'coder', 'in 10m', 'x']);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^earpiece: timer: nothing, because/u);
+  });
+});

@@ -148,6 +148,20 @@ export const SETTINGS = {
   agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined),
   agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
 
+  sourceFiles: one('sources.files.enable', boolean(), true),
+  sourceFilesGlobs: one(
+    'sources.files.globs',
+    texts('a list of paths from the project\'s folder such as ["src/**", "*.{json,toml}", "!**/*.snap"]', (glob) =>
+      /^!?\s*$|^!?\/|(^!?|\/)\.\.(\/|$)/.test(glob) ? "it leads out of the project's folder" : undefined,
+    ),
+    [],
+  ),
+  sourceFilesDebounce: one('sources.files.debounce', duration({ min: '10ms', max: '1m', example: '100ms' }), 100),
+  sourceGit: one('sources.git.enable', boolean(), true),
+  sourceGitFetchEvery: one('sources.git.fetch_every', durationOrNever({ min: '10s', max: '30d', example: '10m' }), null, {
+    needsTrust: (every) => (every === null ? undefined : "sources.git.fetch_every (fetches from the repository's remote)"),
+  }),
+
   separator: one(
     'gateway.separator',
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),

@@ -160,3 +160,12 @@ test('no file, and no place to write, are clear errors', () => {
   expect(message(() => book.trust(projectFile))).toContain('cannot be written (EACCES)');
   chmodSync(join(home, '.local/state'), 0o700);
 });
+
+test('fetching by itself waits for trust, what does not fetch does not', () => {
+  proves('config:trust');
+  const what = (every: string): unknown =>
+    world({ project: `[sources.git]\nfetch_every = "${every}"` })
+      .read()
+      .config.untrusted.map((one) => one.what);
+  expect([what('never'), what('10m')]).toEqual([[], [["sources.git.fetch_every (fetches from the repository's remote)"]]]);
+});

@@ -38,7 +38,12 @@ export type Config = {
   /** Where `earpiece serve` listens. */
   readonly server: { readonly host: string; readonly port: number };
   /** For `earpiece chat` and `earpiece run`. */
-  readonly agent: { readonly model?: string; readonly system?: string; readonly maxCycles: number };
+  readonly agent: {
+    readonly model?: string;
+    readonly system?: string;
+    readonly maxCycles: number;
+    readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
+  };
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** Who may send webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
@@ -158,10 +163,18 @@ function dbOf(layers: Layers, cwd: string, at: Surroundings): string {
 function agentOf(layers: Layers): Config['agent'] {
   const model = valueOf(layers, SETTINGS.agentModel);
   const system = valueOf(layers, SETTINGS.agentSystem);
+  const tokens = valueOf(layers, SETTINGS.agentTokens);
+  const contextTokens = valueOf(layers, SETTINGS.agentContext);
+  const timeoutMs = valueOf(layers, SETTINGS.agentTimeout);
   return {
     ...(model === undefined ? {} : { model }),
     ...(system === undefined ? {} : { system }),
     maxCycles: valueOf(layers, SETTINGS.agentMaxCycles),
+    budget: {
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
   };
 }
 

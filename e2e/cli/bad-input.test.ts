@@ -76,6 +76,8 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     return withoutRights(shell, 'state/earpiece', 0o555);
   },
   'an unreadable earpiece.toml': (shell) => withoutRights(shell, 'earpiece.toml', 0o000),
+  'an unreadable subscriber': (shell) => withoutRights(shell, 'build.toml', 0o000),
+  'a folder of subscribers without rights': (shell) => withoutRights(shell, '.earpiece/subscribers', 0o000),
   'a user without home': () => ({ wrap: ['env', '-u', 'HOME', ...as(NO_ENTRY)], uid: NO_ENTRY }),
   'a truncated database': (shell) => {
     copyFileSync(shell.db, join(shell.folder, 'cut.db'));

@@ -34,6 +34,8 @@ export type Given =
   | 'a port in use'
   | 'a port where nobody listens'
   | 'an unreadable earpiece.toml'
+  | 'an unreadable subscriber'
+  | 'a folder of subscribers without rights'
   | 'a state folder without rights';
 
 const long = (n: number, char = 'a'): string => char.repeat(n);
@@ -43,6 +45,18 @@ const toml = (text: string): { files: Record<string, string> } => ({ files: { 'e
 const wrongToml = (place: string, message: string): Pick<Row, 'args' | 'stdout' | 'stderr' | 'code'> => ({
   args: ['config', 'check'],
   stdout: `{folder}/earpiece.toml:${place}: ${message}\n`,
+  stderr: '',
+  code: 8,
+});
+const subscriber = (
+  more: string,
+  head = '[subscriber]\nid = "build"\nname = "Builds"\n[events]\n',
+): Pick<Row, 'files' | 'args'> => ({
+  files: { 'build.toml': `${head}${more}` },
+  args: ['subscribers', 'check', 'build.toml'],
+});
+const wrongSubscriber = (place: string, message: string): Pick<Row, 'stdout' | 'stderr' | 'code'> => ({
+  stdout: `build.toml:${place}: ${message}\n`,
   stderr: '',
   code: 8,
 });
@@ -414,6 +428,184 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       stderr:
         'earpiece: {folder}/state/earpiece/projects.json cannot be written (EACCES); make {folder}/state/earpiece writable or set XDG_STATE_HOME\n',
       code: 0,
+    },
+  ],
+
+  Subscribers: [
+    {
+      what: 'half a header',
+      ...subscriber('types = ["build.failed"]\n[output'),
+      ...wrongSubscriber('6:2', 'is no TOML: incomplete key-value: cannot find end of key, in "[output"; see https://toml.io'),
+    },
+    {
+      what: 'an unknown key',
+      ...subscriber('types = ["build.failed"]\nseverity = "error"'),
+      ...wrongSubscriber('6:1', 'events.severity is unknown; there is types, severity_filter, sources'),
+    },
+    {
+      what: 'a key like one',
+      ...subscriber('types = ["build.failed"]\n[output]\nprioritty = "high"'),
+      ...wrongSubscriber('7:1', 'output.prioritty is unknown; did you mean "priority"?'),
+    },
+    {
+      what: 'a key of another table',
+      ...subscriber('types = ["build.failed"]\nwindow_ms = 100'),
+      ...wrongSubscriber('6:1', 'events.window_ms is unknown here; window_ms stands in [batching]'),
+    },
+    {
+      what: 'a table like one',
+      ...subscriber('types = ["build.failed"]\n[ouput]'),
+      ...wrongSubscriber('6:2', 'ouput is unknown; did you mean "output"?'),
+    },
+    {
+      what: 'a word that is none of them',
+      ...subscriber('types = ["build.failed"]\n[output]\npriority = "hihg"'),
+      ...wrongSubscriber('7:12', 'output.priority is "hihg"; did you mean "high"? It is one of critical, high, normal, low'),
+    },
+    {
+      what: 'a number out of its range',
+      ...subscriber('types = ["build.failed"]\n[batching]\nwindow_ms = 60000'),
+      ...wrongSubscriber('7:13', 'batching.window_ms is 60000; write a whole number from 0 to 10000'),
+    },
+    {
+      what: 'nothing that it hears',
+      ...subscriber(''),
+      ...wrongSubscriber('4:2', 'events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]'),
+    },
+    {
+      what: 'a star alone',
+      ...subscriber('types = ["*"]'),
+      ...wrongSubscriber(
+        '5:10',
+        'events.types has "*" as element 1: "*" alone would hear everything; name a prefix such as "build.*"',
+      ),
+    },
+    {
+      what: 'a star inside of a type',
+      ...subscriber('types = ["build.*.failed"]'),
+      ...wrongSubscriber(
+        '5:10',
+        'events.types has "build.*.failed" as element 1: "*" stands only at the end, behind a dot, such as "build.*"',
+      ),
+    },
+    {
+      what: 'an id with capitals',
+      ...subscriber('types = ["build.failed"]', '[subscriber]\nid = "Build"\nname = "Builds"\n[events]\n'),
+      ...wrongSubscriber(
+        '2:6',
+        'subscriber.id is "Build"; write small letters, digits and "_", a letter first, at most 64 characters',
+      ),
+    },
+    {
+      what: 'a template of another folder',
+      ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "../../etc/passwd"'),
+      ...wrongSubscriber(
+        '7:12',
+        'output.template is "../../etc/passwd"; write a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"',
+      ),
+    },
+    {
+      what: 'a template that is not there: it loads all the same',
+      ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"'),
+      ...wrongSubscriber(
+        '7:12',
+        'warning: output.template is "build.toon.j2", which is not in this folder; the generic view is used',
+      ),
+      code: 0,
+    },
+    {
+      what: 'a type that looks mistyped: it loads all the same',
+      ...subscriber('types = ["tool.call.failed"]'),
+      ...wrongSubscriber(
+        '5:10',
+        'warning: events.types has "tool.call.failed", which no source of ours emits; did you mean "tool.call.failure"?',
+      ),
+      code: 0,
+    },
+    {
+      what: 'a template that is half a tag',
+      ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"'),
+      files: {
+        'build.toml':
+          '[subscriber]\nid = "build"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"',
+        'build.toon.j2': 'build\n{{ event.type',
+      },
+      stdout: 'build.toon.j2:2:1: syntax error: unexpected end of input, expected end of variable block\n',
+      stderr: '',
+      code: 8,
+    },
+    {
+      what: 'a file that is not there',
+      args: ['subscribers', 'check', 'nope.toml'],
+      stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the file of a subscriber, or a folder of them\n',
+      code: 7,
+    },
+    {
+      what: 'a file that may not be read',
+      given: 'an unreadable subscriber',
+      ...subscriber('types = ["build.failed"]'),
+      stdout: 'build.toml: cannot be read (EACCES)\n',
+      stderr: '',
+      code: 8,
+    },
+    {
+      what: 'a folder that may not be read',
+      given: 'a folder of subscribers without rights',
+      files: { '.earpiece/subscribers/build.toml': '[subscriber]' },
+      args: ['subscribers', 'check', '.earpiece/subscribers'],
+      stdout: '.earpiece/subscribers: cannot be read (EACCES); make it readable or remove it\n',
+      stderr: '',
+      code: 8,
+    },
+    {
+      what: 'one that is not there',
+      args: ['subscribers', 'disable', 'selfnotify'],
+      stderr: 'earpiece: there is no subscriber "selfnotify"; did you mean self_notify?\n',
+      code: 7,
+    },
+    {
+      what: 'to switch off one of the core',
+      args: ['subscribers', 'disable', 'tool_failure'],
+      ...usage('tool_failure (Tool failures) cannot be disabled: it is of the core: an agent must not miss what it tells'),
+    },
+    {
+      what: 'both places to switch it off',
+      args: ['subscribers', 'disable', 'self_notify', '--user', '--project'],
+      ...usage('give either --project or --user'),
+    },
+    {
+      what: 'to try one out that is not there',
+      args: ['subscribers', 'test', 'toolfailure', '-'],
+      stdin: { bytes: '{"type": "a.b"}', shown: 'an event' },
+      stderr: 'earpiece: there is no subscriber "toolfailure"; did you mean tool_failure?\n',
+      code: 7,
+    },
+    {
+      what: 'an event that is no JSON',
+      args: ['subscribers', 'test', 'tool_failure', '-'],
+      stdin: { bytes: '{type: "a.b"}', shown: '`{type: "a.b"}`' },
+      ...usage(
+        `stdin: it is no JSON (Expected property name or '}' in JSON at position 1 (line 1 column 2)); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+      ),
+    },
+    {
+      what: 'an event without a type',
+      args: ['subscribers', 'test', 'tool_failure', '-'],
+      stdin: { bytes: '{"severity": "error"}', shown: '`{"severity": "error"}`' },
+      ...usage('stdin: event attribute type is missing; every CloudEvent has one'),
+    },
+    {
+      what: 'an event whose file is not there',
+      args: ['subscribers', 'test', 'tool_failure', 'event.json'],
+      ...usage('the file "event.json" is not there; name a file with an event in JSON, or - for stdin'),
+    },
+    {
+      what: 'an event that it does not hear',
+      args: ['subscribers', 'test', 'tool_failure', '-'],
+      stdin: { bytes: '{"type": "tool.call.success"}', shown: '`{"type": "tool.call.success"}`' },
+      stdout: 'tool.call.success: not heard, type tool.call.success is none of tool.call.failure, tool.call.timeout\n',
+      stderr: '',
+      code: 5,
     },
   ],
 

@@ -22,6 +22,7 @@ import {
 } from '../../bus/index.ts';
 import { formatProblem, readConfig, userSubscribersFolder } from '../../config/index.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import type { EventInput } from '../../core/event.ts';
 import { openEarpiece, type Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { GlobalOptions } from '../context.ts';
@@ -136,13 +137,17 @@ echo '{"type": "tool.call.timeout", "severity": "warning", "data": {"tool_name":
         if (options.json) problems.forEach((problem) => printJson(problem));
         return answer(EXIT.problems.code);
       }
-      await made(subscriber, text, options, answer);
+      await made(subscriber, { text, from: file === '-' ? 'stdin' : file }, options, answer);
     });
 }
 
 /** In a log of its own in memory, which nobody sees, all is done as it would be: heard, counted, grouped, rendered. */
-async function made(subscriber: Subscriber, text: string, options: GlobalOptions, answer: Answer): Promise<void> {
-  const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
+async function made(
+  subscriber: Subscriber,
+  given: { readonly text: string; readonly from: string },
+  options: GlobalOptions,
+  answer: Answer,
+): Promise<void> {
   const set: SubscriberSet = { subscribers: [subscriber], problems: [] };
   const troubles: string[] = [];
   await using ear = await openEarpiece({
@@ -151,7 +156,7 @@ async function made(subscriber: Subscriber, text: string, options: GlobalOptions
     onProblem: (line) => troubles.push(line),
   });
   const subject = `${ear.project}/test`;
-  const events = cloudEventsIn(text, { source: 'cli', subject });
+  const events = await eventsIn(given, subject);
   const heard = await Promise.all(
     events.map(async (event) => {
       const emitted = await ear.bus.emit({ ...event, subject });
@@ -179,6 +184,19 @@ async function made(subscriber: Subscriber, text: string, options: GlobalOptions
     for (const line of troubles) print(`\n${plain(line)}`);
   }
   if (heard.every(({ heard: one }) => one.kind === 'skipped')) answer(EXIT.nobody.code);
+}
+
+async function eventsIn(
+  given: { readonly text: string; readonly from: string },
+  subject: string,
+): Promise<readonly EventInput[]> {
+  const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
+  try {
+    return cloudEventsIn(given.text, { source: 'cli', subject });
+  } catch (error) {
+    if (!(error instanceof EarpieceError)) throw error;
+    throw new EarpieceError(error.code, `${given.from}: ${error.message}`, { data: error.data, cause: error });
+  }
 }
 
 const notItsType = ({ events }: Subscriber, type: string): string => `type ${type} is none of ${events.types.join(', ')}`;

@@ -187,7 +187,6 @@ export const REQUIREMENTS = {
   'pull:name': { behaviour: 'It is renamed deterministically when the upstream has that name.' },
   'pull:report-completed': {
     behaviour: "report_completed(blocked) after a person's block succeeds and closes the execution log.",
-    deferred: 'needs tasks in the server',
   },
 
   // Real clients.
@@ -282,6 +281,18 @@ export const REQUIREMENTS = {
     behaviour: "Little that is left of a provider's limit is told once until it resets, a refusal each time.",
   },
   'self:deferred': { behaviour: 'What an agent tells itself for later arrives then, once, across restarts.' },
+
+  // Tasks.
+  'tasks:transitions': { behaviour: 'A task goes only where it may; a refusal says where that is, and changes nothing.' },
+  'tasks:expected': { behaviour: 'A change that was decided on what is no longer so is refused, and nobody is told.' },
+  'tasks:interrupts': {
+    behaviour: 'Whoever works on a task that is taken out of their hands is told once, and nobody else is.',
+  },
+  'tasks:executions': { behaviour: "An execution starts when a task is taken and ends with its agent's report, once." },
+  'tasks:one-step': {
+    behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
+  },
+  'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the task as it is stored.' },
 
   // To come.
   'console:history': {

@@ -21,15 +21,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bus: { mayImport: ['core', 'inbox', 'config'] },
   // What happens: events for the bus, and tools for an agent's loop, whose handles are in the agent's log.
   sources: { mayImport: ['core', 'inbox', 'bus'] },
-  gateway: { mayImport: ['core', 'inbox'] },
+  // What agents are to do: records of their logs, and the interrupts of whoever takes it out of their hands.
+  tasks: { mayImport: ['core', 'inbox'] },
+  gateway: { mayImport: ['core', 'inbox', 'tasks'] },
   // It reaches its MCP servers as the gateway does.
   agent: { mayImport: ['core', 'inbox', 'sources', 'gateway'] },
   // Webhooks come in by it.
-  server: { mayImport: ['core', 'inbox', 'bus', 'sources', 'config'] },
+  server: { mayImport: ['core', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   client: { mayImport: ['core'] },
-  cli: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'] },
+  cli: {
+    mayImport: ['core', 'stores', 'inbox', 'tasks', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'],
+  },
   // What the package exports, one file a subpath.
-  entries: { mayImport: ['core', 'stores', 'inbox', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'] },
+  entries: {
+    mayImport: ['core', 'stores', 'inbox', 'tasks', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'],
+  },
 };
 
 /** What only tests import, beside what it is about. Free like a test; nothing else may import it. */

@@ -1,0 +1,322 @@
+/**
+ * What becomes of a task: pure. A command is decided on the task as it is stored; the facts and what is to be told about
+ * them are then written in one append, or nothing is.
+ *
+ *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
+ *   everything but done ──▶ cancelled
+ *
+ * An execution is one agent's work on it. It starts when the task gets `in_progress` (nobody's yet) or an agent takes it,
+ * and ends when that agent reports, or is lost with its conversation. Whoever takes the task out of an agent's hands does
+ * not end the execution but interrupts it: the agent is told once, and its report ends it.
+ */
+import type { ConversationId } from '../core/address.ts';
+import {
+  NEXT_STATUSES,
+  type Interruption,
+  type Task,
+  type TaskActor,
+  type TaskExecution,
+  type TaskPriority,
+  type TaskResult,
+  type TaskStatus,
+} from '../core/task.ts';
+import type { Fact } from './records.ts';
+
+export type Command =
+  | { readonly kind: 'edit'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
+  | { readonly kind: 'assign'; readonly assignee: string | null }
+  | { readonly kind: 'move'; readonly to: TaskStatus; readonly reason?: string }
+  /** An agent takes it up, in one of its conversations. */
+  | { readonly kind: 'take'; readonly agent: string; readonly conversation: ConversationId }
+  | {
+      readonly kind: 'report';
+      readonly agent: string;
+      readonly conversation: ConversationId;
+      readonly result: TaskResult;
+      readonly summary: string;
+    }
+  /** Its conversation is over, and nobody will report. */
+  | { readonly kind: 'lose'; readonly agent: string };
+
+export type Facts = {
+  readonly by: TaskActor;
+  /** The status or the version that was seen by whoever decides; what is neither any more is refused. */
+  readonly expected?: TaskStatus | number;
+  /** The id of the notification, where the decision needs one. */
+  readonly notification: string;
+  /** Something of the interruption was shown to the agent already. */
+  readonly told: boolean;
+  /** A conversation of the agent that lives. */
+  readonly isActive: (conversation: string) => boolean;
+};
+
+export type Decision =
+  | {
+      readonly kind: 'decided';
+      readonly facts: readonly Fact[];
+      /** Whose log they belong in, and who is told. Null: the project's own. */
+      readonly agent: string | null;
+      /** What waits about the task is taken back, and the gate that it holds up falls. */
+      readonly takesBack?: string;
+      readonly tells?: Telling;
+      /** Of a report: how it is to be answered. */
+      readonly answer?: 'ended' | 'interrupted' | 'go_on';
+    }
+  /** It is so already. */
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
+
+export type Telling = {
+  readonly why: Interruption['why'] | 'unblocked';
+  /** In words, what the task has become. */
+  readonly says: string;
+  readonly reason?: string;
+  /** Told too, even when nothing was seen of it for long. */
+  readonly conversation: string | null;
+};
+
+export function decide(task: Task, command: Command, facts: Facts): Decision {
+  const { expected } = facts;
+  if (expected !== undefined && expected !== task.status && expected !== task.version)
+    return refuse(
+      'conflict',
+      `${named(task)} is ${task.status} (version ${task.version}) since ${task.statusChangedBy.name} changed it, not ${expected} as was seen; look at it again`,
+    );
+  switch (command.kind) {
+    case 'edit':
+      return edit(task, command);
+    case 'assign':
+      return assign(task, command.assignee, facts);
+    case 'move':
+      return move(task, command, facts);
+    case 'take':
+      return take(task, command, facts);
+    case 'report':
+      return report(task, command, facts);
+    case 'lose':
+      return lose(task, command.agent, facts);
+    default:
+      return command satisfies never;
+  }
+}
+
+/** The execution of an agent that has not ended. There is one at most. */
+export function runningOf(task: Task, agent: string | null): TaskExecution | undefined {
+  return task.executions.findLast((one) => one.agent === agent && one.endedAt === null);
+}
+
+/** Nothing more comes of it: it is over, and nobody has still to report. */
+export function isClosed(task: Task): boolean {
+  return NEXT_STATUSES[task.status].length === 0 && task.executions.every((one) => one.endedAt !== null);
+}
+
+export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringify(title)}`;
+
+function edit(task: Task, { kind: _kind, ...given }: Extract<Command, { kind: 'edit' }>): Decision {
+  const news = Object.entries(given).filter(([key, value]) => value !== undefined && value !== task[key as keyof typeof given]);
+  if (news.length === 0) return { kind: 'unchanged' };
+  return { kind: 'decided', facts: [{ type: 'task_edited', ...Object.fromEntries(news) }], agent: task.assignee };
+}
+
+function assign(task: Task, to: string | null, { by, notification }: Facts): Decision {
+  const from = task.assignee;
+  if (to === from) return { kind: 'unchanged' };
+  if (NEXT_STATUSES[task.status].length === 0)
+    return refuse('conflict', `${named(task)} is ${task.status}, nobody works on it any more; add a new one`);
+  const assigned: Fact = { type: 'task_assigned', from, to };
+  // Whoever gets it takes it up; until then nobody works on it.
+  const back: Fact[] = task.status === 'in_progress' ? [{ type: 'task_status_changed', from: 'in_progress', to: 'todo' }] : [];
+  const running = runningOf(task, from);
+  const leaves = from !== null && task.status === 'in_progress' && !isBy(by, from);
+  if (!leaves) return { kind: 'decided', facts: [assigned, ...back], agent: from };
+  return {
+    kind: 'decided',
+    facts: [...interrupted(running, 'reassigned', { notification }), assigned, ...back],
+    agent: from,
+    takesBack: 'it has another assignee',
+    tells: {
+      why: 'reassigned',
+      says: to === null ? "is nobody's any more" : `is now ${to}'s`,
+      conversation: running?.conversation ?? null,
+    },
+  };
+}
+
+function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, facts: Facts): Decision {
+  const from = task.status;
+  if (to === from) return { kind: 'unchanged' };
+  const next = NEXT_STATUSES[from];
+  if (!next.includes(to))
+    return refuse(
+      'conflict',
+      `${named(task)} is ${from} and cannot become ${to}; ${next.length === 0 ? `${from} is for good, add a new task` : `it can become ${next.join(', ')}`}`,
+    );
+  const { by, notification, told } = facts;
+  const agent = task.assignee;
+  const changed: Fact = { type: 'task_status_changed', from, to, ...(reason === undefined ? {} : { reason }) };
+  if (agent === null) return { kind: 'decided', facts: [changed], agent };
+  const running = runningOf(task, agent);
+  if (to === 'in_progress') {
+    if (running === undefined)
+      return { kind: 'decided', facts: [changed, started(task, agent)], agent, takesBack: `it is ${to}` };
+    const tells: Telling = { why: 'unblocked', says: 'may go on', conversation: running.conversation };
+    return {
+      kind: 'decided',
+      facts: [changed, { type: 'task_execution_recalled', execution: running.id, told }],
+      agent,
+      takesBack: `it is ${to} again`,
+      ...(told ? { tells } : {}),
+    };
+  }
+  // Whoever was told to stop and has not reported yet needs no second word; what was not read is replaced.
+  const stops = from === 'in_progress' || (running?.interrupted != null && !told);
+  if (!stops || isBy(by, agent)) return { kind: 'decided', facts: [changed], agent };
+  const why = to === 'blocked' || to === 'cancelled' ? to : 'stopped';
+  return {
+    kind: 'decided',
+    facts: [changed, ...interrupted(running, why, { notification, reason })],
+    agent,
+    takesBack: `it is ${to}`,
+    tells: {
+      why,
+      says: `is ${to === 'todo' ? 'put back' : to}`,
+      ...(reason === undefined ? {} : { reason }),
+      conversation: running?.conversation ?? null,
+    },
+  };
+}
+
+function take(task: Task, { agent, conversation }: Extract<Command, { kind: 'take' }>, { isActive }: Facts): Decision {
+  if (task.assignee !== agent) return refuse('conflict', `${named(task)} is not ${agent}'s but ${task.assignee ?? 'nobody'}'s`);
+  const running = runningOf(task, agent);
+  const mine = running?.conversation === conversation;
+  const elses = running !== undefined && running.conversation !== null && !mine;
+  if (elses && isActive(running.conversation))
+    return refuse('conflict', `${named(task)} is worked on in ${agent}#${running.conversation}`);
+  const before: Fact[] = elses ? [lost(running)] : [];
+  if (task.status === 'todo' && !(running !== undefined && !elses))
+    return {
+      kind: 'decided',
+      facts: [...before, { type: 'task_status_changed', from: 'todo', to: 'in_progress' }, started(task, agent, conversation)],
+      agent,
+    };
+  if (task.status !== 'in_progress') return refuse('conflict', `${named(task)} is ${task.status}`);
+  if (mine) return { kind: 'unchanged' };
+  if (running?.conversation === null)
+    return { kind: 'decided', facts: [{ type: 'task_execution_taken', execution: running.id, conversation }], agent };
+  return { kind: 'decided', facts: [...before, started(task, agent, conversation)], agent };
+}
+
+function report(
+  task: Task,
+  { agent, conversation, result, summary }: Extract<Command, { kind: 'report' }>,
+  { isActive }: Facts,
+): Decision {
+  const running = runningOf(task, agent);
+  if (running === undefined) return nothingRuns(task, agent);
+  if (running.conversation !== null && running.conversation !== conversation && isActive(running.conversation))
+    return refuse(
+      'bad_argument',
+      `${named(task)} is worked on in ${agent}#${running.conversation}; only that conversation reports it, not ${agent}#${conversation}`,
+    );
+  const { interrupted: cut } = running;
+  if (cut !== null) {
+    const told = `${cut.by.name} ${DID[cut.why]} it${cut.reason === null ? '' : `: ${cut.reason}`}`;
+    return {
+      kind: 'decided',
+      facts: [ended(running, result, result === 'blocked' ? told : `${summary} (${told})`)],
+      agent,
+      takesBack: 'its execution has ended',
+      answer: 'interrupted',
+    };
+  }
+  if (running.recalled && result === 'blocked')
+    return {
+      kind: 'decided',
+      facts: [{ type: 'task_execution_continued', execution: running.id }],
+      agent,
+      takesBack: 'the agent was told',
+      answer: 'go_on',
+    };
+  // What failed is not simply taken again: somebody has to look at it first, or an agent would fail at it for ever.
+  const to = result === 'success' ? 'done' : 'blocked';
+  const reason = result === 'failed' ? `failed: ${summary}` : summary;
+  const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');
+  const moved: Fact = { type: 'task_status_changed', from: task.status, to, ...(to === 'blocked' ? { reason } : {}) };
+  return {
+    kind: 'decided',
+    facts: [ended(running, result, summary), ...(moves ? [moved] : [])],
+    agent,
+    takesBack: 'its execution has ended',
+    answer: 'ended',
+  };
+}
+
+function nothingRuns(task: Task, agent: string): Decision {
+  const last = task.executions.findLast((one) => one.agent === agent);
+  const why =
+    last === undefined
+      ? `it is ${task.status} and ${task.assignee ?? 'nobody'}'s`
+      : `${last.id} was reported as ${last.result} before`;
+  return refuse('not_found', `${agent} has nothing to report of ${named(task)}: ${why}; nothing was changed`);
+}
+
+function lose(task: Task, agent: string, { isActive }: Facts): Decision {
+  const running = runningOf(task, agent);
+  if (running === undefined || running.conversation === null || isActive(running.conversation)) return { kind: 'unchanged' };
+  return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'its execution has ended' };
+}
+
+const DID: Readonly<Record<Interruption['why'], string>> = {
+  blocked: 'blocked',
+  cancelled: 'cancelled',
+  stopped: 'stopped',
+  reassigned: 'reassigned',
+};
+
+function started(task: Task, agent: string, conversation?: ConversationId): Fact {
+  const number = Number(task.executions.at(-1)?.id.split('.').at(-1) ?? 0) + 1;
+  return {
+    type: 'task_execution_started',
+    execution: `${task.id}.${number}`,
+    agent,
+    ...(conversation === undefined ? {} : { conversation }),
+  };
+}
+
+function interrupted(
+  running: TaskExecution | undefined,
+  why: Interruption['why'],
+  { notification, reason }: { notification: string; reason?: string | undefined },
+): Fact[] {
+  if (running === undefined) return [];
+  return [
+    {
+      type: 'task_execution_interrupted',
+      execution: running.id,
+      why,
+      ...(reason === undefined ? {} : { reason }),
+      notification,
+    },
+  ];
+}
+
+const ended = (running: TaskExecution, result: TaskResult | 'lost', message: string): Fact => ({
+  type: 'task_execution_ended',
+  execution: running.id,
+  result,
+  exit_code: result === 'success' ? 0 : 1,
+  message,
+});
+
+const lost = (running: TaskExecution): Fact =>
+  ended(running, 'lost', `its conversation ${running.agent}#${running.conversation} ended without a report`);
+
+/** An agent that puts its own task aside need not be told. */
+const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
+
+const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({
+  kind: 'refused',
+  code,
+  message,
+});

@@ -1,0 +1,75 @@
+/**
+ * What is recorded of a task, in the log of the agent who had it (`project/*` while nobody does). `version` counts the
+ * records of one task over all logs, so that its history can be put together again in order.
+ */
+import type { ConversationId } from '../core/address.ts';
+import type { Draft } from '../core/records.ts';
+import type { Interruption, Task, TaskActor, TaskExecution, TaskPriority, TaskStatus } from '../core/task.ts';
+
+type About = { readonly task: string; readonly version: number; readonly by: TaskActor };
+
+export type TaskRecord = About & Fact;
+
+/** A record before it has its place in the task's history. */
+export type Fact =
+  | {
+      readonly type: 'task_created';
+      readonly title: string;
+      readonly description: string;
+      readonly priority: TaskPriority;
+      readonly status: TaskStatus;
+      readonly assignee: string | null;
+    }
+  | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
+  | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
+  /** In the log of the new assignee: the task as it came. */
+  | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
+  | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
+  | {
+      readonly type: 'task_execution_started';
+      readonly execution: string;
+      readonly agent: string;
+      readonly conversation?: ConversationId;
+    }
+  /** A conversation took up what was started without one. */
+  | { readonly type: 'task_execution_taken'; readonly execution: string; readonly conversation: ConversationId }
+  | {
+      readonly type: 'task_execution_interrupted';
+      readonly execution: string;
+      readonly why: Interruption['why'];
+      readonly reason?: string;
+      readonly notification: string;
+    }
+  /** What interrupted it is over. `told`: it may have read that it should stop. */
+  | { readonly type: 'task_execution_recalled'; readonly execution: string; readonly told: boolean }
+  /** It reported that it is blocked, because of an interruption that is over, and was asked to go on. */
+  | { readonly type: 'task_execution_continued'; readonly execution: string }
+  | {
+      readonly type: 'task_execution_ended';
+      readonly execution: string;
+      readonly result: NonNullable<TaskExecution['result']>;
+      readonly exit_code: number;
+      readonly message: string;
+    };
+
+export const TASK_RECORDS = [
+  'task_created',
+  'task_edited',
+  'task_assigned',
+  'task_received',
+  'task_status_changed',
+  'task_execution_started',
+  'task_execution_taken',
+  'task_execution_interrupted',
+  'task_execution_recalled',
+  'task_execution_continued',
+  'task_execution_ended',
+] as const satisfies readonly Fact['type'][];
+
+export const isTaskRecord = (draft: Draft): boolean => (TASK_RECORDS as readonly string[]).includes(draft.type);
+
+/** The facts as records, numbered behind the task's last one. */
+export const recordsOf = (
+  facts: readonly Fact[],
+  { task, version, by }: { task: string; version: number; by: TaskActor },
+): TaskRecord[] => facts.map((fact, i) => ({ ...fact, task, version: version + i + 1, by }));

@@ -1,0 +1,347 @@
+/**
+ * The tasks of projects, over the log. What is recorded of a task and what an agent is told about it are one append, which
+ * also swaps the stored task: a change is whole or never was, and of two at once one is decided anew. (A reassignment is
+ * two: what is said in the old assignee's log, then the task as it came in the new one's, made good by whoever reads it.)
+ */
+import { logKey, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import type { Item } from '../core/items.ts';
+import type { Json } from '../core/json.ts';
+import type { NotificationId } from '../core/notification.ts';
+import type { Swap } from '../core/ports.ts';
+import type { Draft } from '../core/records.ts';
+import {
+  NEXT_STATUSES,
+  TASK_LIMITS,
+  TASK_PRIORITIES,
+  TASK_STATUSES,
+  type Task,
+  type TaskActor,
+  type TaskPriority,
+  type TaskStatus,
+} from '../core/task.ts';
+import type { Inbox } from '../inbox/index.ts';
+import { decide, isClosed, runningOf, type Command, type Decision } from './decide.ts';
+import { evolve } from './evolve.ts';
+import { recordsOf, type Fact } from './records.ts';
+import { keyOf, tellingOf } from './telling.ts';
+
+export type TaskInput = {
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly priority?: TaskPriority | undefined;
+  readonly assignee?: string | null | undefined;
+  /** `todo` where nothing is said. */
+  readonly status?: 'backlog' | 'todo' | undefined;
+};
+
+export type Change = {
+  readonly by: TaskActor;
+  /** The status or the version that was seen; a task that is neither any more is left as it is (`conflict`). */
+  readonly expected?: TaskStatus | number | undefined;
+};
+
+export type TaskQuery = {
+  readonly statuses?: readonly TaskStatus[];
+  readonly assignee?: string;
+  /** Only those below this id. */
+  readonly before?: string;
+  readonly limit?: number;
+};
+
+type Decided = Extract<Decision, { kind: 'decided' }>;
+type Changed = { readonly task: Task; readonly answer?: Decided['answer']; readonly changed: boolean };
+
+/** As it is stored: with its handover while its new assignee's log does not have it yet. */
+type StoredTask = Task & { readonly handover?: { readonly from: string | null; readonly by: TaskActor } };
+/** What is not over, oldest first, and the number of the next one. */
+type Board = { readonly next: number; readonly open: readonly string[] };
+
+const EMPTY: Board = { next: 1, open: [] };
+const TRIES = 50;
+
+export class Tasks {
+  readonly #inbox: Inbox;
+
+  constructor(inbox: Inbox) {
+    this.#inbox = inbox;
+  }
+
+  async create(project: string, input: TaskInput, by: TaskActor): Promise<Task> {
+    const { priority = 'normal', status = 'todo', assignee = null } = input;
+    if (status !== 'backlog' && status !== 'todo')
+      throw bad('status', `status ${JSON.stringify(status)}: a new task is in backlog or todo`);
+    const fact: Fact = {
+      type: 'task_created',
+      title: titleOf(input.title),
+      description: textOf('description', input.description ?? '', TASK_LIMITS.description),
+      priority: oneOf('priority', priority, TASK_PRIORITIES),
+      status,
+      assignee: assignee === null ? null : agentName(project, assignee),
+    };
+    checkActor(by);
+    logKey(project, 'x'); // Throws where that is no name for a project.
+    for (let tries = 0; tries < TRIES; tries++) {
+      const board = await this.#board(project);
+      const { next, open } = board ?? EMPTY;
+      const id = `t${next}`;
+      const drafts = recordsOf([fact], { task: id, version: 0, by });
+      const task = this.#after(undefined, drafts, project);
+      const swaps = [
+        { key: boardKey(project), from: board && json(board), to: { next: next + 1, open: [...open, id] } },
+        { key: taskKey(project, id), from: undefined, to: json(task) },
+      ];
+      const appended = await this.#inbox.store.append(logFor(project, fact.assignee), drafts, { swaps });
+      if (appended.kind === 'appended') return task;
+    }
+    throw busy(`a new task of ${project}`);
+  }
+
+  /** Throws `not_found`. */
+  async get(project: string, id: string): Promise<Task> {
+    return shown(await this.#load(project, id));
+  }
+
+  /** Newest first. */
+  async list(project: string, query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
+    const { statuses, assignee, limit = 50 } = query;
+    const board = (await this.#board(project)) ?? EMPTY;
+    const before = query.before === undefined ? board.next : numberOf(query.before);
+    // What is over is only walked through by whoever asks for it.
+    const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
+    const numbers = onlyOpen ? board.open.map(numberOf) : Array.from({ length: board.next - 1 }, (_, i) => i + 1);
+    const tasks: Task[] = [];
+    for (const number of numbers.filter((n) => n < before).toReversed()) {
+      const task = await this.#load(project, `t${number}`);
+      if (assignee !== undefined && task.assignee !== assignee) continue;
+      if (statuses !== undefined && !statuses.includes(task.status)) continue;
+      if (tasks.length === limit) return { tasks, next: tasks.at(-1)?.id ?? null };
+      tasks.push(shown(task));
+    }
+    return { tasks, next: null };
+  }
+
+  /** Whether anybody has ever made a task here. */
+  async any(project: string): Promise<boolean> {
+    return (await this.#board(project)) !== undefined;
+  }
+
+  /** What is not over, or still to be reported by somebody. Oldest first. */
+  async open(project: string): Promise<readonly Task[]> {
+    const { open } = (await this.#board(project)) ?? EMPTY;
+    return Promise.all(open.map((id) => this.get(project, id)));
+  }
+
+  async edit(
+    project: string,
+    id: string,
+    given: { title?: string | undefined; description?: string | undefined; priority?: TaskPriority | undefined },
+    change: Change,
+  ): Promise<Task> {
+    const { title, description, priority } = given;
+    const command: Command = {
+      kind: 'edit',
+      ...(title === undefined ? {} : { title: titleOf(title) }),
+      ...(description === undefined ? {} : { description: textOf('description', description, TASK_LIMITS.description) }),
+      ...(priority === undefined ? {} : { priority: oneOf('priority', priority, TASK_PRIORITIES) }),
+    };
+    return (await this.change(project, id, command, change)).task;
+  }
+
+  async assign(project: string, id: string, assignee: string | null, change: Change): Promise<Task> {
+    const to = assignee === null ? null : agentName(project, assignee);
+    return (await this.change(project, id, { kind: 'assign', assignee: to }, change)).task;
+  }
+
+  async move(project: string, id: string, to: TaskStatus, change: Change & { reason?: string | undefined }): Promise<Task> {
+    const reason = textOf('reason', change.reason ?? '', TASK_LIMITS.reason);
+    const command: Command = {
+      kind: 'move',
+      to: oneOf('status', to, TASK_STATUSES),
+      ...(reason === '' ? {} : { reason }),
+    };
+    return (await this.change(project, id, command, change)).task;
+  }
+
+  /** Throws `conflict`, `not_found` or `bad_argument` where it is refused; then nothing is written and nobody is told. */
+  async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
+    checkActor(by);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const task = await this.#load(project, id);
+      const notification = this.#inbox.ids.make('n');
+      const agent = 'agent' in command ? command.agent : task.assignee;
+      const active = await this.#active(project, agent);
+      const decision = decide(task, command, {
+        by,
+        ...(expected === undefined ? {} : { expected }),
+        notification,
+        told: await this.#wasTold(project, task, agent),
+        isActive: (conversation) => active.has(conversation),
+      });
+      if (decision.kind === 'refused') throw new EarpieceError(decision.code, decision.message, { data: { task: id } });
+      if (decision.kind === 'unchanged') return { task: shown(task), changed: false };
+      const after = await this.#write(task, decision, { by, notification });
+      if (after !== undefined)
+        return { task: shown(after), changed: true, ...(decision.answer === undefined ? {} : { answer: decision.answer }) };
+    }
+    throw busy(`task ${id} of ${project}`);
+  }
+
+  /** Undefined where somebody else was first. */
+  async #write(
+    task: StoredTask,
+    decision: Decided,
+    { by, notification }: { by: TaskActor; notification: string },
+  ): Promise<StoredTask | undefined> {
+    const { project } = task;
+    const log = logFor(project, decision.agent);
+    const records = recordsOf(decision.facts, { task: task.id, version: task.version, by });
+    const changed = this.#after(task, records, project);
+    const moved = changed.assignee !== task.assignee;
+    const after: StoredTask = moved ? { ...changed, handover: { from: task.assignee, by } } : changed;
+    const { tells, takesBack } = decision;
+    const drafts: Draft[] = [
+      ...records,
+      ...(takesBack === undefined ? [] : await this.#takingBack(log, task, { by: by.name, reason: takesBack })),
+      ...(tells === undefined
+        ? []
+        : [
+            await this.#inbox.prepare(
+              log,
+              tellingOf(changed, tells, { id: notification, by }),
+              tells.conversation === null ? [] : [tells.conversation as ConversationId],
+            ),
+          ]),
+    ];
+    const swaps: Swap[] = [{ key: taskKey(project, task.id), from: json(task), to: json(after) }];
+    if (isClosed(task) !== isClosed(after)) {
+      const board = (await this.#board(project)) ?? EMPTY;
+      const open = board.open.filter((one) => one !== task.id);
+      swaps.push({ key: boardKey(project), from: json(board), to: json({ ...board, open }) });
+    }
+    const appended = await this.#inbox.store.append(log, drafts, { swaps });
+    if (appended.kind !== 'appended') return undefined;
+    return moved ? this.#handOver(after) : after;
+  }
+
+  /** The second half of a reassignment. */
+  async #handOver(task: StoredTask): Promise<StoredTask> {
+    const { handover, ...snapshot } = task;
+    if (handover === undefined) return task;
+    const { id, project, version, assignee } = task;
+    const records = recordsOf([{ type: 'task_received', from: handover.from, snapshot }], { task: id, version, by: handover.by });
+    const after = this.#after(snapshot, records, project);
+    const swaps = [{ key: taskKey(project, id), from: json(task), to: json(after) }];
+    const appended = await this.#inbox.store.append(logFor(project, assignee), records, { swaps });
+    return appended.kind === 'appended' ? after : this.#load(project, id);
+  }
+
+  async #load(project: string, id: string): Promise<StoredTask> {
+    const task = (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
+    if (task === undefined)
+      throw new EarpieceError('not_found', `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}`, {
+        data: { task: id },
+      });
+    return this.#handOver(task);
+  }
+
+  /** What is open about it is withdrawn; what was delivered and not read holds no gate up any more. */
+  async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
+    const key = keyOf(task);
+    const { store } = this.#inbox;
+    const found = [...(await store.items(log, { kind: 'key', key })), ...(await store.items(log, { kind: 'gate' }))];
+    const about = new Map(
+      found
+        .filter(({ notification }) => notification.key === key && notification.kind.source === 'task')
+        .map((item): [string, Item] => [`${item.id} ${item.audience}`, item]),
+    );
+    return [...about.values()].map((item): Draft => {
+      const whose = item.audience === '' ? {} : { conversation: item.audience };
+      return item.state === 'closed'
+        ? { type: 'notification_read', ids: [item.id], by: `${why.by}: ${why.reason}`, ...whose }
+        : { type: 'notification_closed', ids: [item.id], outcome: 'withdrawn', ...why, ...whose };
+    });
+  }
+
+  async #wasTold(project: string, task: Task, agent: string | null): Promise<boolean> {
+    const id = runningOf(task, agent)?.interrupted?.notification;
+    if (id === undefined) return false;
+    const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
+    // What is so old that the log has forgotten it was read long ago.
+    return items.length === 0 || items.some((item) => item.offers > 0);
+  }
+
+  async #active(project: string, agent: string | null): Promise<ReadonlySet<string>> {
+    if (agent === null) return new Set();
+    return new Set((await this.#inbox.active({ log: logFor(project, agent) })).map((p) => p.conversation));
+  }
+
+  #after(task: StoredTask | undefined, records: ReturnType<typeof recordsOf>, project: string): StoredTask {
+    const at = this.#inbox.store.now();
+    let after: StoredTask | undefined = task;
+    for (const record of records) after = evolve(after, record, { project, at });
+    return after as StoredTask;
+  }
+
+  async #board(project: string): Promise<Board | undefined> {
+    return (await this.#inbox.store.setting(boardKey(project))) as Board | undefined;
+  }
+}
+
+/** `coder`, or `shop/coder` in project shop. */
+export function agentName(project: string, text: string): string {
+  const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
+  if (address.kind !== 'agent' || address.project !== project)
+    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is no agent of project ${project}; write its name`);
+  return address.agent;
+}
+
+/** A status or a priority, with "did you mean". */
+export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
+  const found = words.find((word) => word === given);
+  if (found !== undefined) return found;
+  const near = didYouMean(given, words);
+  throw bad(
+    what,
+    `${what} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+const boardKey = (project: string): string => `tasks ${project}`;
+const taskKey = (project: string, id: string): string => `task ${project}/${id}`;
+const logFor = (project: string, agent: string | null): LogKey => `${project}/${agent ?? '*'}` as LogKey;
+const json = (value: object): Json => value as Json;
+
+function numberOf(id: string): number {
+  const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
+  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is no id of a task; they look like t7`);
+  return Number(number);
+}
+
+function shown({ handover: _handover, ...task }: StoredTask): Task {
+  return task;
+}
+
+function titleOf(title: string): string {
+  const clean = textOf('title', title, TASK_LIMITS.title).trim();
+  // oxlint-disable-next-line no-control-regex -- a title is one line, on terminals and in what a model reads
+  if (clean === '' || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u.test(clean))
+    throw bad('title', `title ${JSON.stringify(title.slice(0, 80))}: needs one line of text; more goes into the description`);
+  return clean;
+}
+
+function textOf(what: string, text: string, max: number): string {
+  if (text.length > max)
+    throw bad(what, `${what} has ${text.length} characters, at most ${max} are allowed; put the rest into a file and name it`);
+  return text.toWellFormed();
+}
+
+function checkActor({ name }: TaskActor): void {
+  if (name.trim() === '' || name.length > TASK_LIMITS.actor)
+    throw bad('by', `by ${JSON.stringify(name.slice(0, 80))}: needs a name of at most ${TASK_LIMITS.actor} characters`);
+}
+
+const bad = (field: string, message: string): EarpieceError => new EarpieceError('bad_argument', message, { data: { field } });
+
+const busy = (what: string): EarpieceError =>
+  new EarpieceError('store_unavailable', `${what} is changed by others all the time; try again`, { retryable: true });

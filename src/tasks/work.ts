@@ -1,0 +1,128 @@
+/** What an agent does with its tasks: asks for the next thing to do, and reports. It speaks for itself alone. */
+import { splitLog } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Item } from '../core/items.ts';
+import { TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, type Task, type TaskActor, type TaskExecution } from '../core/task.ts';
+import type { Conversation } from '../inbox/index.ts';
+import { runningOf } from './decide.ts';
+import { oneOf, type Tasks } from './tasks.ts';
+
+export type Next =
+  /** An interrupt is unread: nothing is handed out before it is. Nothing was read or delivered by asking. */
+  | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
+  /** It was told to stop, and has not reported yet. */
+  | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
+  | { readonly kind: 'work'; readonly task: Task; readonly execution: TaskExecution; readonly resumed: boolean }
+  | { readonly kind: 'nothing'; readonly blocked: readonly Task[] };
+
+export type Report = { readonly result: string; readonly summary: string; readonly task?: string | undefined };
+
+export type Reported = {
+  /** `interrupted`: a person had stopped it before. `go_on`: what stopped it is over, it was not ended. */
+  readonly kind: 'ended' | 'interrupted' | 'go_on';
+  readonly tasks: readonly Task[];
+  /** Others that this conversation still works on. */
+  readonly left: readonly Task[];
+};
+
+type Mine = { readonly task: Task; readonly execution: TaskExecution };
+
+export async function nextFor(tasks: Tasks, conversation: Conversation): Promise<Next> {
+  const { project, agent, by } = await worker(conversation);
+  const interrupts = await conversation.gate();
+  if (interrupts.length > 0) return { kind: 'interrupt', interrupts };
+
+  for (const { task, execution } of await runningFor(tasks, conversation))
+    if (execution.interrupted !== null) {
+      if (isMine(execution, conversation)) return { kind: 'stop', task, execution };
+      await tasks.change(project, task.id, { kind: 'lose', agent }, { by });
+    }
+  const mine = (await tasks.open(project)).filter((task) => task.assignee === agent);
+  for (const task of [...mine.filter(({ status }) => status === 'in_progress'), ...mine.filter(isTodo).toSorted(urgentFirst)]) {
+    const resumed = runningOf(task, agent)?.conversation === conversation.id;
+    try {
+      const taken = await tasks.change(project, task.id, { kind: 'take', agent, conversation: conversation.id }, { by });
+      const execution = runningOf(taken.task, agent);
+      if (execution !== undefined) return { kind: 'work', task: taken.task, execution, resumed };
+    } catch (error) {
+      // Another conversation was faster, or has it.
+      if (!(error instanceof EarpieceError && error.code === 'conflict')) throw error;
+    }
+  }
+  return { kind: 'nothing', blocked: mine.filter(({ status }) => status === 'blocked') };
+}
+
+/** Throws `bad_argument` or `not_found` where there is nothing that this conversation may report; then nothing changes. */
+export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
+  const { project, agent, by } = await worker(conversation);
+  const result = oneOf('result', given.result, TASK_RESULTS);
+  const summary = given.summary.trim().toWellFormed();
+  if (summary === '' || summary.length > TASK_LIMITS.summary)
+    throw new EarpieceError(
+      'bad_argument',
+      `summary has ${summary.length} characters; say in 1 to ${TASK_LIMITS.summary} what was done or what stands in the way`,
+    );
+  const running = await runningFor(tasks, conversation);
+  const meant = given.task === undefined ? chosen(running, conversation, result) : [await tasks.get(project, given.task)];
+  const ended: Task[] = [];
+  let kind: Reported['kind'] = 'ended';
+  for (const { id } of meant) {
+    const command = { kind: 'report', agent, conversation: conversation.id, result, summary } as const;
+    const { task, answer = 'ended' } = await tasks.change(project, id, command, { by });
+    ended.push(task);
+    kind = answer;
+  }
+  const left = running.filter(
+    ({ task, execution }) => execution.conversation === conversation.id && !ended.some(({ id }) => id === task.id),
+  );
+  return { kind, tasks: ended, left: left.map(({ task }) => task) };
+}
+
+/** Which are meant where none was named: what was stopped, when it says so; else the one that it works on. */
+function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
+  const mine = running.filter(({ execution }) => isMine(execution, conversation));
+  const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
+  if (result === 'blocked' && stopped.length > 0) return stopped.map(({ task }) => task);
+  const own = mine.filter(({ execution }) => execution.conversation === conversation.id);
+  const all = own.length > 0 ? own : mine;
+  const going = all.filter((one) => !stopped.includes(one));
+  const candidates = going.length > 0 ? going : all;
+  const [only, ...others] = candidates.map(({ task }) => task);
+  if (only === undefined)
+    throw new EarpieceError(
+      'not_found',
+      `${conversation.address} works on no task, so there is nothing to report; get_next_action gives one, and a task that was reported before is named by task_id`,
+    );
+  if (others.length > 0)
+    throw new EarpieceError(
+      'bad_argument',
+      `${conversation.address} works on ${candidates.map(({ task }) => task.id).join(', ')}; say which by task_id`,
+    );
+  return [only];
+}
+
+/** Only a conversation that works may take tasks and report them: not one that is for talking. */
+async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
+  await conversation.seen();
+  const purpose = await conversation.purpose();
+  if (purpose !== undefined && purpose !== 'task')
+    throw new EarpieceError(
+      'bad_argument',
+      `${conversation.address} is for ${purpose}; tasks are taken and reported by conversations of purpose task`,
+    );
+  const { project, agent } = splitLog(conversation.log);
+  return { project, agent, by: { kind: 'agent', name: agent } };
+}
+
+async function runningFor(tasks: Tasks, { log }: Conversation): Promise<readonly Mine[]> {
+  const { project, agent } = splitLog(log);
+  return (await tasks.open(project)).flatMap((task) => {
+    const execution = runningOf(task, agent);
+    return execution === undefined ? [] : [{ task, execution }];
+  });
+}
+
+const isMine = (execution: TaskExecution, { id }: Conversation): boolean =>
+  execution.conversation === null || execution.conversation === id;
+const isTodo = ({ status }: Task): boolean => status === 'todo';
+const urgentFirst = (a: Task, b: Task): number => TASK_PRIORITIES.indexOf(b.priority) - TASK_PRIORITIES.indexOf(a.priority);

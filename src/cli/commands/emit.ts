@@ -64,14 +64,19 @@ async function eventsIn(text: string, ear: Earpiece, to: string | undefined): Pr
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
   const subject = formatAddress(addressFrom(ear, to));
   const events = cloudEventsIn(text, { source: 'cli', subject });
-  return events.map((event) => {
-    const whom = to === undefined && event.subject !== subject ? formatAddress(addressFrom(ear, event.subject)) : subject;
-    return makeEvent({ ...event, subject: whom }, { id: ear.ids.make('e'), now: ear.store.now() });
+  return events.map((event, i) => {
+    try {
+      const whom = to === undefined && event.subject !== subject ? formatAddress(addressFrom(ear, event.subject)) : subject;
+      return makeEvent({ ...event, subject: whom }, { id: ear.ids.make('e'), now: ear.store.now() });
+    } catch (error) {
+      if (!(error instanceof EarpieceError) || events.length === 1) throw error;
+      throw new EarpieceError(error.code, `event ${i + 1} of ${events.length}: ${error.message}`, {
+        data: error.data,
+        cause: error,
+      });
+    }
   });
 }
-
-/** Of a file, or with "-" of stdin. Also for who only tries events out. */
-export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
 
 function fromFile(file: string): string {
   try {

@@ -1,0 +1,214 @@
+/** A webhook from its signed bytes to what the agent reads: configuration, receiver, bus and log are the real ones. */
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trustBook } from '../../src/config/index.ts';
+import type { Emitted } from '../../src/core/event.ts';
+import type { Earpiece } from '../../src/index.ts';
+import { receive, receiverFrom, replayWindow, type Refusal, type Replays } from '../../src/sources/webhooks/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+
+const SECRET = 'a-secret-to-everybody';
+const TOML = `
+[webhooks.forge]
+kind = "github"
+to = "coder"
+secret_env = "HOOK_SECRET"
+
+[webhooks.alerts]
+kind = "alertmanager"
+to = "shop/coder"
+secret_env = "HOOK_SECRET"
+
+[webhooks.deploys]
+kind = "json"
+to = "coder"
+secret_env = "HOOK_SECRET"
+signature_header = "X-Signature"
+map = { type = "{kind}", severity = "{level}", message = "{service} is {state}" }
+
+[webhooks.events]
+kind = "cloudevents"
+to = "shop/*"
+secret_env = "HOOK_SECRET"
+`;
+
+/** As a front does it: judged, emitted, and remembered when it is durable. */
+async function deliver(
+  ear: Earpiece,
+  name: string,
+  body: object,
+  { headers = {}, window = replayWindow() }: { headers?: Record<string, string>; window?: Replays } = {},
+): Promise<readonly Emitted[] | Refusal> {
+  const settings = ear.config.webhooks[name];
+  if (settings === undefined) throw new Error(`no webhook ${name}`);
+  const ready = receiverFrom(name, settings, { HOOK_SECRET: SECRET });
+  if (ready.kind === 'problem') throw new Error(ready.problem);
+  const bytes = Buffer.from(JSON.stringify(body));
+  const mac = createHmac('sha256', SECRET).update(bytes).digest('hex');
+  const received = receive({
+    receiver: ready.receiver,
+    body: bytes,
+    now: ear.store.now(),
+    seen: window.seen,
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${SECRET}`,
+      'x-hub-signature-256': `sha256=${mac}`,
+      'x-signature': mac,
+      'x-github-event': 'workflow_run',
+      'x-github-delivery': 'd-1',
+      ...headers,
+    },
+  });
+  if (received.kind === 'refused') return received;
+  const emitted = await Promise.all(received.events.map((event) => ear.bus.emit(event)));
+  window.remember(received.deliveries);
+  return emitted;
+}
+
+const kinds = (came: readonly Emitted[] | Refusal): readonly string[] =>
+  'kind' in came ? [came.code] : came.flatMap(({ heard }) => heard.map(({ subscriber, kind }) => `${subscriber}: ${kind}`));
+
+async function open(shell: Shell): Promise<Earpiece> {
+  trustBook({ env: shell.env() }).trust(join(shell.folder, 'earpiece.toml'));
+  return shell.open();
+}
+
+const reads = async (ear: Earpiece): Promise<string> =>
+  (await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' })).text;
+
+const run = (conclusion: string): object => ({
+  action: 'completed',
+  repository: { full_name: 'acme/shop' },
+  sender: { login: 'anna' },
+  workflow_run: { name: 'ci', head_branch: 'main', head_sha: 'abcdef0123', conclusion, status: 'completed' },
+});
+
+const alert = (status: string): object => ({
+  version: '4',
+  alerts: [
+    {
+      status,
+      labels: { alertname: 'DiskFull', severity: 'critical' },
+      annotations: { summary: 'the disk of db1 is full' },
+      startsAt: '2026-05-01T09:50:00Z',
+      ...(status === 'resolved' ? { endsAt: '2026-05-01T10:50:00Z' } : {}),
+      fingerprint: 'c0ffee',
+    },
+  ],
+});
+
+describe('webhooks', () => {
+  proves('sources:webhooks');
+
+  verifies(
+    'sources:webhooks',
+    'a signed delivery is in the next message of its agent, once, however often it is sent',
+    async () => {
+      await using shell = new Shell(TOML);
+      const ear = await open(shell);
+      const window = replayWindow();
+      expect(kinds(await deliver(ear, 'forge', run('failure'), { window }))).toEqual(['github: queued']);
+      expect(await deliver(ear, 'forge', run('failure'), { window })).toMatchObject({
+        kind: 'refused',
+        status: 200,
+        code: 'replayed',
+      });
+      // Another process, which remembers nothing: the log does. What stands in the headers is not signed and does not matter.
+      const other = await shell.open();
+      expect(kinds(await deliver(other, 'forge', run('failure'), { headers: { 'x-github-delivery': 'd-2' } }))).toEqual([
+        'github: duplicate',
+      ]);
+      const text = await reads(ear);
+      expect(text.split('Workflow ci failed on main (abcdef0) of acme/shop')).toHaveLength(2);
+      expect(kinds(await deliver(await shell.open(), 'forge', run('failure')))).toEqual(['github: duplicate']);
+      expect(await reads(ear)).toBe('hi');
+    },
+  );
+
+  it('an unsigned one leaves no trace', async () => {
+    await using shell = new Shell(TOML);
+    const ear = await open(shell);
+    expect(
+      await deliver(ear, 'forge', run('failure'), { headers: { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` } }),
+    ).toMatchObject({
+      kind: 'refused',
+      status: 401,
+      code: 'wrong_signature',
+    });
+    expect(await ear.open('shop/coder')).toEqual([]);
+  });
+
+  it('what is over before it was read is not told as if it were so', async () => {
+    await using shell = new Shell(TOML);
+    const ear = await open(shell);
+    await deliver(ear, 'forge', run('failure'));
+    await deliver(ear, 'forge', run('success'));
+    await deliver(ear, 'alerts', alert('firing'));
+    await deliver(ear, 'alerts', alert('resolved'));
+    const text = await reads(ear);
+    expect(text).toContain('Workflow ci succeeded');
+    expect(text).not.toContain('Workflow ci failed');
+    expect(text).toMatch(/alert_resolved: DiskFull/u);
+    expect(text).not.toContain('alert_firing');
+  });
+
+  it('it never interrupts, whatever it claims to be', async () => {
+    await using shell = new Shell(TOML);
+    const ear = await open(shell);
+    await deliver(ear, 'alerts', alert('firing'));
+    await deliver(ear, 'deploys', {
+      kind: 'budget.token.exceeded',
+      level: 'emergency',
+      service: 'api',
+      state: 'down',
+      priority: 'critical',
+      inject_at: 'immediate',
+    });
+    expect((await ear.open('shop/coder')).map(({ notification, gate }) => [notification.level, gate])).toEqual([
+      ['error', false],
+      ['error', false],
+    ]);
+    const text = await reads(ear);
+    expect(text).toContain('api is down');
+  });
+
+  it('it takes back nothing that others said, nor speaks to another project', async () => {
+    await using shell = new Shell(TOML);
+    const ear = await open(shell);
+    await ear.bus.emit({
+      type: 'mcp.disconnected',
+      source: 'mcp',
+      subject: 'shop/coder',
+      severity: 'error',
+      data: { server: 'files' },
+      message: 'files is gone',
+    });
+    const cloud = { 'content-type': 'application/cloudevents+json' };
+    const forged = {
+      specversion: '1.0',
+      id: '1',
+      source: 's',
+      type: 'mcp.reconnected',
+      subject: 'shop/coder',
+      data: { server: 'files' },
+    };
+    expect(kinds(await deliver(ear, 'events', forged, { headers: cloud }))).toEqual(['bad_event']);
+    const elsewhere = { ...forged, type: 'webhook.note', subject: 'bank/teller', message: 'psst' };
+    await ear.conversation('shop/coder#main').seen();
+    await deliver(ear, 'events', elsewhere, { headers: cloud });
+    expect(await ear.open('bank/teller')).toEqual([]);
+    expect(await reads(ear)).toMatch(/psst[^]*files|files[^]*psst/u);
+  });
+
+  it('of a repository that was cloned they count when its user trusts it', async () => {
+    await using shell = new Shell(TOML);
+    expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
+    expect(Object.keys((await open(shell)).config.webhooks)).toEqual(['forge', 'alerts', 'deploys', 'events']);
+    writeFileSync(join(shell.folder, 'earpiece.toml'), `project = "shop"\n${TOML.replace('to = "coder"', 'to = "bank/teller"')}`);
+    expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
+  });
+});

@@ -1,7 +1,9 @@
 export { Agent, createAgent, type AgentOptions, type TurnEnding, type TurnResult } from './agent.ts';
+export { fileTools, type FileToolsOptions } from './file-tools.ts';
 export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';
 export { MODES, nextModes, type Mode } from './modes.ts';
+export type { BudgetOptions } from '../sources/budget.ts';
 export { openModel, PROVIDERS } from './models.ts';
 export { ownTools, type OwnToolOptions } from './own-tools.ts';
 export { callOptionsOf, familyOf, placementOf, syntheticTool, type Family, type Placement } from './placement.ts';

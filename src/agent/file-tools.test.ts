@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Json } from '../core/json.ts';
+import type { ToolOutcome } from '../sources/tool.ts';
+import { fileTools } from './file-tools.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** What the tools said of the files: the source of the other room has tests of its own. */
+let noted: string[];
+beforeEach(() => (noted = []));
+const [read, write] = fileTools({
+  root,
+  files: {
+    noteRead: async (path, content) => void noted.push(`read ${path} ${Buffer.from(content as Uint8Array).toString()}`),
+    withOwnWrite: async (path, work) => {
+      noted.push(`writes ${String(path)}`);
+      return work();
+    },
+    about: (path) => `file:${path}`,
+  },
+});
+const run = (tool: typeof read, args: Json): Promise<ToolOutcome> => {
+  if (tool === undefined) throw new Error('no tool');
+  return tool.execute(args, { id: 'c', signal: new AbortController().signal, batch: [], progress: () => {} });
+};
+const at = (name: string): string => join(root, name);
+
+describe('read_file', () => {
+  it('gives the text as it is, and says that it was read', async () => {
+    writeFileSync(at('a.txt'), 'one\ntwo\n');
+    expect(await run(read, { path: 'a.txt' })).toEqual({ content: 'one\ntwo', knows: [`file:${at('a.txt')}`] });
+    expect(noted).toEqual([`read ${at('a.txt')} one\ntwo\n`]);
+  });
+
+  it.each([
+    [{ from: 2, lines: 2 }, '2\n3\n[lines 2–3 of 5,000; go on with from: 4]'],
+    [{ from: 4_999 }, '4999\n5000\n[lines 4,999–5,000 of 5,000]'],
+    [{ from: 5_001 }, '(it has only 5,000 lines)'],
+  ])('parts: %j', async (args, content) => {
+    writeFileSync(at('long.txt'), Array.from({ length: 5_000 }, (_, i) => `${i + 1}\n`).join(''));
+    expect((await run(read, { path: 'long.txt', ...args })).content).toBe(content);
+  });
+
+  it('is never longer than one answer may be', async () => {
+    writeFileSync(at('wide.txt'), `${'x'.repeat(200_000)}\n${'y'.repeat(10)}`);
+    const { content } = await run(read, { path: 'wide.txt' });
+    expect(content.length).toBeLessThan(50_100);
+    expect(content).toMatch(/x…\n\[lines 1–1 of 2; go on with from: 2\]$/u);
+  });
+
+  it('an empty one', async () => {
+    writeFileSync(at('empty'), '');
+    expect((await run(read, { path: 'empty' })).content).toBe('(the file is empty)');
+  });
+
+  it.each<[Json, string]>([
+    [{ path: 'gone.txt' }, 'gone.txt cannot be read: there is no such file'],
+    [{ path: '.' }, '. is a folder'],
+    [{ path: 'binary' }, 'binary is no text file (3 bytes, some of them 0)'],
+    [{ path: 'round' }, 'round cannot be read: its links go round in a circle'],
+    [{ path: '/dev/zero' }, '/dev/zero is no regular file'],
+    [{ path: 7 }, 'path 7 is no path'],
+    [{}, 'path (missing) is no path'],
+    [{ path: 'a.txt', from: 0 }, 'from 0 is no line: they count from 1'],
+    [{ path: 'a.txt', lines: 'all' }, 'lines "all" is no number of lines above 0'],
+  ])('%j is refused', async (args, message) => {
+    writeFileSync(at('binary'), Buffer.from([1, 0, 2]));
+    rmSync(at('round'), { force: true });
+    symlinkSync(at('round'), at('round'));
+    expect(await run(read, args)).toEqual({ content: message, isError: true });
+    expect(noted).toEqual([]);
+  });
+});
+
+describe('write_file', () => {
+  it('makes it and the folders that it needs, as its own doing', async () => {
+    expect(await run(write, { path: 'new/folder/b.txt', content: 'grün\n' })).toEqual({
+      content: 'Written: new/folder/b.txt, 6 bytes.',
+      knows: [`file:${at('new/folder/b.txt')}`],
+    });
+    expect(readFileSync(at('new/folder/b.txt'), 'utf8')).toBe('grün\n');
+    expect(noted).toEqual([`writes ${at('new/folder/b.txt')}`]);
+  });
+
+  it.each<[Json, string]>([
+    [{ path: 'sub', content: 'x' }, 'sub cannot be written: it is a folder'],
+    [{ path: 'plain/x', content: 'x' }, 'plain/x cannot be written: a part of its path is no folder'],
+    [{ path: 'x' }, 'content (missing) is no text'],
+  ])('%j is refused', async (args, message) => {
+    mkdirSync(at('sub'), { recursive: true });
+    writeFileSync(at('plain'), '');
+    expect(await run(write, args)).toEqual({ content: message, isError: true });
+  });
+});

@@ -1,0 +1,162 @@
+/**
+ * Reading and writing files, so that an agent's files can be followed: what it read is told when somebody else changes it,
+ * what it writes itself is not. A shell can do the same, but nobody knows what it touched.
+ */
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Json } from '../core/json.ts';
+import type { FilesSource } from '../sources/files/index.ts';
+import type { Tool, ToolOutcome } from '../sources/tool.ts';
+
+export type FileToolsOptions = {
+  /** What relative paths are relative to. */
+  readonly root: string;
+  /** Who follows the files. Without it nobody does. */
+  readonly files?: Followed | undefined;
+};
+
+type Followed = Pick<FilesSource, 'noteRead' | 'withOwnWrite' | 'about'>;
+
+export function fileTools({ root, files = unfollowed }: FileToolsOptions): readonly Tool[] {
+  return [readFile(root, files), writeFileTool(root, files)];
+}
+
+const unfollowed: Followed = {
+  noteRead: async () => {},
+  withOwnWrite: async (_path, write) => write(),
+  about: (path) => `file:${path}`,
+};
+
+/** What is longer is read by a program. */
+const MAX_BYTES = 20 * 1_048_576;
+/** Of one answer. */
+const MAX_LINES = 2_000;
+const MAX_CHARS = 50_000;
+
+const readFile = (root: string, files: Followed): Tool => ({
+  name: 'read_file',
+  description:
+    'Reads a text file. You are told when somebody else changes it afterwards. A long one is read in parts: the answer says how to go on.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      path: { type: 'string', description: 'Absolute, or relative to the working folder.' },
+      from: { type: 'integer', description: 'First line, from 1. Default 1.' },
+      lines: { type: 'integer', description: `How many lines. Default and most ${MAX_LINES}.` },
+    },
+    required: ['path'],
+    additionalProperties: false,
+  },
+  async execute(args): Promise<ToolOutcome> {
+    const { path, from = 1, lines = MAX_LINES } = args as Readonly<Record<string, Json>>;
+    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is no path`);
+    if (!isCount(from)) return wrong(`from ${show(from)} is no line: they count from 1`);
+    if (!isCount(lines)) return wrong(`lines ${show(lines)} is no number of lines above 0`);
+    const absolute = resolve(root, path);
+    const read = await bytesOf(absolute, path);
+    if ('wrong' in read) return wrong(read.wrong);
+    const { bytes } = read;
+    if (bytes.subarray(0, 8_192).includes(0)) return wrong(`${path} is no text file (${bytes.length} bytes, some of them 0)`);
+    await files.noteRead(absolute, bytes);
+    const part = partOf(bytes.toString('utf8'), from, Math.min(lines, MAX_LINES));
+    return { content: part, knows: [files.about(absolute)] };
+  },
+});
+
+const writeFileTool = (root: string, files: Followed): Tool => ({
+  name: 'write_file',
+  description: 'Writes a text file, whole: it is made, or what stands in it is replaced. Folders that are missing are made.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      path: { type: 'string', description: 'Absolute, or relative to the working folder.' },
+      content: { type: 'string' },
+    },
+    required: ['path', 'content'],
+    additionalProperties: false,
+  },
+  async execute(args): Promise<ToolOutcome> {
+    const { path, content } = args as Readonly<Record<string, Json>>;
+    if (typeof path !== 'string' || path === '') return wrong(`path ${show(path)} is no path`);
+    if (typeof content !== 'string') return wrong(`content ${show(content)} is no text`);
+    const absolute = resolve(root, path);
+    try {
+      await files.withOwnWrite(absolute, async () => {
+        await mkdir(dirname(absolute), { recursive: true });
+        await writeFile(absolute, content);
+      });
+    } catch (error) {
+      return wrong(`${path} cannot be written: ${reasonOf(error)}`);
+    }
+    return {
+      content: `Written: ${path}, ${Buffer.byteLength(content).toLocaleString('en')} bytes.`,
+      knows: [files.about(absolute)],
+    };
+  },
+});
+
+async function bytesOf(absolute: string, path: string): Promise<{ readonly bytes: Buffer } | { readonly wrong: string }> {
+  try {
+    const found = await stat(absolute);
+    if (found.isDirectory()) return { wrong: `${path} is a folder` };
+    if (!found.isFile()) return { wrong: `${path} is no regular file` };
+    if (found.size > MAX_BYTES)
+      return {
+        wrong: `${path} has ${found.size.toLocaleString('en')} bytes, too many to be read whole; look into it with a program`,
+      };
+    const file = await open(absolute, 'r');
+    try {
+      return { bytes: await file.readFile() };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    return { wrong: `${path} cannot be read: ${reasonOf(error)}` };
+  }
+}
+
+/** So many lines of it, and what there is besides. */
+function partOf(text: string, from: number, lines: number): string {
+  if (text === '') return '(the file is empty)';
+  const all = text.split('\n');
+  // The end of the last line begins no other.
+  if (all.at(-1) === '') all.pop();
+  if (from > all.length) return `(it has only ${all.length.toLocaleString('en')} lines)`;
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of all.slice(from - 1, from - 1 + lines)) {
+    if (shown.length > 0 && chars + line.length > MAX_CHARS) break;
+    shown.push(line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS).toWellFormed()}…` : line);
+    chars += line.length + 1;
+  }
+  const last = from - 1 + shown.length;
+  const body = shown.join('\n');
+  if (from === 1 && last === all.length) return body;
+  const rest = last < all.length ? `; go on with from: ${last + 1}` : '';
+  return `${body}\n[lines ${from.toLocaleString('en')}–${last.toLocaleString('en')} of ${all.length.toLocaleString('en')}${rest}]`;
+}
+
+const isCount = (value: Json): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 1;
+
+function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const said: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file',
+    EACCES: 'it is not permitted',
+    EPERM: 'it is not permitted',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'a part of its path is no folder',
+    EEXIST: 'a part of its path is no folder',
+    ELOOP: 'its links go round in a circle',
+    ENOSPC: 'no space is left on the disk',
+    EROFS: 'the file system is read-only',
+  };
+  return said[code ?? ''] ?? (error instanceof Error ? error.message : String(error));
+}
+
+function show(value: Json | undefined): string {
+  const text = JSON.stringify(value) ?? '(missing)';
+  return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
+}
+
+const wrong = (content: string): ToolOutcome => ({ content, isError: true });

@@ -167,6 +167,15 @@ describe('within the dedupe window', () => {
     expect((await read()).join()).toContain('2 times');
   });
 
+  it('calls of different ids that fail the same way are the same', async () => {
+    const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    const failed = (id: string) => failure('fetch', 'timeout', { data: { tool_name: 'fetch', call_id: id } });
+    await bus.emit(failed('call_1'));
+    expect(await read()).toHaveLength(1);
+    await bus.emit(failed('call_2'));
+    expect(await read()).toEqual([]);
+  });
+
   it('other details are told at once', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));

@@ -232,4 +232,8 @@ const DETAILS = 50;
 
 const lastOf = (details: ReadonlyMap<string, Detail>): Detail | undefined => [...details.values()].at(-1);
 
-const detailOf = (event: Event): string => `${messageOf(event)}\n${JSON.stringify(event.data)}`;
+/** What differs from call to call without being news: failures that read the same are one detail. */
+const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'timestamp']);
+
+const detailOf = (event: Event): string =>
+  `${messageOf(event)}\n${JSON.stringify(event.data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;

@@ -78,6 +78,9 @@ async function eventsIn(text: string, ear: Earpiece, to: string | undefined): Pr
   });
 }
 
+/** Of a file, or with "-" of stdin. Also for who only tries events out. */
+export const eventText = async (file: string): Promise<string> => (file === '-' ? fromStdin() : fromFile(file));
+
 function fromFile(file: string): string {
   try {
     const { size } = statSync(file);

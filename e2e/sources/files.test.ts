@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { filesSource, hashOf, type FilesOptions, type FilesSource } from '../../src/sources/files/index.ts';
@@ -526,5 +527,57 @@ describe('many at once', () => {
     git('checkout', '-q', 'main');
     await seen.count(500);
     expect(new Set(seen.lines())).toEqual(new Set(Object.keys(files).map((path) => `file.restored ${path}`)));
+  });
+});
+
+describe('its end', () => {
+  it('leaves nothing behind that would keep its process alive', async () => {
+    proves('sources:files', 'sources:git');
+    const { root, put } = world({ files: { a: '1', 'deep/b': '1' } });
+    const git = (...args: string[]): void =>
+      void execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], { cwd: root });
+    git('init', '-q', '-b', 'main');
+    git('add', '.');
+    git('commit', '-qm', 'one');
+    git('config', 'remote.origin.url', join(root, '.git'));
+    put('deep/c', '1');
+    const child = fileURLToPath(new URL('watch-and-stop.ts', import.meta.url));
+    const out = execFileSync(process.execPath, [child, root], { encoding: 'utf8', timeout: 20_000 });
+    const { lines, troubles } = JSON.parse(out) as { lines: string[]; troubles: string[] };
+    expect(troubles).toEqual([]);
+    expect(lines).toEqual(expect.arrayContaining(['file.changed a', 'git.branch_switched theirs', 'file.deleted a']));
+    expect(lines).toHaveLength(3);
+  });
+
+  it('tells what was seen, and waits until it is told', async () => {
+    const { source, seen, put } = world({ files: { a: '1', b: '1' }, debounceMs: 60_000 });
+    await source.start();
+    await source.noteRead('a');
+    put('a', '2');
+    let told = false;
+    seen.before = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      told = true;
+    };
+    await source.stop();
+    expect([told, seen.lines()]).toEqual([true, ['file.changed a']]);
+  });
+
+  it('an emitter that fails is one line, and what was lost is new the next time', async () => {
+    const { source, seen, put } = world({ files: { a: '1', b: '1' } });
+    await source.start();
+    for (const path of ['a', 'b']) await source.noteRead(path);
+    seen.before = () => {
+      throw new Error('the store is away\n  at somewhere');
+    };
+    put('a', '2');
+    put('b', '2');
+    await expect.poll(() => seen.troubles).toEqual(['files: an event is lost: the store is away']);
+    await source.stop();
+    expect(seen.events).toEqual([]);
+    seen.before = () => {};
+    await source.start();
+    await seen.count(2);
+    expect(seen.lines().toSorted()).toEqual(['file.changed a', 'file.changed b']);
   });
 });

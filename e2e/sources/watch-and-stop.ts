@@ -1,0 +1,31 @@
+/**
+ * Started by a test as a process of its own: watches a repository, stops in the middle of things, and says what it saw. It
+ * has to end by itself: whatever a source leaves behind would keep it alive.
+ */
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { filesSource } from '../../src/sources/files/index.ts';
+import { gitSource } from '../../src/sources/git/index.ts';
+import { recorder } from './recorder.ts';
+
+const root = process.argv[2] ?? '';
+const seen = recorder();
+const options = { emitter: seen, subject: 'shop/coder#main', root, debounceMs: 20, onTrouble: seen.onTrouble };
+const files = filesSource({ ...options, globs: ['**'] });
+const git = gitSource({ ...options, pollMs: 1_000, fetchEveryMs: 5 });
+
+// Early, twice and together.
+await Promise.all([files.stop(), git.stop(), files.start(), git.start(), files.stop(), git.start(), files.start()]);
+await files.noteRead('a');
+writeFileSync(join(root, 'a'), 'theirs');
+execFileSync('git', ['checkout', '-qb', 'theirs'], { cwd: root });
+await Promise.all([seen.until('file.changed a'), seen.until('git.branch_switched theirs')]);
+// Seen by nobody yet: the stop comes at once.
+rmSync(join(root, 'a'));
+await Promise.all([git.stop(), files.stop(), files.stop(), git.stop()]);
+await Promise.all([files.start(), git.start()]);
+process.on('exit', () => console.log(JSON.stringify({ lines: seen.lines(), troubles: seen.troubles })));
+void files.stop();
+void git.stop();

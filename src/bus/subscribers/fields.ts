@@ -78,7 +78,7 @@ export const FIELDS = {
   output: {
     priority: field(
       oneOf(PRIORITIES),
-      'critical interrupts, high and normal ride next, low waits for the end of the agent’s cycle',
+      "critical interrupts, high and normal ride next, low waits for the end of the agent's cycle",
       { default: '"normal"' },
     ),
     inject_at: field(oneOf(INJECTION_POINTS), 'at which moment it rides', {
@@ -91,8 +91,8 @@ export const FIELDS = {
       'the file that renders it',
       { default: 'the generic view' },
     ),
-    core: field(boolean(), 'it cannot be disabled; not in a project’s folder', { default: 'false' }),
-    kind: field(kind(), '`source.name` of the notification, for filters', { default: 'the event’s type' }),
+    core: field(boolean(), "it cannot be disabled; not in a project's folder", { default: 'false' }),
+    kind: field(kind(), '`source.name` of the notification, for filters', { default: "the event's type" }),
     supersede: field(boolean(), 'the newest state wins, instead of being counted; needs a dedupe_key', { default: 'false' }),
   },
   withdraw: {

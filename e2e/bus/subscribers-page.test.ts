@@ -1,0 +1,25 @@
+/** `docs/subscribers.md`: `vitest run e2e/bus/subscribers-page.test.ts --update` brings its tables up to date. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { shippedFolder, subscriberFolders } from '../../src/bus/subscribers/folders.ts';
+import { MAX_FILES } from '../../src/bus/subscribers/folder.ts';
+import { LIMITS } from '../../src/bus/subscribers/fields.ts';
+import { verifies } from '../verifies.ts';
+import { withTables } from './subscribers-page.ts';
+
+const PAGE = join(import.meta.dirname, '../../docs/subscribers.md');
+const page = readFileSync(PAGE, 'utf8');
+
+verifies('bus:shipped', 'the page has every field, every shipped subscriber and every type of event', async () => {
+  const made = withTables(page, subscriberFolders({ shipped: shippedFolder() }).of('shop'));
+  expect(made).toContain('<!-- made: fields -->');
+  expect(made).toContain('<!-- made: shipped -->');
+  expect(made).toContain('<!-- made: types -->');
+  await expect(made).toMatchFileSnapshot(PAGE);
+});
+
+verifies('bus:checked', 'the page tells the limits that hold', () => {
+  expect(page).toContain(`${LIMITS.fileBytes / 1_024} kB`);
+  expect(page).toContain(`${MAX_FILES.toLocaleString('en')} files`);
+});

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { verifies } from '../../e2e/verifies.ts';
+
+const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
+const home = mkdtempSync(join(tmpdir(), 'earpiece-subscriber-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const says = (...args: string[]): string =>
+  execFileSync(process.execPath, [CLI, 'subscribers', ...args], {
+    encoding: 'utf8',
+    cwd: import.meta.dirname,
+    env: { HOME: home },
+  });
+
+verifies('bus:checked', 'the example of docs/subscribers.md is right, and makes of its events what the page shows', () => {
+  expect(says('check', 'build.toml')).toBe('build.toml is fine\n');
+  expect(says('test', 'build.toml', 'events.json')).toBe(readFileSync(join(import.meta.dirname, 'output.txt'), 'utf8'));
+});

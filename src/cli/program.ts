@@ -22,6 +22,7 @@ import { runAndTell } from './commands/run-and-tell.ts';
 import { send } from './commands/send.ts';
 import { serve } from './commands/serve.ts';
 import { token } from './commands/token.ts';
+import { sources } from './commands/sources.ts';
 import { subscribers } from './commands/subscribers.ts';
 import { trust } from './commands/trust.ts';
 import { why } from './commands/why.ts';
@@ -57,7 +58,7 @@ const GROUPS = {
   'Work with an agent:': [chat, task],
   'Tell an agent:': [send, remind, runAndTell, emit, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
-  'Set up:': [gateway, serve, token, doctor, config, subscribers, trust, db, importing],
+  'Set up:': [gateway, serve, token, doctor, config, sources, subscribers, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;
 
 /** Also for the tests of the pages that show commands. */

@@ -1,0 +1,75 @@
+/** What sees things happen around an agent, for people who want to know where its notifications come from. */
+import type { EVENT_TYPES } from '../bus/event-types.ts';
+
+/**
+ * - `runs`: in whose process. An agent is one of `earpiece chat` and `earpiece run`; a command is one that somebody types.
+ * - `switch`: what of the configuration says whether it is on. Without one it is on wherever it runs.
+ */
+export type SourceEntry = {
+  readonly what: string;
+  readonly emits: readonly (keyof typeof EVENT_TYPES)[];
+  readonly runs: 'agent' | 'gateway' | 'server' | 'command';
+  readonly switch?: SourceSwitch;
+};
+
+export type SourceSwitch = 'sources.files' | 'sources.git' | 'agent.budget' | 'webhooks';
+
+export const SOURCES = {
+  files: {
+    what: 'files that change while it works',
+    emits: ['file.changed', 'file.created', 'file.deleted', 'file.restored', 'source.stale'],
+    runs: 'agent',
+    switch: 'sources.files',
+  },
+  git: {
+    what: 'branches, the upstream, conflicts',
+    emits: ['git.branch_switched', 'git.upstream_moved', 'git.conflict', 'git.conflict_resolved'],
+    runs: 'agent',
+    switch: 'sources.git',
+  },
+  tools: {
+    what: 'calls of its tools',
+    emits: ['tool.call.pending', 'tool.call.success', 'tool.call.failure', 'tool.call.timeout', 'tool.batch.complete'],
+    runs: 'agent',
+  },
+  handles: {
+    what: 'its tools in the background',
+    emits: ['tool.stopped', 'tool.waiting', 'tool.failed', 'tool.content'],
+    runs: 'agent',
+  },
+  'sub-agents': { what: 'agents that it started', emits: ['subagent.complete', 'subagent.failed'], runs: 'agent' },
+  iterations: {
+    what: 'cycles of a turn',
+    emits: ['budget.iteration.warning', 'budget.iteration.exceeded'],
+    runs: 'agent',
+  },
+  budget: {
+    what: 'tokens, context, time of a turn',
+    emits: ['budget.token.warning', 'budget.token.exceeded', 'context.approaching_limit', 'budget.timeout.warning'],
+    runs: 'agent',
+    switch: 'agent.budget',
+  },
+  loops: { what: 'the same calls again and again', emits: ['agent.loop.detected'], runs: 'agent' },
+  config: { what: 'other tools, another model', emits: ['config.tools_changed', 'config.model_changed'], runs: 'agent' },
+  'rate-limits': { what: "what a provider's headers say", emits: ['ratelimit.low', 'ratelimit.exceeded'], runs: 'agent' },
+  sessions: {
+    what: 'its turns and conversations',
+    emits: ['session.resumed', 'session.end', 'query.start', 'agent.turn.start', 'agent.turn.end'],
+    runs: 'agent',
+  },
+  notes: {
+    what: 'what it tells itself',
+    emits: ['agent.self.notify', 'agent.self.remind', 'task.checkpoint'],
+    runs: 'agent',
+  },
+  mcp: { what: 'connections of MCP servers', emits: ['mcp.disconnected', 'mcp.reconnected'], runs: 'gateway' },
+  timers: { what: 'earpiece remind', emits: ['timer.fired'], runs: 'command' },
+  processes: { what: 'earpiece run-and-tell', emits: ['process.ended', 'process.failed'], runs: 'command' },
+  cli: { what: 'earpiece emit, with any other type too', emits: ['cli.event'], runs: 'command' },
+  webhooks: {
+    what: 'others, over HTTP',
+    emits: ['github.*', 'alert.firing', 'alert.resolved', 'webhook.*'],
+    runs: 'server',
+    switch: 'webhooks',
+  },
+} as const satisfies Readonly<Record<string, SourceEntry>>;

@@ -292,6 +292,7 @@ export const REQUIREMENTS = {
   'tasks:one-step': {
     behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
   },
+  'tasks:purpose': { behaviour: 'A conversation for talking takes no task, reports none and is told of none.' },
   'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the task as it is stored.' },
 
   // To come.

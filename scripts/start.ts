@@ -5,7 +5,9 @@ import { didYouMean } from '../src/core/errors.ts';
 import { ollamaModels } from '../src/cli/chat/model-choice.ts';
 import { paint } from '../src/cli/terminal.ts';
 import { tellChatStory } from '../examples/demo/chat/story.ts';
+import { live, startConsole } from '../examples/demo/live/live.ts';
 import { tellStory } from '../examples/demo/demo.ts';
+import { done } from '../examples/demo/lines.ts';
 import { Page } from '../examples/demo/page.ts';
 import { Stage } from '../examples/demo/stage.ts';
 
@@ -31,6 +33,9 @@ let stage: Stage | undefined;
 let over = false;
 /** What the story still does while it is ended is of no interest. */
 let silent = false;
+/** Aborts when a person has seen enough of the console. */
+const enough = new AbortController();
+let watching = false;
 process.once('exit', () => stage?.clear());
 // A reader that goes away (`npm start | head`) is no error.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
@@ -50,12 +55,35 @@ async function told(story: (typeof STORIES)[number]): Promise<number> {
   try {
     const model = story === 'chat' ? await realModel() : undefined;
     stage = new Stage();
-    if (story === 'chat') return await tellChatStory({ stage, page, terminal, write, ...(model === undefined ? {} : { model }) });
+    if (story === 'chat') return await chatAndConsole(stage, model);
     await tellStory({ stage, page, paceMs: stdout.isTTY ? PACE_MS : 0 });
     return 0;
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** The story in the terminal, all of it to be seen in the console too; then the console alone, until a person has seen enough. */
+async function chatAndConsole(on: Stage, model: string | undefined): Promise<number> {
+  const login = await startConsole(on);
+  const where = (text: string): void => page.text({ text, sign: paint('bold', 'console  ') });
+  where(login);
+  page.text('');
+  const told = await tellChatStory({ stage: on, page, terminal, write, ...(model === undefined ? {} : { model }) });
+  if (told !== 0) return told;
+  if (!terminal) {
+    await live(on, { rounds: 1 });
+    page.text('', done('in the console the agent went on, and was told of its tests there'));
+    return 0;
+  }
+  page.text('');
+  where(login);
+  page.text(
+    'The agent goes on working in the console: see what it is told and why, write to it, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
+  );
+  watching = true;
+  await live(on, { signal: enough.signal });
+  return 0;
 }
 
 /** Never without a person who says yes: it costs, and it runs commands. */
@@ -86,6 +114,7 @@ function stopped(): Promise<number> {
   for (const [signal, exitCode] of Object.entries(SIGNALS))
     process.on(signal, () => {
       if (over) return;
+      if (watching && signal === 'SIGINT') return enough.abort();
       over = true;
       page.text('', 'Stopped: its processes end, and its folder goes away.');
       silent = true;

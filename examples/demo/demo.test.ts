@@ -36,13 +36,14 @@ describe('npm start', () => {
       expect(stdout).toMatch(/critical user\.message for shop\/coder#story: delivered/u);
       const [, seconds] = /4 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/u.exec(stdout) ?? [];
       expect(Number(seconds)).toBeLessThan(20);
-      expect(count(stdout, '✔')).toBe(4);
+      expect(stdout).toMatch(/console {2}http:\/\/127\.0\.0\.1:\d+\/#code=\S+/u);
+      expect(count(stdout, '✔')).toBe(5);
       expectNothingLeft();
     },
     120_000,
   );
 
-  test('in a terminal it is the chat itself, and the person ends it', { timeout: 120_000 }, async () => {
+  test('in a terminal it is the chat itself, the person ends it, and the console with Ctrl+C', { timeout: 120_000 }, async () => {
     const pty = spawnPty(process.execPath, [START], {
       name: 'xterm-256color',
       cols: 100,
@@ -52,10 +53,17 @@ describe('npm start', () => {
     });
     let seen = '';
     const over = Promise.withResolvers<void>();
-    pty.onData((text) => (seen += text).includes('That was the story') && over.resolve());
+    const goesOn = Promise.withResolvers<void>();
+    pty.onData((text) => {
+      seen += text;
+      if (seen.includes('That was the story')) over.resolve();
+      if (seen.includes('Ctrl+C ends')) goesOn.resolve();
+    });
     const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
     await Promise.race([over.promise, exit]);
     pty.write('\u0004');
+    await Promise.race([goesOn.promise, exit]);
+    pty.write('\u0003');
     expect(await exit).toBe(0);
     expect(count(seen, '✔')).toBe(4);
     expectNothingLeft();

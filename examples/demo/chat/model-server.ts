@@ -19,6 +19,8 @@ export type ModelServerOptions = {
   readonly before: (step: Step) => Promise<void> | void;
   /** Asked when so many words are said: how long until the next one, ms. */
   readonly pace: (step: Step, words: number) => number;
+  /** What is said to a conversation. Default: the story. */
+  readonly script?: (messages: readonly Message[]) => Says;
 };
 
 export class ModelServer implements AsyncDisposable {
@@ -52,7 +54,7 @@ export class ModelServer implements AsyncDisposable {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { messages: readonly Message[] };
-    const says = nextOf(messages);
+    const says = (this.#options.script ?? nextOf)(messages);
     const asked: Asked = { step: says.step, messages };
     this.asked.push(asked);
     response.once('close', () => {

@@ -255,6 +255,13 @@ export const REQUIREMENTS = {
     behaviour: 'Switched branches, a moved upstream and conflicts of a repository are told, what the agent itself did is not.',
   },
 
+  // The server, its client and its tokens.
+  'server:routes': { behaviour: 'Each route does what its page says, over real HTTP, for the typed client too.' },
+  'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
+  'server:idempotent': { behaviour: 'What is sent again with its Idempotency-Key is queued once.' },
+  'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
+  'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
+
   // The package.
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },

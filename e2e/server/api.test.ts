@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/client/index.ts';
 import type { Stored } from '../../src/core/records.ts';
+import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
 const failure = (promise: Promise<unknown>): Promise<unknown> =>
@@ -11,6 +12,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('notifications', () => {
+  proves('server:routes');
   it('are queued, listed, told why, withdrawn', async () => {
     await using stage = await Stage.open();
     const { client } = stage;
@@ -39,6 +41,7 @@ describe('notifications', () => {
   });
 
   it('are queued once for one Idempotency-Key', async () => {
+    proves('server:idempotent');
     await using stage = await Stage.open();
     const { client } = stage;
     const all = await Promise.all(
@@ -98,6 +101,7 @@ describe('notifications', () => {
   });
 
   it('bad ones are refused with the field and the way out', async () => {
+    proves('server:bad-input');
     await using stage = await Stage.open({ db: 'memory:' });
     const { client } = stage;
     expect(await failure(client.queue({ to: 'shop', message: 'x' }))).toEqual({
@@ -126,6 +130,7 @@ describe('notifications', () => {
 });
 
 describe('agents and conversations', () => {
+  proves('server:routes');
   it('are listed with what is open, who is there and what they do', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;
@@ -214,6 +219,7 @@ describe('agents and conversations', () => {
 });
 
 describe('the stream', () => {
+  proves('server:routes');
   it('gives what was, what is and what comes, once', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;

@@ -1,8 +1,10 @@
 /** A server of its own for a test: its log, its address, a client for each kind of token. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../src/client/index.ts';
+import { makeEvent, notificationFrom, type Emitter } from '../../src/core/event.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
 import { createServer, type Listening, type Server, type ServerOptions, type TokenRequest } from '../../src/server/index.ts';
@@ -12,7 +14,17 @@ export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
   /** Default: a file in a folder of its own. */
   readonly db?: string;
   readonly policy?: Partial<Policy>;
+  /** Each event that comes in is one notification. */
+  readonly emits?: boolean;
 };
+
+const emitterOn = (inbox: Inbox): Emitter => ({
+  emit: async (input) => {
+    const event = makeEvent(input, { id: randomUUID(), now: inbox.store.now() });
+    const queued = await inbox.queue(event.subject, notificationFrom(event));
+    return { event, heard: [{ subscriber: 'every', kind: queued.kind, id: queued.id }] };
+  },
+});
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
@@ -25,8 +37,10 @@ export class Stage implements AsyncDisposable {
   /** With an admin token. */
   readonly client: Client;
   readonly token: string;
+  readonly #clock: { ahead: number };
 
-  private constructor(made: Omit<Stage, 'as' | 'raw' | typeof Symbol.asyncDispose>) {
+  private constructor(made: Omit<Stage, 'as' | 'raw' | 'passes' | typeof Symbol.asyncDispose> & { clock: { ahead: number } }) {
+    this.#clock = made.clock;
     this.folder = made.folder;
     this.inbox = made.inbox;
     this.server = made.server;
@@ -39,9 +53,10 @@ export class Stage implements AsyncDisposable {
 
   static async open(options: StageOptions = {}): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-server-'));
-    const { db = join(folder, 'e.db'), policy, ...rest } = options;
+    const { db = join(folder, 'e.db'), policy, emits = false, ...rest } = options;
+    const clock = { ahead: 0 };
     const inbox = new Inbox({
-      store: await openStore(db),
+      store: await openStore(db, { clock: { now: () => Date.now() + clock.ahead } }),
       policies: { policy: () => ({ ...DEFAULT_POLICY, ...policy }) },
       timeZone: 'UTC',
     });
@@ -49,6 +64,7 @@ export class Stage implements AsyncDisposable {
     const server = createServer({
       inbox,
       project: 'shop',
+      ...(emits ? { emitter: emitterOn(inbox) } : {}),
       version: '0.0.0',
       report: (line) => reported?.push(line),
       log: (line) => logged?.push(line),
@@ -57,7 +73,7 @@ export class Stage implements AsyncDisposable {
     const at = await server.listen({ port: 0 });
     const { token } = await server.tokens.create({ kind: 'admin', name: 'tests' });
     const client = createClient({ url: at.url, token });
-    return new Stage({ folder, inbox, server, at, reported: reported ?? [], logged: logged ?? [], client, token });
+    return new Stage({ folder, inbox, server, at, reported: reported ?? [], logged: logged ?? [], client, token, clock });
   }
 
   async as(request: Omit<TokenRequest, 'name'>): Promise<Client & { readonly token: string; readonly tokenId: string }> {
@@ -65,11 +81,17 @@ export class Stage implements AsyncDisposable {
     return { ...createClient({ url: this.at.url, token }), token, tokenId: id };
   }
 
-  /** A request as it stands, with the admin's token unless it says otherwise. */
-  raw(path: string, init: RequestInit & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
+  /** The store's clock is put forward. */
+  passes(ms: number): void {
+    this.#clock.ahead += ms;
+  }
+
+  /** A request as it stands, with the admin's token unless it says otherwise; an empty `authorization` is none. */
+  raw(path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
+    const { authorization = `Bearer ${this.token}`, ...headers } = init.headers ?? {};
     return fetch(`${this.at.url}${path}`, {
       ...init,
-      headers: { authorization: `Bearer ${this.token}`, ...init.headers },
+      headers: authorization === '' ? headers : { authorization, ...headers },
     });
   }
 

@@ -3,7 +3,7 @@
  * from a request to a file that is not in this list.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, sep } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Context } from 'hono';
 import type { Env } from './context.ts';
 
@@ -61,20 +61,21 @@ const answer = ({ bytes, type, fixed }: File): Response =>
 
 function filesOf(folder: string): Map<string, File> {
   const files = new Map<string, File>();
-  let entries;
+  const read = (inside: string): void => {
+    for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
+      const name = `${inside}/${entry.name}`;
+      const type = TYPES[extname(entry.name)];
+      // A link could lead anywhere: it is neither.
+      if (entry.isDirectory()) read(name);
+      else if (entry.isFile() && type !== undefined)
+        // The build puts a hash into the names of what is in assets.
+        files.set(name, { bytes: new Uint8Array(readFileSync(join(folder, name))), type, fixed: inside.startsWith('/assets') });
+    }
+  };
   try {
-    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  } catch {
-    return files;
-  }
-  for (const entry of entries) {
-    const type = TYPES[extname(entry.name)];
-    // A link could lead anywhere.
-    if (!entry.isFile() || type === undefined) continue;
-    const path = join(entry.parentPath, entry.name);
-    const name = `/${path.slice(folder.length).split(sep).filter(Boolean).join('/')}`;
-    // The build puts a hash into the names of what is in assets.
-    files.set(name, { bytes: new Uint8Array(readFileSync(path)), type, fixed: name.startsWith('/assets/') });
+    read('');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   return files;
 }

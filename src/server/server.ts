@@ -8,12 +8,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';
+import { bodies } from './bodies.ts';
 import { CONTENT_SECURITY_POLICY, consoleFrom } from './console.ts';
 import type { Api, Deps, Env } from './context.ts';
 import { Guards, isLoopbackHost } from './guards.ts';
@@ -73,9 +73,6 @@ export type Timeouts = { readonly headers: number; readonly request: number; rea
 const TIMEOUTS: Timeouts = { headers: 10_000, request: 30_000, keepAlive: 5_000, stop: 5_000 };
 
 const MAX_HEADER_BYTES = 16_384;
-const MAX_BODY_BYTES = 1_048_576;
-/** Of events and webhooks, which come in batches. */
-export const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
 
 export type Listening = { readonly url: string; readonly host: string; readonly port: number };
 
@@ -150,16 +147,8 @@ export function createServer(options: ServerOptions): Server {
     });
   });
   app.use(guards.place);
-  const tooLarge = (max: number) => (): never => {
-    throw new ProblemError('too_large', `the body is larger than ${max / 1_048_576} MB; send less, or the path of a file`, {
-      headers: { connection: 'close' },
-    });
-  };
-  const small = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge(MAX_BODY_BYTES) });
-  const large = bodyLimit({ maxSize: MAX_EVENT_BODY_BYTES, onError: tooLarge(MAX_EVENT_BODY_BYTES) });
-  const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
   app.use(async (c, next) => (isPublic(c.req.method, c.req.path) ? guards.anyone : guards.token)(c, next));
-  app.use(async (c, next) => (isEvent(c.req.path) ? large : small)(c, next));
+  app.use(bodies);
 
   metaRoutes(app, deps);
   sessionRoutes(app, deps, { guards, cookie });

@@ -7,6 +7,7 @@ import type { Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
 import { lowered, mustQueue } from '../authority.ts';
+import { nestsTooDeep } from '../bodies.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { ProblemError, type ProblemCode } from '../problems.ts';
@@ -155,24 +156,13 @@ function decoded(name: string, value: string): string {
 
 function jsonOf(body: Buffer): Json {
   const text = body.toString('utf8');
-  if (nestsTooDeep(text))
+  if (nestsTooDeep(text, WEBHOOK_LIMITS.depth))
     throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it flatter`);
   try {
     return JSON.parse(text) as Json;
   } catch {
     throw new ProblemError('bad_event', 'the body is not valid JSON');
   }
-}
-
-/** Before it is parsed: brackets outside of texts. */
-function nestsTooDeep(text: string): boolean {
-  let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gsu)) {
-    if (token === '[' || token === '{') depth++;
-    else if (token === ']' || token === '}') depth--;
-    if (depth > WEBHOOK_LIMITS.depth) return true;
-  }
-  return false;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Records as they are written, as server-sent events. */
+import type { HttpBindings } from '@hono/node-server';
 import { conversationId } from '../../core/address.ts';
 import { createRoute, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
@@ -60,11 +61,12 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
           `position ${from} is beyond the newest (${head}): it is of another database; read the history again and go on from its head`,
           { field: 'after' },
         );
-      const body = await hub.open(who, {
-        ...scope,
-        after: from,
-        ...(types === undefined ? {} : { types: types.split(',').filter(Boolean) }),
-      });
+      const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+      const body = await hub.open(
+        who,
+        { ...scope, after: from, ...(types === undefined ? {} : { types: types.split(',').filter(Boolean) }) },
+        outgoing && (() => outgoing.destroy()),
+      );
       return c.body(body, 200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store, no-transform',

@@ -90,11 +90,11 @@ export class Hub {
     return this.#position;
   }
 
-  /** The body of an answer: server-sent events. */
-  async open(who: Principal, query: StreamQuery): Promise<ReadableStream<Uint8Array>> {
+  /** The body of an answer: server-sent events. `hangUp` closes its connection, whatever is still in it. */
+  async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     await this.#run();
     const after = query.after ?? (await this.#options.store.head());
-    const stream = new Stream(this, who, query, after, this.#options);
+    const stream = new Stream(this, { who, query, after, hangUp }, this.#options);
     this.#all.add(stream);
     return stream.body;
   }
@@ -189,12 +189,20 @@ export class Hub {
   }
 }
 
-export class Stream {
+type Asked = {
+  readonly who: Principal;
+  readonly query: StreamQuery;
+  readonly after: number;
+  readonly hangUp: (() => void) | undefined;
+};
+
+class Stream {
   readonly who: Principal;
   readonly body: ReadableStream<Uint8Array>;
   readonly #hub: Hub;
   readonly #query: StreamQuery;
   readonly #types: ReadonlySet<string> | undefined;
+  readonly #hangUp: (() => void) | undefined;
   readonly #options: HubOptions;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
@@ -202,8 +210,9 @@ export class Stream {
   #at: number;
   #stuck = 0;
 
-  constructor(hub: Hub, who: Principal, query: StreamQuery, after: number, options: HubOptions) {
+  constructor(hub: Hub, { who, query, after, hangUp }: Asked, options: HubOptions) {
     this.who = who;
+    this.#hangUp = hangUp;
     this.#hub = hub;
     this.#query = query;
     this.#types = query.types === undefined ? undefined : new Set(query.types);
@@ -317,7 +326,8 @@ export class Stream {
     this.#mode = 'ended';
     this.#hub.leave(this);
     this.#options.metrics.count('earpiece_streams_cut_total');
-    this.#controller?.error(new Error(why));
+    if (this.#hangUp === undefined) this.#controller?.error(new Error(why));
+    else this.#hangUp();
   }
 }
 

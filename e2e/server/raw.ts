@@ -1,0 +1,44 @@
+/** Bytes on a socket, for requests that no HTTP client would send. */
+import { connect } from 'node:net';
+
+/** Sends the parts one after the other; resolves with all that came back when the other side has closed. */
+export function onSocket(
+  url: string,
+  parts: readonly string[],
+  { everyMs = 0, quietMs = 2_000 } = {},
+): Promise<{ readonly text: string; readonly closed: boolean }> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    let silent: NodeJS.Timeout | undefined;
+    const done = (closed: boolean): void => {
+      clearTimeout(silent);
+      clearInterval(sending);
+      socket.destroy();
+      resolve({ text, closed });
+    };
+    // An answer was given, and the connection is kept open.
+    const heard = (): void => {
+      clearTimeout(silent);
+      silent = setTimeout(() => done(false), quietMs);
+    };
+    socket.setEncoding('latin1');
+    socket.on('data', (more: string) => {
+      text += more;
+      heard();
+    });
+    socket.on('error', () => done(true));
+    socket.on('close', () => done(true));
+    const left = [...parts];
+    const next = (): void => {
+      const part = left.shift();
+      if (part !== undefined) socket.write(part, 'latin1');
+    };
+    socket.on('connect', next);
+    const sending = setInterval(next, Math.max(1, everyMs));
+  });
+}
+
+/** The status line, without its reason. */
+export const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3})/u.exec(text)?.[1] ?? 0);

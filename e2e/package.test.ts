@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -36,6 +37,7 @@ beforeAll(() => {
   const source = join(folder, 'source');
   mkdirSync(source);
   for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
+  cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
   execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
@@ -76,7 +78,7 @@ test('holds what is built, and no source, test or path of this machine', () => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
   expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
-    new Set(['LICENSE', 'README.md', 'dist', 'package.json']),
+    new Set(['LICENSE', 'README.md', 'dist', 'package.json', 'subscribers']),
   );
   expect(paths.filter((path) => /\.(?:test|config)\.|arbitraries|fast-check/u.test(path))).toEqual([]);
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
@@ -112,6 +114,15 @@ test('templates render in the worker that is in the package, with its bounds', (
     stdout: 'text: [2]{a}:\n  1\n  2\nfailed: needs more than 64 MB of memory\ntext: next\n',
     stderr: '',
   });
+});
+
+test('the subscribers that come with it are found, and are right', () => {
+  proves('bus:shipped');
+  const { code, stdout, stderr } = node([cli, 'subscribers', 'check']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(
+    `${realpathSync(installed)}/subscribers is fine: ${readdirSync(join(root, 'subscribers')).filter((file) => file.endsWith('.toml')).length} subscribers\n`,
+  );
 });
 
 test('the command runs and knows its version', () => {

@@ -1,0 +1,132 @@
+/** Subscriber files as a program with a bus sees them: three folders, two projects, changes while it runs. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { proves } from '../verifies.ts';
+
+const toml = (id: string, more = ''): string =>
+  `[subscriber]\nid = "${id}"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n${more}`;
+const TEMPLATE = '[output]\ntemplate = "build.toon.j2"';
+
+/** `shop` and `bank` are two projects; `ear` runs in `shop`. */
+class World {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-discovery-')));
+  readonly problems: string[] = [];
+
+  constructor() {
+    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
+    for (const project of ['shop', 'bank']) {
+      mkdirSync(join(this.root, project, '.git'), { recursive: true });
+      writeFileSync(join(this.root, project, 'earpiece.toml'), `project = "${project}"\n`);
+    }
+  }
+
+  path(place: 'user' | 'shop' | 'bank', name: string): string {
+    return place === 'user'
+      ? join(this.root, 'config/earpiece/subscribers', name)
+      : join(this.root, place, '.earpiece/subscribers', name);
+  }
+
+  write(place: 'user' | 'shop' | 'bank', name: string, text: string): void {
+    mkdirSync(dirname(this.path(place, name)), { recursive: true });
+    writeFileSync(this.path(place, name), text);
+  }
+
+  async open(project = 'shop'): Promise<Earpiece> {
+    const ear = await openEarpiece({
+      db: join(this.root, 'earpiece.db'),
+      cwd: join(this.root, project),
+      env: { HOME: this.root, XDG_STATE_HOME: join(this.root, 'state'), XDG_CONFIG_HOME: join(this.root, 'config') },
+      onProblem: (line) => this.problems.push(line.replaceAll(`${this.root}/`, '')),
+    });
+    onTestFinished(() => ear.close());
+    return ear;
+  }
+}
+
+/** Who heard that a build has failed. Folders are looked at every 10 ms at most; asked for until it is so. */
+async function heard(ear: Earpiece, subject: string, ids: readonly string[]): Promise<void> {
+  await expect
+    .poll(async () => (await ear.bus.emit({ type: 'build.failed', source: 'ci', subject })).heard.map((one) => one.subscriber), {
+      interval: 5,
+      timeout: 5_000,
+    })
+    .toEqual(ids);
+}
+
+describe('while a program runs', () => {
+  proves('bus:discovery');
+
+  test('US6(a), US6(c), SC-007: a file that is put there is heard, one that is taken away is not', async () => {
+    const world = new World();
+    const ear = await world.open();
+    await heard(ear, 'shop/coder', []);
+    world.write('shop', 'build.toml', toml('build'));
+    await heard(ear, 'shop/coder', ['build']);
+    world.write('user', 'mine.toml', toml('mine'));
+    await heard(ear, 'shop/coder', ['mine', 'build']);
+    rmSync(world.path('shop', 'build.toml'));
+    await heard(ear, 'shop/coder', ['mine']);
+    expect(world.problems).toEqual([]);
+  });
+
+  test('US6(b): an invalid file is logged once, with its place; the others are heard', async () => {
+    const world = new World();
+    const ear = await world.open();
+    world.write('shop', 'build.toml', toml('build'));
+    await heard(ear, 'shop/coder', ['build']);
+    world.write('shop', 'broken.toml', toml('broken').replace('types', 'typs'));
+    await expect
+      .poll(() => {
+        ear.bus.subscribers('shop');
+        return world.problems;
+      })
+      .toEqual([
+        'shop/.earpiece/subscribers/broken.toml:4:2: events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]',
+        'shop/.earpiece/subscribers/broken.toml:5:1: events.typs is unknown; did you mean "types"?',
+      ]);
+    for (let n = 0; n < 5; n++) await heard(ear, 'shop/coder', ['build']);
+    expect(world.problems).toHaveLength(2);
+    world.write('shop', 'broken.toml', toml('repaired'));
+    await heard(ear, 'shop/coder', ['repaired', 'build']);
+  });
+
+  test('after a start it is the same: what is there counts, what is gone does not', async () => {
+    const world = new World();
+    world.write('shop', 'build.toml', toml('build'));
+    await heard(await world.open(), 'shop/coder', ['build']);
+    rmSync(world.path('shop', 'build.toml'));
+    await heard(await world.open(), 'shop/coder', []);
+  });
+
+  test('4.12.9: a project’s files are heard for that project alone, also by a program that serves several', async () => {
+    const world = new World();
+    world.write('shop', 'build.toml', toml('build'));
+    world.write('bank', 'ledger.toml', toml('ledger'));
+    // A project is known elsewhere once somebody has worked in it.
+    const bank = await world.open('bank');
+    await bank.queue('bank/teller', { message: 'x' });
+    const ear = await world.open();
+    await heard(ear, 'shop/coder', ['build']);
+    await heard(ear, 'bank/teller', ['ledger']);
+    await heard(ear, 'nowhere/agent', []);
+  });
+
+  test('what is queued stays as it was queued, whatever becomes of the file and its template', async () => {
+    const world = new World();
+    world.write('shop', 'build.toml', toml('build', TEMPLATE));
+    world.write('shop', 'build.toon.j2', 'the first words');
+    const ear = await world.open();
+    await heard(ear, 'shop/coder', ['build']);
+    world.write('shop', 'build.toon.j2', 'other words');
+    await expect
+      .poll(() => ear.bus.subscribers('shop').subscribers.find(({ id }) => id === 'build')?.output.template?.text)
+      .toBe('other words');
+    rmSync(world.path('shop', 'build.toml'));
+    const { view } = await ear.conversation('shop/coder#main').preview({ at: 'tool_batch_end' });
+    expect(view?.text).toContain('the first words');
+    expect(view?.text).not.toContain('other words');
+  });
+});

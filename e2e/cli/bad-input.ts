@@ -61,6 +61,12 @@ const wrongSubscriber = (place: string, message: string): Pick<Row, 'stdout' | '
   code: 8,
 });
 const send = (...more: string[]): { args: string[] } => ({ args: ['send', '--to', 'coder', ...more] });
+const remind = (...more: string[]): { args: string[] } => ({ args: ['remind', '--to', 'coder', ...more] });
+const emit = (text: string): Pick<Row, 'args' | 'stdin'> => ({
+  args: ['emit', '--to', 'coder', '-'],
+  stdin: { bytes: text, shown: `\`${text.trim().replaceAll('\n', ' ⏎ ')}\`` },
+});
+const TIMES = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns"';
 const FORMS = 'write project/agent, project/agent#conversation or project/*';
 
 export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
@@ -316,6 +322,150 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a blank instruction',
       ...send('--instruction', ' ', 'x'),
       ...usage('instruction " ": needs a text that is not blank'),
+    },
+  ],
+
+  'Reminders, events and commands that are told of': [
+    {
+      what: 'a time that is none',
+      ...remind('banana', 'x'),
+      ...usage(`the time "banana" is not understood; ${TIMES}`),
+    },
+    {
+      what: 'two times',
+      ...remind('at 9 or at 10', 'x'),
+      ...usage(`the time "at 9 or at 10" is not understood; ${TIMES}`),
+    },
+    {
+      what: 'a time that is over',
+      ...remind('2020-05-01T10:00:00Z', 'x'),
+      env: { EARPIECE_TIME_ZONE: 'UTC' },
+      ...usage(`the time "2020-05-01T10:00:00Z" is over (Fri 2020-05-01 10:00); name one that is to come, ${TIMES}`),
+    },
+    {
+      what: 'a time in another age',
+      ...remind('2999-05-01T10:00:00Z', 'x'),
+      env: { EARPIECE_TIME_ZONE: 'UTC' },
+      ...usage(
+        'the time "2999-05-01T10:00:00Z" is more than a year away (Wed 2999-05-01 10:00); a reminder may wait for a year at most',
+      ),
+    },
+    {
+      what: 'no turns',
+      ...remind('after 0 turns', 'x'),
+      ...usage('the time "after 0 turns" counts 0 turns; 1 to 1000 can be waited for'),
+    },
+    {
+      what: 'a reminder of nothing',
+      ...remind('in 10m'),
+      ...usage(
+        'remind needs a text behind the time "in 10m": earpiece remind "in 10m" "look at the build" (or --list, --cancel <id>)',
+      ),
+    },
+    {
+      what: 'one that would not wait',
+      ...remind('--level', 'critical', 'in 10m', 'x'),
+      ...usage('--level "critical" is none of info, warning, error'),
+    },
+    {
+      what: 'one that is over before it is read',
+      ...remind('--ttl', '0', 'in 10m', 'x'),
+      ...usage('--ttl "0" would be over before it is read; write e.g. 10m'),
+    },
+    {
+      what: 'one to take back that is not there',
+      args: ['remind', '--cancel', 'keep'],
+      stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows those that do\n',
+      code: 7,
+    },
+    {
+      what: 'a time for a list',
+      args: ['remind', '--list', 'in 10m'],
+      ...usage('--list takes no time and no text, and there is "in 10m"; leave one of them out'),
+    },
+    {
+      what: 'a file that is not there',
+      args: ['emit', 'event.json'],
+      ...usage('the file "event.json" is not there; name a file with an event in JSON, or - for stdin'),
+    },
+    {
+      what: 'a folder for a file',
+      args: ['emit', '.'],
+      ...usage('the file "." is a folder; name a file with an event in JSON, or - for stdin'),
+    },
+    {
+      what: 'no event',
+      ...emit(' \n'),
+      ...usage('there is no event: nothing but blanks was given'),
+    },
+    {
+      what: 'no JSON',
+      ...emit('{"type": deploy}'),
+      ...usage(
+        'it is no JSON (Unexpected token \'d\', "{"type": deploy}" is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+      ),
+    },
+    {
+      what: 'a line that is none',
+      ...emit('{"type":"cli.event"}\n{"type":'),
+      ...usage(
+        'line 2 is no JSON (Unexpected end of JSON input); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+      ),
+    },
+    {
+      what: 'bytes that are no UTF-8',
+      args: ['emit', '--to', 'coder', '-'],
+      stdin: { bytes: Uint8Array.of(0x7b, 0xff, 0x7d), shown: '`7b ff 7d`' },
+      ...usage('stdin is not UTF-8, which JSON has to be'),
+    },
+    {
+      what: 'an event without a type',
+      ...emit('{"data": {}}'),
+      ...usage('event attribute type is missing; every CloudEvent has one'),
+    },
+    {
+      what: 'an attribute that is mistyped',
+      ...emit('{"type": "cli.event", "sevrity": "error"}'),
+      ...usage('event attribute "sevrity" is unknown; did you mean severity?'),
+    },
+    {
+      what: 'a severity',
+      ...emit('{"type": "cli.event", "severity": "eror"}'),
+      ...usage('event attribute severity "eror": is one of debug, info, warning, error, critical; did you mean error?'),
+    },
+    {
+      what: 'a type with a blank',
+      ...emit('{"type": "build failed"}'),
+      ...usage('event type "build failed": is dotted words of letters, digits, "_" and "-", e.g. "build.failed"'),
+    },
+    {
+      what: 'an event that nobody hears',
+      ...emit('{"type": "com.example.odd"}'),
+      stdout: 'no subscriber listens for com.example.odd; nothing was queued\n',
+      stderr: '',
+      code: 5,
+    },
+    {
+      what: 'no command',
+      args: ['run-and-tell', '--to', 'coder'],
+      ...usage('missing required argument "command" (see earpiece help run-and-tell)'),
+    },
+    {
+      what: "a command's option before --",
+      args: ['run-and-tell', 'npm', '-t'],
+      ...usage(
+        'unknown option "-t"; what belongs to the command itself stands behind --: earpiece run-and-tell -- <command> (see earpiece help run-and-tell)',
+      ),
+    },
+    {
+      what: 'too many lines: the command does not run',
+      args: ['run-and-tell', '--lines', '9999', '--', 'touch', 'ran'],
+      ...usage('--lines "9999" is not a whole number from 0 to 200'),
+    },
+    {
+      what: 'an address: the command does not run',
+      args: ['run-and-tell', '--to', 'a/b/c', '--', 'touch', 'ran'],
+      ...usage(`address "a/b/c": the agent contains "/", which is not allowed; ${FORMS}`),
     },
   ],
 

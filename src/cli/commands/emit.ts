@@ -30,7 +30,7 @@ export function emit(program: CommandLine, answer: Answer): void {
       'whom they concern, whatever their subject says (default: their subject, else EARPIECE_ADDRESS or `address`, else everyone active in this project)',
     )
     .example(
-      `echo '{"type": "build.failed", "severity": "error", "data": {"branch": "main"}}' | earpiece emit -
+      `echo '{"type": "cli.event", "message": "staging is up"}' | earpiece emit -
 earpiece emit --to coder event.json
 my-monitor --follow | head -n 100 | earpiece emit --json -`,
     )

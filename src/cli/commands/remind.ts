@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { formatAddress, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
-import { LEVELS, type Level } from '../../core/notification.ts';
 import type { Earpiece } from '../../earpiece.ts';
+import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
 import { addressFrom, durationOption, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
@@ -16,7 +16,7 @@ import { complain, plain, print, printJson } from '../terminal.ts';
 type Options = GlobalOptions & {
   to?: string;
   key?: string;
-  level?: Level;
+  level?: ReminderLevel;
   ttl?: string;
   list?: boolean;
   cancel?: string;
@@ -35,7 +35,7 @@ export function remind(program: CommandLine, answer: Answer): void {
       'who is reminded; with --list and --cancel: whose (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)',
     )
     .option('--key <key>', 'its name: a newer one of the same name replaces it')
-    .addOption(choice('--level <level>', LEVELS, 'how urgent (default: info)'))
+    .addOption(choice('--level <level>', REMINDER_LEVELS, 'how urgent (default: info)'))
     .option('--ttl <duration>', 'how long after its time it is still of use (default: 24h; after turns: 7d from now)')
     .option('--list', 'list the reminders that wait')
     .option('--cancel <id>', 'take one back, by its id or key')

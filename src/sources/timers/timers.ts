@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Emitted, Emitter, EventInput } from '../../core/event.ts';
 import type { Item } from '../../core/items.ts';
-import { formatKind, LIMITS, type Level } from '../../core/notification.ts';
+import { formatKind, LIMITS } from '../../core/notification.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import { REMINDER_LEVELS, type ReminderLevel } from './levels.ts';
 import type { When } from './when.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,7 @@ export type Reminder = {
   readonly when: When | { readonly inMs: number };
   /** With the same key the newest replaces the older ones. */
   readonly key?: string | undefined;
-  readonly level?: Level;
+  readonly level?: ReminderLevel;
   /** Counted from its time on; after turns, which have none, from now. Default 24 h, after turns 7 d. */
   readonly ttlMs?: number | undefined;
 };
@@ -38,6 +39,11 @@ export function reminderEvent(reminder: Reminder, made: { readonly id: string; r
     throw new EarpieceError(
       'bad_argument',
       `the text of the reminder has ${message.length} characters, at most ${LIMITS.messageChars - PREFIX.length} are allowed; put it into a file and send its path`,
+    );
+  if (!REMINDER_LEVELS.includes(level))
+    throw new EarpieceError(
+      'bad_argument',
+      `level ${JSON.stringify(level)} is none of ${REMINDER_LEVELS.join(', ')}: a critical one would not wait`,
     );
   const deliver = 'inMs' in when ? { at: made.now + when.inMs } : when;
   return {

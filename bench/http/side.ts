@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** One side in a process of its own. */
+export async function startSide(side: 'ours' | 'bare', folder: string) {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'serve.ts'), side, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { url, token } = JSON.parse(line) as { url: string; token: string };
+  return {
+    url,
+    token,
+    async stop(): Promise<void> {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 1_000);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** A client that costs little beside a server: connections stay open, answers are only counted. */
+export function poster({ url, token }: { url: string; token: string }, inFlight: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  const { hostname, port } = new URL(url);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const post = (body: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      request({ agent, hostname, port, method: 'POST', path: '/api/notifications', headers }, (response) => {
+        response.resume();
+        response.once('end', () =>
+          response.statusCode === 201 ? resolve() : reject(new Error(`the answer was ${response.statusCode}`)),
+        );
+      })
+        .once('error', reject)
+        .end(body);
+    });
+  return { post, close: () => agent.destroy() };
+}

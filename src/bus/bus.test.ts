@@ -124,7 +124,7 @@ describe('what is counted, and what is not lost', () => {
     expect((await second).heard).toEqual([expect.objectContaining({ kind: 'folded' })]);
   });
 
-  it('what one subscriber makes is grouped up to its max_size', async () => {
+  it('FR-010, FR-015: what one subscriber makes is grouped up to its max_size', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 3 } })]);
     await emitAll(
       bus,
@@ -133,6 +133,24 @@ describe('what is counted, and what is not lost', () => {
     const lines = await read();
     expect(lines).toHaveLength(2);
     expect(lines[1]).toContain('`d`');
+  });
+
+  it('FR-021: the oldest first, of what is as urgent', async () => {
+    const { bus, read, clock } = stage([subscriber({ batching: { windowMs: 0 } })]);
+    for (const tool of ['first', 'second', 'third']) {
+      await bus.emit(failure(tool, 'boom'));
+      clock.now += 10;
+    }
+    await bus.emit(failure('later', 'but less', { severity: 'warning' }));
+    expect((await read()).map((line) => /`(\w+)`/.exec(line)?.[1])).toEqual(['first', 'second', 'third', 'later']);
+  });
+
+  it('FR-020: what was told stays in the history as it was told', async () => {
+    const { bus, read, inbox } = stage([subscriber()]);
+    await bus.emit(failure('fetch', 'timeout'));
+    const [told = ''] = await read();
+    const records = await inbox.store.read({ types: ['tool_call_response'] });
+    expect(JSON.stringify(records.map(({ body }) => body))).toContain(JSON.stringify(told).slice(1, -1));
   });
 
   it('without a window each event is a line of its own', async () => {
@@ -144,7 +162,7 @@ describe('what is counted, and what is not lost', () => {
     expect(await read()).toHaveLength(2);
   });
 
-  it('the same event again changes nothing, in memory and in the log', async () => {
+  it('FR-019: the same event again changes nothing, in memory and in the log', async () => {
     const { bus, open } = stage([subscriber()]);
     const event = failure('fetch', 'timeout', { id: 'e1' });
     expect((await bus.emit(event)).heard).toEqual([expect.objectContaining({ kind: 'queued' })]);
@@ -154,7 +172,7 @@ describe('what is counted, and what is not lost', () => {
 });
 
 describe('within the dedupe window', () => {
-  it('a repetition of what was delivered is told when the window is over, counted', async () => {
+  it('FR-011, FR-016: a repetition of what was delivered is told when the window is over, counted', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));
     expect(await read()).toHaveLength(1);
@@ -456,7 +474,7 @@ describe('storms', () => {
 describe('templates', () => {
   const template = { name: 'x.toon.j2', text: 'whatever', hash: 'abc' };
 
-  it('are kept where they can be found by their hash, once; what they say is what is read', async () => {
+  it('FR-009, FR-014: are kept where they can be found by their hash, once; what they say is what is read', async () => {
     const keep = vi.fn(async () => {});
     const render = vi.fn<LineRenderer['render']>(async (line) => ({ kind: 'text', text: `said of ${line.ids.length}` }));
     const { bus, read } = stage([subscriber({ output: { template } })], { keep, lines: { render } });
@@ -485,7 +503,7 @@ it.each([
   [{ type: 'x', source: 's', subject: 'nowhere' }, /nowhere/],
   [{ type: 'x', source: 's', subject: AGENT, severity: 'bad' }, /event severity "bad"/],
   [{ type: 'x', source: 's', subject: AGENT, data: [] }, /event data \[\]/],
-] as unknown as [EventInput, RegExp][])('what is no event is refused by name: %j', async (event, message) => {
+] as unknown as [EventInput, RegExp][])('FR-005: what is no event is refused by name: %j', async (event, message) => {
   const { bus } = stage([subscriber()]);
   await expect(bus.emit(event)).rejects.toThrow(message);
 });

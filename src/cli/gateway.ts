@@ -5,8 +5,9 @@ import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { openWith, type Earpiece } from '../earpiece.ts';
 import { identify } from '../inbox/index.ts';
-import { inboxRider } from '../gateway/inbox-rider.ts';
+import { inboxRider, ownTools, type InboxRider } from '../gateway/inbox-rider.ts';
 import { retryingRider } from '../gateway/retrying-rider.ts';
+import { Tasks } from '../tasks/index.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -25,6 +26,7 @@ export type GatewayOptions = GlobalOptions & {
   port?: string;
   tokenEnv?: string;
   as?: string;
+  purpose?: string;
   view?: ViewName;
   profile?: ProfileKind;
 };
@@ -43,9 +45,11 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);
   const address = addressOf(options, config);
+  const purpose = purposeOf(options);
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: Earpiece | undefined;
-  const rider = retryingRider(async () => {
+  let tools = ownTools({ tasks: false });
+  const open = async (): Promise<InboxRider> => {
     const opened = await openWith(config, { ...at, onProblem: complain });
     inbox = opened;
     return inboxRider({
@@ -65,9 +69,19 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
         ),
       carrier: `gateway:${front.kind} ${name}`,
       ...(options.view === undefined ? {} : { view: options.view }),
+      purpose,
+      tools: () => tools,
       complain,
     });
-  });
+  };
+  const rider = retryingRider(open, () => tools);
+  // Once, before anybody sees them: a list that changes would cost every agent its cache.
+  const anyTask = async (): Promise<boolean> => {
+    await rider.open();
+    return inbox !== undefined && new Tasks(inbox).any(projectOf(address, config));
+  };
+  if (purpose === undefined || purpose === 'task')
+    tools = ownTools({ tasks: config.gateway.tasks ?? (await soon(anyTask(), ASK_WITHIN_MS)) ?? false });
   const running = await started({
     front,
     upstreams,
@@ -109,6 +123,27 @@ async function started(options: Parameters<typeof startGateway>[0]): Promise<Gat
     );
   }
 }
+
+/** Longer than this no client waits for its tools because of us. */
+const ASK_WITHIN_MS = 250;
+
+/** Undefined where it fails or takes longer. */
+async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
+  return Promise.race([work.catch(() => undefined), late]).finally(() => clearTimeout(timer));
+}
+
+function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefined }: GatewayOptions): string | undefined {
+  if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;
+  throw new EarpieceError(
+    'bad_argument',
+    `--purpose ${JSON.stringify(purpose.slice(0, 80))} is no word of letters, digits, "_" and "-"; write task or chat`,
+  );
+}
+
+const projectOf = (address: string | undefined, { project }: Config): string =>
+  address?.includes('/') ? parseAddress(address).project : project;
 
 /** Whose conversation this is. A whole project in the configuration is where to send to, and nobody's own address. */
 function addressOf(options: GatewayOptions, config: Config): string | undefined {

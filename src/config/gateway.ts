@@ -11,6 +11,8 @@ export type GatewayConfig = {
   /** Ready to be started: variables are in, folders absolute, those not enabled left out. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
+  /** Whether agents get the tools for tasks; undefined: where their project has tasks. */
+  readonly tasks: boolean | undefined;
   /** Over the built-in ones; by the name that a client gives. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
   /** Servers that cannot be started as they stand (a variable is not set here), and are left out. */
@@ -52,6 +54,7 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
       port: valueOf(layers, SETTINGS.httpPort),
       ...(tokenEnv === undefined ? {} : { tokenEnv }),
     },
+    tasks: valueOf(layers, SETTINGS.gatewayTasks),
     profiles,
     problems,
   };

@@ -170,6 +170,7 @@ export const SETTINGS = {
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
     '__',
   ),
+  gatewayTasks: one('gateway.tasks', boolean(), undefined),
   httpHost: one(
     'gateway.http.host',
     text('a host name or IP address', (host) => /^[A-Za-z0-9_.:-]+$/.test(host)),

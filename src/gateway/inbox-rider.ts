@@ -22,7 +22,9 @@ import type {
   UpstreamEvent,
   Verdict,
 } from './rider.ts';
+import { SIGNAL } from './results.ts';
 import { noDelivery } from './rider.ts';
+import { answerTask, isTaskTool, TASK_TOOLS, tokenOf } from './task-tools.ts';
 
 export type InboxRiderOptions = {
   readonly inbox: Inbox;
@@ -33,6 +35,10 @@ export type InboxRiderOptions = {
   /** For presence: what carries, e.g. `gateway:stdio files`. */
   readonly carrier: string;
   readonly view?: ConversationOptions['view'];
+  /** What the conversations are for: `task` for work, `chat` for talking. */
+  readonly purpose?: string | undefined;
+  /** The own tools, as the gateway lists them. */
+  readonly tools?: () => readonly OwnTool[];
   /** Where trouble of ours is told, one line each. */
   readonly complain: (line: string) => void;
 };
@@ -58,8 +64,9 @@ const GET_NOTIFICATIONS: OwnTool = {
   annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
 };
 
-/** The gateway's own tools, the same for every connection. */
-export const OWN_TOOLS: readonly OwnTool[] = [GET_NOTIFICATIONS];
+/** The gateway's own tools, the same for every connection. Those for tasks cost tokens where nobody has any. */
+export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
+  tasks ? [GET_NOTIFICATIONS, ...TASK_TOOLS] : [GET_NOTIFICATIONS];
 
 /** `idle`: everything that was begun in the background is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
@@ -104,6 +111,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     const conversation = await seat.conversation();
     const policy = conversation.policy();
     const on = nameOf(result);
+    const maxChars = result.maxChars - result.chars;
     if (policy.interrupt === 'after') {
       const refusal = await conversation.refuse({ on });
       if (refusal !== undefined) {
@@ -111,12 +119,45 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         return { kind: 'replace', text: refusal.text, delivery: deliveryOf(refusal.offer) };
       }
     }
-    if (isSignal(conversation.options.view ?? policy.view)) {
+    return riding(conversation, { on, maxChars });
+  };
+  const riding = async (
+    conversation: Conversation,
+    { on, maxChars }: { on: string; maxChars?: number },
+  ): Promise<Exclude<Ride, { kind: 'replace' }>> => {
+    if (isSignal(conversation.options.view ?? conversation.policy().view)) {
       const signal = await conversation.signal({ at: 'tool_result' });
       return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
     }
-    const offer = await conversation.offer({ at: 'tool_result', on, maxChars: result.maxChars - result.chars });
+    const offer = await conversation.offer({ at: 'tool_result', on, ...(maxChars === undefined ? {} : { maxChars }) });
     return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
+  };
+  /** A tool of ours passes every gate, and carries like any other, failing too; its own answer is never replaced. */
+  const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
+    const seat = seatOf(connection);
+    let conversation: Conversation | undefined;
+    let result: CallToolResult;
+    let carries = true;
+    try {
+      conversation = await speakerOf(inbox, seat, tokenOf(call));
+      const answer = await answerTask(conversation, call);
+      result = text(JSON.stringify(answer.body));
+      ({ carries } = answer);
+    } catch (error) {
+      result = { ...text(messageOf(error)), isError: true };
+    }
+    if (conversation === undefined || !carries) return { result, ...noDelivery };
+    // What was reported is reported, whether or not something can ride on the answer.
+    const ride = await riding(conversation, { on: call.tool }).catch((): Ride => ({ kind: 'none' }));
+    if (ride.kind !== 'ride') return { result, ...noDelivery };
+    return {
+      result: {
+        ...result,
+        content: [...result.content, ...(ride.text === '' ? [] : text(ride.text).content)],
+        ...(ride.signal === undefined ? {} : { [SIGNAL]: ride.signal }),
+      },
+      ...ride.delivery,
+    };
   };
 
   return {
@@ -124,9 +165,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       while (background.size > 0) await Promise.all(background);
     },
 
-    tools: () => OWN_TOOLS,
+    tools: () => options.tools?.() ?? ownTools({ tasks: false }),
 
     async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
+      if (isTaskTool(call.tool)) return taskTool(connection, call);
       try {
         const { markAsRead, token } = readArguments(call.args);
         const conversation = token === undefined ? await seatOf(connection).conversation() : await byToken(inbox, token);
@@ -182,6 +224,7 @@ class Seat {
   /** The same, when it is there, and whether its view speaks even when nothing waits. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
+  #bound = false;
 
   constructor(connection: Connection, options: InboxRiderOptions) {
     this.#connection = connection;
@@ -211,13 +254,19 @@ class Seat {
     return this.#conversation;
   }
 
+  /** It is known whose conversation it is: somebody said so, or its host shows it. */
+  get bound(): boolean {
+    return this.#bound;
+  }
+
   #isOld(): boolean {
     return performance.now() - this.#identifiedAt > IDENTIFY_EVERY_MS;
   }
 
   async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
-    const { inbox, identify, carrier, view } = this.#options;
+    const { inbox, identify, carrier, view, purpose } = this.#options;
     const identity = await identify(this.#connection);
+    this.#bound = identity.by !== 'default' && identity.by !== 'client name';
     const known = await before?.catch(() => undefined);
     if (known && known.log === identity.log && known.id === identity.conversation) return known;
     const { client } = this.#connection;
@@ -229,6 +278,7 @@ class Seat {
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
         ...(view === undefined ? {} : { view }),
+        ...(purpose === undefined ? {} : { purpose }),
         ...(client === undefined
           ? {}
           : { host: client.name, ...(client.version === undefined ? {} : { hostVersion: client.version }) }),
@@ -278,6 +328,19 @@ async function byToken(inbox: Inbox, token: string): Promise<Conversation> {
       `session_token ${JSON.stringify(token)}: no such conversation has been seen; leave it out to read this one's`,
     );
   return conversation;
+}
+
+/** In whose name a connection takes and reports tasks: its own conversation's, and only where it has none of its own, a token's. */
+async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
+  const own = await seat.conversation();
+  if (token === undefined || token === own.address) return own;
+  if (typeof token !== 'string') throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
+  if (seat.bound)
+    throw new EarpieceError(
+      'bad_argument',
+      `session_token ${JSON.stringify(token.slice(0, 80))} is another conversation's, and this one is ${own.address}; leave it out`,
+    );
+  return byToken(inbox, token);
 }
 
 function readArguments(args: unknown): { markAsRead: boolean; token?: string } {

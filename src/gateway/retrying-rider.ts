@@ -1,13 +1,16 @@
-import { OWN_TOOLS, type InboxRider } from './inbox-rider.ts';
+import type { InboxRider } from './inbox-rider.ts';
 import type { OwnTool, Rider } from './rider.ts';
 
 const RETRY_MS = 2_000;
 
 /**
  * A rider whose log may not be there (yet, or for a while): the gateway starts at once and passes calls, and the log is
- * tried again every 2 s. The own tools are listed from the start, so that tools/list stays the same bytes.
+ * tried again every 2 s. The own tools are known from the start, so that tools/list stays the same bytes.
  */
-export function retryingRider(open: () => Promise<InboxRider>): Rider & { end(): Promise<void> } {
+export function retryingRider(
+  open: () => Promise<InboxRider>,
+  tools: () => readonly OwnTool[],
+): Rider & { open(): Promise<void>; end(): Promise<void> } {
   let opening: Promise<InboxRider> | undefined;
   let ready: InboxRider | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -33,7 +36,9 @@ export function retryingRider(open: () => Promise<InboxRider>): Rider & { end():
   };
 
   return {
-    tools: (): readonly OwnTool[] => OWN_TOOLS,
+    /** Opens the log, or rejects as a call would. */
+    open: async () => void (await rider()),
+    tools,
     callTool: async (connection, call) => (await rider()).callTool(connection, call),
     before: (connection, call) =>
       ready ? ready.before(connection, call) : rider().then((opened) => opened.before(connection, call)),

@@ -26,6 +26,7 @@ export function gateway(program: CommandLine, answer: Answer): void {
     .option('--port <port>', 'with --http: 0 takes a free one (default: 4748)')
     .option('--token-env <variable>', 'with --http: the environment variable that holds the bearer token that clients must send')
     .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')
+    .option('--purpose <purpose>', 'what its conversations are for: task (work) or chat (default: EARPIECE_PURPOSE)')
     .addOption(choice('--view <view>', VIEW_NAMES, 'what the model reads (default: what the configuration says)'))
     .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: by the client)'))
     .onMistake("what belongs to the server's command stands behind --: earpiece gateway -- <command>")

@@ -518,10 +518,11 @@ export class Agent implements AsyncDisposable {
         for (const about of outcome.knows ?? []) knows[about] = this.inbox.store.now();
         fault('agent.tool_landing');
         const record = response(call, outcome.content, outcome.isError ?? false);
+        if (!last) return this.#record([record]);
         // What failed in this batch rides on it.
-        if (last) await this.#self.told();
-        if (last) await this.#carry([record], 'tool_batch_end', knows);
-        else await this.#record([record]);
+        await this.#self.told();
+        await this.#carry([record], 'tool_batch_end', knows);
+        watch.carried();
       },
     });
   }

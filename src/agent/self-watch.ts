@@ -102,6 +102,7 @@ export class SelfWatch {
     const now = this.#now();
     this.#tellOfThisTurn([...this.budget.reached(now), ...this.#loops.batch(calls, now)]);
     const ends: CallEnd[] = [];
+    const worked: [Seen, string][] = [];
     const id = this.#options.inbox.ids.make('b');
     const startedAt = new Map<string, number>();
     return {
@@ -111,8 +112,13 @@ export class SelfWatch {
       },
       ended: (call, end) => {
         ends.push(end);
-        this.#tell(this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now)), call.name);
-        if (ends.length === calls.length) this.#tell([this.#calls.batch({ id, ends, durationMs: this.#now() - now })]);
+        const seen = this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now));
+        if (end.kind === 'success') worked.push(...seen.map((each): [Seen, string] => [each, call.name]));
+        else this.#tell(seen, call.name);
+      },
+      carried: () => {
+        for (const [seen, tool] of worked) this.#tell([seen], tool);
+        this.#tell([this.#calls.batch({ id, ends, durationMs: this.#now() - now })]);
       },
     };
   }
@@ -211,4 +217,6 @@ export class SelfWatch {
 export type Batch = {
   readonly began: (call: ToolUse) => void;
   readonly ended: (call: ToolUse, end: CallEnd) => void;
+  /** Its results are written down. What worked is told only now: no carrier has to wait for what is made of that. */
+  readonly carried: () => void;
 };

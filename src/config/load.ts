@@ -44,6 +44,11 @@ export type Config = {
     readonly maxCycles: number;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
   };
+  /** What an agent of `earpiece chat` and `earpiece run` is told of. `enable` undefined: in a repository. */
+  readonly sources: {
+    readonly files: { readonly enable: boolean | undefined; readonly globs: readonly string[]; readonly debounceMs: number };
+    readonly git: { readonly enable: boolean | undefined; readonly fetchEveryMs: number | null };
+  };
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** Who may send webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
@@ -128,6 +133,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     gateway: gatewayOf(layers, at),
     server: { host: valueOf(layers, SETTINGS.serverHost), port: valueOf(layers, SETTINGS.serverPort) },
     agent: agentOf(layers),
+    sources: sourcesOf(layers),
     tools: toolsOf(layers),
     webhooks: webhooksOf(layers, project),
     files,
@@ -175,6 +181,19 @@ function agentOf(layers: Layers): Config['agent'] {
       ...(contextTokens === undefined ? {} : { contextTokens }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
+  };
+}
+
+function sourcesOf(layers: Layers): Config['sources'] {
+  const said = (setting: typeof SETTINGS.sourceFiles): boolean | undefined =>
+    layers.has(setting.pattern.join('.')) ? valueOf(layers, setting) : undefined;
+  return {
+    files: {
+      enable: said(SETTINGS.sourceFiles),
+      globs: valueOf(layers, SETTINGS.sourceFilesGlobs),
+      debounceMs: valueOf(layers, SETTINGS.sourceFilesDebounce),
+    },
+    git: { enable: said(SETTINGS.sourceGit), fetchEveryMs: valueOf(layers, SETTINGS.sourceGitFetchEvery) },
   };
 }
 

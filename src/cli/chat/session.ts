@@ -2,7 +2,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { agentTool } from '../../agent/sub-agents.ts';
-import { askInquiries, createAgent, ownTools, type Agent, type AgentOptions, type Tool } from '../../agent/index.ts';
+import {
+  askInquiries,
+  createAgent,
+  ownTools,
+  type Agent,
+  type AgentOptions,
+  type BudgetOptions,
+  type Tool,
+} from '../../agent/index.ts';
 import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
 import { stateFolder } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -15,6 +23,7 @@ import { upstreamOf } from '../upstream.ts';
 import { begunRecord, type Choice } from './conversation-choice.ts';
 import type { Model } from './model-choice.ts';
 import type { Delivered } from './narrator.ts';
+import { surroundingsOf, type Surroundings } from './surroundings.ts';
 
 export type SessionOptions = {
   readonly choice: Choice;
@@ -22,6 +31,8 @@ export type SessionOptions = {
   /** The words before the conversation. Default: what it was begun with, the configuration, a few of ours. */
   readonly system?: string;
   readonly withTools: boolean;
+  /** Beside what the configuration says. */
+  readonly budget?: BudgetOptions;
   /** Of the built-in background tools, when a turn ends. Default `inquire`. */
   readonly onTurnEnd?: OnTurnEnd;
   readonly tellUser: (message: string) => void;
@@ -137,13 +148,16 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     return agent;
   };
   const handles = options.withTools ? handlesFor(room, address, log, made) : undefined;
+  const around = options.withTools ? await surroundingsOf({ ear, address, withGit: depth === 1, note: options.note }) : undefined;
   const agentOptions: AgentOptions = {
     model: model.model,
     earpiece: ear,
     address,
     system,
     maxCycles: ear.config.agent.maxCycles,
-    tools: handles === undefined ? [] : toolsOf(room, handles, made),
+    budget: { ...ear.config.agent.budget, ...options.budget },
+    onTrouble: (error) => options.note(`an event could not be told: ${messageOf(error)}`),
+    tools: handles === undefined || around === undefined ? [] : toolsOf(room, handles, around, made),
     ...(handles === undefined
       ? {}
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
@@ -152,6 +166,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
   const answers = await answeredCalls(ear, log, address.slice(log.length + 1));
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });
+  await around?.start();
   const seat: Seat = {
     agent,
     ...(handles === undefined ? {} : { handles }),
@@ -160,7 +175,9 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       // What runs in the foreground ends with its turn; agents in the background are handles.
       made().stop();
       await handles?.close();
-      await made().close();
+      await around?.stop(made().conversation);
+      // Nobody goes on with the conversation of an agent that another has started.
+      await made().close({ over: depth > 1 });
       if (depth === 1) options.onHandles?.();
     },
   };
@@ -194,6 +211,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
       createHash('sha256').update(`${ear.config.db}\n${address}`).digest('hex').slice(0, 24),
     ),
     inbox: ear,
+    emitter: ear.bus,
     ids: ear.ids,
     owner: ear.owner,
     record: async (draft: Draft) => void (await agent().conversation.record([draft])),
@@ -203,8 +221,16 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
 }
 
 /** Ours first: a tool of a server that has the same name is left out. */
-function toolsOf({ mcp, options, depth }: Room, handles: HandleRegistry, agent: () => Agent): readonly Tool[] {
-  const tools: Tool[] = [...handles.tools, ...ownTools({ agent, ...(depth === 1 ? { tellUser: options.tellUser } : {}) })];
+function toolsOf(
+  { mcp, options, depth }: Room,
+  handles: HandleRegistry,
+  around: Surroundings,
+  agent: () => Agent,
+): readonly Tool[] {
+  const tools: Tool[] = [
+    ...around.tools(handles.tools),
+    ...ownTools({ agent, ...(depth === 1 ? { tellUser: options.tellUser } : {}) }),
+  ];
   for (const tool of mcp.tools) {
     if (!tools.some(({ name }) => name === tool.name)) tools.push(tool);
     else if (depth === 1)

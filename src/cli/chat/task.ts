@@ -41,6 +41,8 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     withTools: options.tools,
     // Nobody is here to be asked, and nothing outlives the task.
     onTurnEnd: 'await',
+    // It is told when little of that is left.
+    ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...(options.system === undefined ? {} : { system: options.system }),
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
     note,

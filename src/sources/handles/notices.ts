@@ -84,6 +84,8 @@ function notice(
     id: `${subject.uid}.${what}`,
     source: 'handles',
     ...said,
+    // Whoever is idle may be woken by it, whatever moment a subscriber has for others.
+    deliver: 'next',
     key: keyOf(subject.uid),
     supersede: true,
     about: subject.about,

@@ -1,0 +1,84 @@
+/**
+ * What goes on round an agent in a terminal, for it to be told: files that it has read and others change, what others do
+ * in its repository.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileTools, type Tool } from '../../agent/index.ts';
+import type { Conversation } from '../../inbox/index.ts';
+import type { Earpiece } from '../../earpiece.ts';
+import { filesSource, type FilesSource } from '../../sources/files/index.ts';
+import { gitSource, type GitSource } from '../../sources/git/index.ts';
+
+export type Surroundings = {
+  /** The built-in tools for files, and those that were given: what they do to the repository is the agent's own doing. */
+  tools(given: readonly Tool[]): readonly Tool[];
+  start(): Promise<void>;
+  /** Also writes down what the agent knows of its files, for the next time. */
+  stop(conversation: Conversation): Promise<void>;
+};
+
+export type SurroundingsOptions = {
+  readonly ear: Earpiece;
+  /** Who is told. */
+  readonly address: string;
+  /** Agents that others have started leave the repository to them. */
+  readonly withGit: boolean;
+  readonly note: (line: string) => void;
+};
+
+export async function surroundingsOf({ ear, address, withGit, note }: SurroundingsOptions): Promise<Surroundings> {
+  const { sources, projectRoot: root } = ear.config;
+  const inRepository = existsSync(join(root, '.git'));
+  const follows = (source: { readonly enable: boolean | undefined }): boolean => source.enable ?? inRepository;
+  const shared = { emitter: ear.bus, subject: address, root, onTrouble: note };
+  const files = follows(sources.files)
+    ? filesSource({
+        ...shared,
+        globs: sources.files.globs,
+        debounceMs: sources.files.debounceMs,
+        known: await lastKnown(ear, address),
+      })
+    : undefined;
+  const { fetchEveryMs } = sources.git;
+  const git =
+    withGit && inRepository && follows(sources.git)
+      ? gitSource({ ...shared, ...(fetchEveryMs === null ? {} : { fetchEveryMs }) })
+      : undefined;
+  return {
+    tools: (given) => [
+      ...(git === undefined ? given : given.map((tool) => (tool.name === 'run' ? ofItsOwn(tool, git) : tool))),
+      ...fileTools({ root: process.cwd(), files }),
+    ],
+    start: async () => void (await Promise.all([files?.start(), git?.start()])),
+    stop: async (conversation) => {
+      await Promise.all([files?.stop(), git?.stop()]);
+      await keepKnown(conversation, files);
+    },
+  };
+}
+
+/** A command that is waited for. Of one in the background nobody knows when it does what. */
+const ofItsOwn = (tool: Tool, git: GitSource): Tool => ({
+  ...tool,
+  execute: (args, call) => {
+    const { action, background } = (args ?? {}) as { action?: unknown; background?: unknown };
+    if (action !== undefined || background === true) return tool.execute(args, call);
+    return git.withOwnCommand(() => tool.execute(args, call));
+  },
+});
+
+const KNOWN = 'files_known';
+/** Those that were read last. */
+const KEPT = 500;
+
+async function lastKnown(ear: Earpiece, address: string): Promise<Readonly<Record<string, string>>> {
+  const { log, id } = ear.conversation(address);
+  const [last] = await ear.store.read({ log, conversation: id, types: [KNOWN], newestFirst: true, limit: 1 });
+  return (last?.body as { files?: Readonly<Record<string, string>> } | undefined)?.files ?? {};
+}
+
+async function keepKnown(conversation: Conversation, files: FilesSource | undefined): Promise<void> {
+  const known = Object.entries(files?.known() ?? {}).slice(-KEPT);
+  if (known.length > 0) await conversation.record([{ type: KNOWN, files: Object.fromEntries(known) }]);
+}

@@ -259,6 +259,11 @@ export const REQUIREMENTS = {
   'server:routes': { behaviour: 'Each route does what its page says, over real HTTP, for the typed client too.' },
   'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
   'server:idempotent': { behaviour: 'What is sent again with its Idempotency-Key is queued once.' },
+  'server:resume': {
+    behaviour: 'With 1,000 streams and a server that is killed and started again, each has every record once, in order.',
+  },
+  'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
+  'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
 

@@ -248,7 +248,7 @@ class Running {
           ),
         ),
       );
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+      this.#server.listen({ port, host, backlog: 4_096 }, () => resolve((this.#server.address() as AddressInfo).port));
     });
   }
 

@@ -1,0 +1,135 @@
+/** The document: valid, whole, true, and enough for a client made of it. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+// @ts-expect-error -- it has no types
+import SwaggerClient from 'swagger-client';
+import { expect, it } from 'vitest';
+import type { z } from 'zod';
+import { verifies } from '../verifies.ts';
+import { Stage } from './stage.ts';
+
+type Operation = {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>>;
+};
+/** What swagger-client, which has no types, makes of a document. */
+type Generated = {
+  readonly errors: readonly unknown[];
+  readonly apis: Readonly<
+    Record<string, Readonly<Record<string, (parameters: object, more: object) => Promise<{ status: number; body: unknown }>>>>
+  >;
+};
+type Document = { readonly openapi: string; readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+
+const documentOf = async (stage: Stage): Promise<Document> => (await (await stage.raw('/openapi.json')).json()) as Document;
+
+verifies('server:openapi', 'it validates as OpenAPI 3.1', async () => {
+  await using stage = await Stage.open({ db: 'memory:' });
+  const validator = new Validator();
+  const result = await validator.validate((await documentOf(stage)) as object as Record<string, unknown>);
+  expect(result).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+});
+
+verifies('server:openapi', 'every route of the code is in it, and the other way round', async () => {
+  await using stage = await Stage.open({ db: 'memory:' });
+  const { paths } = await documentOf(stage);
+  const told = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const routes = stage.server.app.routes
+    .filter(({ method, path }) => method !== 'ALL' && path !== '*' && path !== '/*')
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/gu, '{$1}')}`);
+  expect(told.toSorted()).toEqual([...new Set(routes)].toSorted());
+  expect(told.length).toBeGreaterThan(25);
+});
+
+it('each operation has a name of its own, a sentence, and says what it answers', async () => {
+  await using stage = await Stage.open({ db: 'memory:' });
+  const { paths } = await documentOf(stage);
+  const operations = Object.values(paths).flatMap((each) => Object.values(each));
+  const names = operations.map(({ operationId }) => operationId);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { summary, responses } of operations) {
+    expect(summary?.length).toBeGreaterThan(5);
+    expect(Object.keys(responses).some((status) => status.startsWith('2'))).toBe(true);
+  }
+});
+
+verifies('server:openapi', 'a client that is made of it queues, lists, asks why and withdraws', async () => {
+  await using stage = await Stage.open();
+  const made = (await SwaggerClient({
+    url: `${stage.at.url}/openapi.json`,
+    authorizations: { token: { value: stage.token } },
+  })) as Generated;
+  expect(made.errors).toEqual([]);
+  const { notifications } = made.apis;
+  const call = async (name: string, parameters: object, requestBody?: object): Promise<{ status: number; body: unknown }> => {
+    const operation = notifications?.[name];
+    if (operation === undefined) throw new Error(`the client has no ${name}`);
+    return operation(parameters, requestBody === undefined ? {} : { requestBody });
+  };
+  const queued = await call(
+    'queueNotification',
+    { 'idempotency-key': 'from-swagger' },
+    { to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed' },
+  );
+  expect(queued).toMatchObject({ status: 201, body: { kind: 'queued', id: 'from-swagger' } });
+  const listed = await call('listNotifications', { log: 'shop/coder', state: 'open' });
+  expect(listed.body).toMatchObject({ items: [{ id: 'from-swagger', receipt: 'queued' }], next: null });
+  const why = await call('whyNotification', { id: 'from-swagger', log: 'shop/coder' });
+  expect(why.body).toMatchObject({ items: [{ steps: [{ what: 'queued' }] }] });
+  const withdrawn = await call('withdrawNotification', { id: 'from-swagger', log: 'shop/coder' }, { reason: 'over' });
+  expect(withdrawn.body).toEqual({ id: 'from-swagger', result: 'withdrawn' });
+});
+
+verifies('server:openapi', 'what is answered is what it says', async () => {
+  await using stage = await Stage.open({ emits: true });
+  const { client, inbox } = stage;
+  await inbox.conversation('shop/coder#a', { host: 'codex' }).seen();
+  const { id } = await client.queue({
+    to: 'shop/coder#a',
+    kind: 'ci.failed',
+    level: 'error',
+    message: 'x',
+    data: { a: 1 },
+    key: 'k',
+    deliver: 'after_tool',
+  });
+  const offer = await inbox.conversation('shop/coder#a').offer({ at: 'tool_result', on: 'read' });
+  await offer?.confirm();
+  await client.queue({ to: 'shop/coder', message: 'open' });
+  const wrong: string[] = [];
+  for (const [path, query] of [
+    ['/healthz', ''],
+    ['/api/session', ''],
+    ['/api/agents', ''],
+    ['/api/projects/{project}/agents/{agent}/conversations', ''],
+    ['/api/projects/{project}/agents/{agent}/conversations/{conversation}/records', ''],
+    ['/api/notifications', ''],
+    ['/api/notifications', '?log=shop/coder'],
+    ['/api/notifications/{id}', '?log=shop/coder'],
+    ['/api/notifications/{id}/receipt', '?log=shop/coder'],
+    ['/api/activity', ''],
+    ['/api/tokens', ''],
+    ['/api/settings', ''],
+  ] as const) {
+    const real = path.replace('{project}', 'shop').replace('{agent}', 'coder').replace('{conversation}', 'a').replace('{id}', id);
+    const answer: unknown = await (await stage.raw(`${real}${query}`)).json();
+    const parsed = schemaOf(stage, path).safeParse(answer);
+    if (!parsed.success) wrong.push(`${real}: ${parsed.error.message}`);
+    // What a schema does not name it leaves out.
+    else expect(parsed.data).toEqual(answer);
+  }
+  expect(wrong).toEqual([]);
+});
+
+function schemaOf(stage: Stage, path: string): z.ZodType {
+  for (const definition of stage.server.app.openAPIRegistry.definitions) {
+    if (definition.type !== 'route' || definition.route.path !== path || definition.route.method !== 'get') continue;
+    const answer = definition.route.responses[200] as { content?: Record<string, { schema?: z.ZodType }> };
+    const schema = answer.content?.['application/json']?.schema;
+    if (schema !== undefined) return schema;
+  }
+  throw new Error(`there is no GET ${path}`);
+}

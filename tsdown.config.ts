@@ -12,6 +12,7 @@ export default defineConfig({
     agent: 'src/entries/agent.ts',
     handles: 'src/entries/handles.ts',
     server: 'src/entries/server.ts',
+    sources: 'src/entries/sources.ts',
     client: 'src/entries/client.ts',
     'cli/main': 'src/cli/main.ts',
     // Started by its path, from beside or above: `src/bus/templates/thread.ts`.

@@ -1,6 +1,6 @@
 /** A webhook from its signed bytes to what the agent reads: configuration, receiver, bus and log are the real ones. */
 import { createHmac } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trustBook } from '../../src/config/index.ts';
@@ -44,7 +44,7 @@ async function deliver(
 ): Promise<readonly Emitted[] | Refusal> {
   const settings = ear.config.webhooks[name];
   if (settings === undefined) throw new Error(`no webhook ${name}`);
-  const ready = receiverFrom(name, settings, { HOOK_SECRET: SECRET });
+  const ready = receiverFrom(name, settings, { [settings.secretEnv]: SECRET });
   if (ready.kind === 'problem') throw new Error(ready.problem);
   const bytes = Buffer.from(JSON.stringify(body));
   const mac = createHmac('sha256', SECRET).update(bytes).digest('hex');
@@ -202,6 +202,22 @@ describe('webhooks', () => {
     await deliver(ear, 'events', elsewhere, { headers: cloud });
     expect(await ear.open('bank/teller')).toEqual([]);
     expect(await reads(ear)).toMatch(/psst[^]*files|files[^]*psst/u);
+  });
+
+  it('what docs/sources.md shows is what happens', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/sources.md'), 'utf8');
+    const block = (language: string): string => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'mu').exec(page)?.[1] ?? '';
+    await using shell = new Shell(block('toml'));
+    const ear = await open(shell);
+    expect(Object.keys(ear.config.webhooks)).toEqual(['forge', 'deploys']);
+    const [emitted] = (await deliver(ear, 'deploys', JSON.parse(block('json')) as object)) as readonly Emitted[];
+    expect(emitted?.event).toMatchObject({
+      type: 'deploy.down',
+      severity: 'error',
+      id: '4711',
+      message: 'checkout is down since 1.4.2',
+    });
+    for (const shown of ['`deploy.down`', '`error`', '`checkout is down since 1.4.2`']) expect(page).toContain(shown);
   });
 
   it('of a repository that was cloned they count when its user trusts it', async () => {

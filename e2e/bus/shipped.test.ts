@@ -1,8 +1,9 @@
 /** The subscribers that come with the package, through the engine that renders them for a model. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { decode } from '@toon-format/toon';
 import { afterAll, describe, expect, test } from 'vitest';
-import { EVENT_TYPES, type KnownType } from '../../src/bus/event-types.ts';
+import { EVENT_TYPES, isKnownType, type KnownType } from '../../src/bus/event-types.ts';
 import { matchesType } from '../../src/bus/matching.ts';
 import { SAMPLES, sampleEvent } from '../../src/bus/samples.ts';
 import type { Subscriber } from '../../src/bus/subscriber.ts';
@@ -144,6 +145,21 @@ describe('the files', () => {
       'session.end',
       'query.start',
     ]);
+  });
+
+  test('every type that a source says is in the table, so that it can be listened for without a warning', () => {
+    proves('bus:shipped');
+    const src = join(import.meta.dirname, '../../src');
+    const said = ['sources', 'agent', 'gateway'].flatMap((room) =>
+      readdirSync(join(src, room), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+        .flatMap((file) => readFileSync(join(src, room, file), 'utf8').split('\n'))
+        .filter((line) => /\btype: /u.test(line))
+        .flatMap((line) => [...line.matchAll(/'([a-z_]+(?:\.[a-z_]+)+)'/gu)]),
+    );
+    const types = [...new Set(said.map(([, type]) => type as string))];
+    expect(types.length).toBeGreaterThan(25);
+    expect(types.filter((type) => !isKnownType(type)).sort()).toEqual([]);
   });
 
   test('no event of ours is told by two of them', () => {

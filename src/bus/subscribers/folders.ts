@@ -37,7 +37,6 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
     const root = quiet(() => projectRoot?.(project));
     if (root === undefined) return undefined;
     const path = projectFolder(root);
-    if (path === user) return undefined;
     let folder = roots.get(path);
     if (folder === undefined) roots.set(path, (folder = new Folder({ path, name: 'project', optional: true, lookEveryMs })));
     return folder;

@@ -21,6 +21,7 @@ import { task } from './commands/run.ts';
 import { runAndTell } from './commands/run-and-tell.ts';
 import { send } from './commands/send.ts';
 import { serve } from './commands/serve.ts';
+import { tasks } from './commands/tasks.ts';
 import { token } from './commands/token.ts';
 import { sources } from './commands/sources.ts';
 import { subscribers } from './commands/subscribers.ts';
@@ -55,7 +56,7 @@ export async function run(args: readonly string[]): Promise<number> {
 export type Answer = (code: number) => void;
 
 const GROUPS = {
-  'Work with an agent:': [chat, task],
+  'Work with an agent:': [chat, task, tasks],
   'Tell an agent:': [send, remind, runAndTell, emit, withdraw, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, serve, token, doctor, config, sources, subscribers, trust, db, importing],

@@ -239,9 +239,13 @@ export class Tasks {
   async #load(project: string, id: string): Promise<StoredTask> {
     const task = (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
     if (task === undefined)
-      throw new EarpieceError('not_found', `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}`, {
-        data: { task: id },
-      });
+      throw new EarpieceError(
+        'not_found',
+        `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}; earpiece tasks list shows those that are not over`,
+        {
+          data: { task: id },
+        },
+      );
     return this.#handOver(task);
   }
 

@@ -1,0 +1,206 @@
+/** Tasks of agents, as a person leads them. On the store itself: a gateway of the agent sees a change at its next call. */
+import type { Command } from 'commander';
+import { splitLog } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import {
+  NEXT_STATUSES,
+  TASK_PRIORITIES,
+  TASK_STATUSES,
+  type Task,
+  type TaskActor,
+  type TaskExecution,
+  type TaskPriority,
+  type TaskStatus,
+} from '../../core/task.ts';
+import type { Earpiece } from '../../earpiece.ts';
+import type * as Room from '../../tasks/index.ts';
+import { choice, type CommandLine } from '../command-line.ts';
+import { countOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { readerOf } from '../reader.ts';
+import { table } from '../table.ts';
+import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
+import { whoAmI } from './change.ts';
+
+type Options = GlobalOptions & { project?: string; as?: string };
+type AddOptions = Options & { to?: string; priority: TaskPriority; description?: string; backlog?: boolean };
+type StatusOptions = Options & { reason?: string; expect?: TaskStatus };
+
+export function tasks(program: CommandLine): void {
+  const group = program
+    .command('tasks')
+    .summary('what agents are to do')
+    .description('Gives agents tasks, takes them out of their hands, and shows what became of them.')
+    .usage('<command> [options]')
+    .helpCommand(false);
+  const command = (usage: string): CommandLine =>
+    group.command(usage).option('--project <project>', 'of another project than this one');
+  const changes = (usage: string): CommandLine =>
+    command(usage).option('--as <person>', 'who does it (default: the agent whose shell this is, else you)');
+
+  command('list')
+    .summary('the tasks that are not over')
+    .description('Lists tasks, newest first: those that are not over, or those of the statuses that are named.')
+    .addOption(choice('--status <status>', TASK_STATUSES, 'only these'))
+    .option('--of <agent>', 'only those of this agent')
+    .option('--all', 'those that are over too')
+    .option('--limit <n>', 'at most so many', '50')
+    .example(`earpiece tasks list
+earpiece tasks list --of coder --status blocked --json`)
+    .action(async (_options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options & { status?: TaskStatus; of?: string; all?: boolean; limit: string }>();
+      if (options.all && options.status !== undefined)
+        throw new EarpieceError('bad_argument', `give either --all or --status ${options.status}`);
+      const limit = countOption('--limit', options.limit, { max: 10_000 });
+      await withTasks(options, async ({ all, project, room }) => {
+        const statuses = options.status === undefined ? TASK_STATUSES.filter(isOpen) : [options.status];
+        const found = await all.list(project, {
+          ...(options.all ? {} : { statuses }),
+          ...(options.of === undefined ? {} : { assignee: room.agentName(project, options.of) }),
+          limit,
+        });
+        if (options.json) return found.tasks.forEach((task) => printJson(task));
+        if (found.tasks.length === 0)
+          return print(paint('dim', `no tasks in ${plain(project)}; earpiece tasks add --to <agent> "what is to be done"`));
+        const now = Date.now();
+        const rows = found.tasks.map((task) => [
+          task.id,
+          status(task.status),
+          task.priority,
+          plain(task.assignee ?? '-'),
+          ago(task.statusChangedAt, now),
+          plain(task.title),
+        ]);
+        const [id, since] = [{ head: 'ID' }, { head: 'SINCE', spare: 0 }];
+        const columns = [id, { head: 'STATUS' }, { head: 'PRIORITY', spare: 1 }, { head: 'AGENT' }, since, { head: 'TITLE' }];
+        print(table(rows, columns));
+        if (found.next !== null) print(paint('dim', 'there are more; --limit says how many are shown'));
+      });
+    });
+
+  changes('add <title...>')
+    .summary('make a task')
+    .description('Makes a task. An agent gets it by its tool get_next_action, the most urgent first, of these the oldest.')
+    .option('--to <agent>', 'who is to do it (default: nobody yet)')
+    .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'how urgent it is').default('normal'))
+    .option('--description <text>', 'what belongs to it beside its title')
+    .option('--backlog', 'not to be taken yet')
+    .onMistake('a title that begins with "-" stands behind --')
+    .example(`earpiece tasks add --to coder --priority high "Fix the login"
+earpiece tasks add --backlog "Look at the slow query"`)
+    .action(async (words: string[], _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<AddOptions>();
+      await withTasks(options, async ({ all, project, by }) => {
+        const { priority, description, backlog, to } = options;
+        const input = {
+          title: words.join(' '),
+          priority,
+          description,
+          assignee: to,
+          ...(backlog ? { status: 'backlog' as const } : {}),
+        };
+        say(options, await all.create(project, input, by));
+      });
+    });
+
+  changes('assign <id> [agent]')
+    .summary('give a task to an agent')
+    .description('Gives a task to an agent. Whoever works on it is told to stop; it is then to be done again.')
+    .option('--nobody', 'take it away')
+    .example(`earpiece tasks assign t7 tester
+earpiece tasks assign t7 --nobody`)
+    .action(async (id: string, agent: string | undefined, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options & { nobody?: boolean }>();
+      if ((agent === undefined) !== (options.nobody === true))
+        throw new EarpieceError('bad_argument', 'tasks assign takes either an agent or --nobody');
+      await withTasks(options, async ({ all, project, by }) =>
+        say(options, await all.assign(project, id, agent ?? null, { by })),
+      );
+    });
+
+  changes('status <id> <status>')
+    .summary('say where a task stands')
+    .description(
+      'Says where a task stands. Whoever works on it is interrupted when it is blocked, cancelled, put back or said to be done: their next tool call is refused, with what they are to do. ' +
+        'What was not read yet is taken back when it is in_progress again.',
+    )
+    .option('--reason <text>', 'why; the agent reads it')
+    .addOption(choice('--expect <status>', TASK_STATUSES, 'only if this is where it stands'))
+    .example(`earpiece tasks status t7 blocked --reason "legal has to agree first"
+earpiece tasks status t7 in_progress --expect blocked`)
+    .action(async (id: string, to: string, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<StatusOptions>();
+      await withTasks(options, async ({ all, project, by, room }) => {
+        const { reason, expect: expected } = options;
+        const task = await all.move(project, id, room.oneOf('status', to, TASK_STATUSES), { by, reason, expected });
+        say(options, task);
+      });
+    });
+
+  command('show <id>')
+    .summary('a task and the work on it')
+    .description('Shows a task with what was made of it: who worked on it, and how that ended.')
+    .action(async (id: string, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options>();
+      await withTasks(options, async ({ all, project }) => {
+        const task = await all.get(project, id);
+        if (options.json) return printJson(task);
+        print(`${paint('bold', task.id)}  ${plain(task.title)}`);
+        const since = `since ${clock(task.statusChangedAt)} by ${plain(task.statusChangedBy.name)}`;
+        print(`  ${status(task.status)} ${since}${task.blockedReason === null ? '' : `: ${plain(task.blockedReason)}`}`);
+        print(`  ${task.priority}, ${plain(task.assignee ?? 'nobody')}'s`);
+        const next = NEXT_STATUSES[task.status];
+        if (next.length > 0) print(paint('dim', `  can become ${next.join(', ')}`));
+        if (task.description !== '') print(plainLines(task.description));
+        for (const execution of task.executions) print(`  ${shown(execution)}`);
+      });
+    });
+}
+
+type Work = {
+  readonly all: Room.Tasks;
+  readonly project: string;
+  readonly by: TaskActor;
+  readonly room: typeof Room;
+};
+
+async function withTasks(options: Options, work: (at: Work) => Promise<void> | void): Promise<void> {
+  if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who does this');
+  // The room is loaded only where it is needed: every other command starts faster.
+  const room = await import('../../tasks/index.ts');
+  await withEarpiece(options, async (ear) => {
+    const project = options.project ?? ear.project;
+    await work({ all: new room.Tasks(ear), project, by: await actor(ear, options), room });
+  });
+}
+
+async function actor(ear: Earpiece, { as }: Options): Promise<TaskActor> {
+  if (as !== undefined) return { kind: 'person', name: as };
+  const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
+  return reader === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: splitLog(reader.log).agent };
+}
+
+function say(options: Options, task: Task): void {
+  if (options.json) return printJson(task);
+  const whose = task.assignee === null ? '' : ` of ${plain(task.assignee)}`;
+  print(`${task.id}  ${status(task.status)}${whose}: ${plain(task.title)}`);
+}
+
+const isOpen = (one: TaskStatus): boolean => NEXT_STATUSES[one].length > 0;
+
+const STYLE: Readonly<Record<TaskStatus, Parameters<typeof paint>[0]>> = {
+  backlog: 'dim',
+  todo: 'reset',
+  in_progress: 'cyan',
+  blocked: 'yellow',
+  done: 'green',
+  cancelled: 'dim',
+};
+
+const status = (of: TaskStatus): string => paint(STYLE[of], of);
+
+function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, message, interrupted }: TaskExecution): string {
+  const where = `${plain(agent)}${conversation === null ? '' : `#${plain(conversation)}`}`;
+  const cut = interrupted === null ? '' : `, ${interrupted.why} by ${plain(interrupted.by.name)} at ${clock(interrupted.at)}`;
+  const end = endedAt === null ? 'runs' : `${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
+  return `${id}  ${where} since ${clock(startedAt)}${cut}; ${end}`;
+}

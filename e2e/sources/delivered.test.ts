@@ -167,7 +167,7 @@ it('a conflict that is gone before anybody looked is not told', async () => {
   expect(await read()).not.toContain('conflict');
   merge();
   await emitted('git.conflict', 2);
-  expect(await read()).toContain('git_conflict: 1 file: a');
+  expect(await read()).toMatch(/conflict.*\ba\b/);
 });
 
 it('a checkout of 500 files that were read is one line, and one that is taken back names none', async () => {
@@ -181,11 +181,10 @@ it('a checkout of 500 files that were read is one line, and one that is taken ba
   git('checkout', '-q', 'first');
   await Promise.all([emitted('file.changed', 500), emitted('git.branch_switched')]);
   const lines = (await read()).split('\n');
-  expect(lines.filter((line) => /^\S/.test(line))).toEqual([
-    'file warning: files[20]{path,change}:',
-    'git warning: git_branch: switched from main to first',
-  ]);
-  expect(lines).toContain('    more_files: 480');
+  // What their templates say is their affair.
+  expect(lines.filter((line) => /^\S/.test(line)).map((line) => line.split(' ')[0])).toEqual(['file', 'git']);
+  expect(lines.find((line) => line.startsWith('git'))).toContain('first');
+  expect(lines.find((line) => line.includes('more'))).toContain('480');
   expect(await read()).toBe('');
 
   git('checkout', '-q', 'main');

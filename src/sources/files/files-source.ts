@@ -5,7 +5,6 @@
  */
 import { existsSync, type Stats } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { watch, type FSWatcher } from 'chokidar';
 
 import type { Emitter, EventInput } from '../../core/event.ts';
 import { Settling } from '../settling.ts';
@@ -14,6 +13,7 @@ import { aboutFile, fileEvent, staleEvent, type Change } from './events.ts';
 import { judge, type Content } from './knowledge.ts';
 import { HASHED_BYTES, hashOf, isHash, look, stateOf, type Hash } from './look.ts';
 import { scopeOf, type Scope } from './scope.ts';
+import { FolderWatch } from './watching.ts';
 
 export type FilesOptions = {
   readonly emitter: Emitter;
@@ -105,8 +105,7 @@ class Files implements FilesSource {
   #folders = new Set<string>();
   #due = new Set<Entry>();
   #workers = 0;
-  #inScope = 0;
-  #watcher: FSWatcher | undefined;
+  #watcher: FolderWatch | undefined;
   #mode: 'stopped' | 'scanning' | 'watching' | 'stopping' = 'stopped';
 
   constructor(options: FilesOptions) {
@@ -152,7 +151,7 @@ class Files implements FilesSource {
     const stale = await this.#alone(entry, async () => {
       const { known, told, read } = entry;
       const now = await this.#contentOf(entry, content);
-      if (now === undefined) return undefined;
+      if (now === undefined) return this.#unknown(entry);
       this.#knows(entry, now);
       const differs = read && told === undefined && known !== undefined && known !== now;
       return differs && known !== 'absent' && now !== 'absent' ? { previous: known, current: now } : undefined;
@@ -160,9 +159,8 @@ class Files implements FilesSource {
     // It may have changed after it was read, and nobody watched yet.
     this.#touch(entry);
     if (stale === undefined || this.#mode === 'stopped') return;
-    await this.#emit(staleEvent(this.#root, path, stale.previous, stale.current)).catch((error: unknown) =>
-      this.#trouble(`an event is lost: ${lineOf(error)}`),
-    );
+    const event = staleEvent(this.#root, path, stale.previous, stale.current);
+    await new Promise<void>((done) => this.#emits.run(() => this.#emit(event).catch(this.#lost).finally(done)));
   }
 
   async noteWrite(path: string, content?: FileContent): Promise<void> {
@@ -170,7 +168,8 @@ class Files implements FilesSource {
     if (entry === undefined) return;
     await this.#alone(entry, async () => {
       const now = await this.#contentOf(entry, content);
-      if (now !== undefined) this.#knows(entry, now);
+      if (now === undefined) this.#unknown(entry);
+      else this.#knows(entry, now);
     });
     this.#touch(entry);
   }
@@ -188,7 +187,8 @@ class Files implements FilesSource {
           this.#alone(entry, async () => {
             const now = await this.#contentOf(entry, undefined);
             entry.writing--;
-            if (now !== undefined) this.#knows(entry, now);
+            if (now === undefined) this.#unknown(entry);
+            else this.#knows(entry, now);
           }),
         ),
       );
@@ -202,28 +202,17 @@ class Files implements FilesSource {
     this.#mode = 'scanning';
     const watched = this.#scope.globs.length > 0;
     if (watched && !existsSync(this.#root)) this.#trouble(`${this.#root} does not exist; its files are told when they appear`);
-    const watcher = watch([], {
-      // Saving is judged by what stands there afterwards, and what cannot be read is told when it is looked at.
-      atomic: false,
-      ignorePermissionErrors: true,
+    const watcher = new FolderWatch({
       ignored: (path, stats) => this.#ignored(path, stats),
+      follows: (path) => this.#entries.has(path),
+      hint: (path, added) => this.#seen(path, added),
+      trouble: this.#trouble,
     });
     this.#watcher = watcher;
-    watcher.on('error', (error) => this.#trouble(watchTrouble(error)));
-    watcher.on('all', (event, path, stats) => this.#seen(path, event === 'add' ? stats : undefined));
-    // A file that becomes a folder, or keeps its size and time, is no event: for what is known a hint is enough.
-    watcher.on('raw', (_event, name: unknown, details: unknown) => {
-      const folder = (details as { readonly watchedPath?: unknown } | undefined)?.watchedPath;
-      if (typeof folder === 'string' && typeof name === 'string' && this.#entries.has(resolve(folder, name)))
-        this.#seen(resolve(folder, name));
-    });
     // What was known before the start, or changed during a stop. The watcher does not see what went while nobody watched.
     for (const entry of this.#entries.values()) if (!entry.seeded) this.#touch(entry);
     watcher.add([...(watched ? [this.#root] : []), ...this.#folders]);
-    await new Promise<void>((resolve) => {
-      watcher.once('ready', () => resolve());
-      signal.addEventListener('abort', () => resolve());
-    });
+    await watcher.ready(signal);
     this.#mode = 'watching';
   }
 
@@ -256,10 +245,9 @@ class Files implements FilesSource {
     let entry = this.#entries.get(path);
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
-      if (this.#inScope >= this.#maxFiles)
+      if (this.#entries.size - this.#reads.size >= this.#maxFiles)
         return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched`);
       entry = this.#entry(path);
-      this.#inScope++;
       if (this.#mode === 'scanning') {
         entry.state = stateOf(added);
         return this.#enqueue(entry);
@@ -305,7 +293,7 @@ class Files implements FilesSource {
       const doubtful = seen.kind === 'gone' ? entry.known !== 'absent' : seen.moving || (seen.empty && entry.known !== EMPTY);
       if (doubtful && !entry.doubted && !sure) {
         entry.doubted = true;
-        return this.#settling.touch(entry);
+        return this.#touch(entry);
       }
       entry.doubted = false;
       const verdict = judge(entry, now, seen.kind === 'file' ? seen.state : undefined);
@@ -337,16 +325,16 @@ class Files implements FilesSource {
     const before = entry.told;
     entry.told = told;
     const event = fileEvent(this.#root, { path: entry.path, change, read: entry.read, current, previous });
-    this.#emits.run(async () => {
-      try {
-        await this.#emit(event);
-      } catch (error) {
+    this.#emits.run(() =>
+      this.#emit(event).catch((error: unknown) => {
         // The next time that somebody looks it is new again.
         if (entry.told === told) entry.told = before;
-        this.#trouble(`an event is lost: ${lineOf(error)}`);
-      }
-    });
+        this.#lost(error);
+      }),
+    );
   }
+
+  readonly #lost = (error: unknown): void => this.#trouble(`an event is lost: ${lineOf(error)}`);
 
   async #emit(event: Omit<EventInput, 'source' | 'subject'>): Promise<void> {
     await this.#options.emitter.emit({ ...event, source: 'files', subject: this.#options.subject });
@@ -361,7 +349,12 @@ class Files implements FilesSource {
     this.#isRead(entry);
   }
 
-  /** Undefined when nothing can be said of it; then the agent knows nothing either. */
+  /** Nothing can be said of it now: what was known of it stays. */
+  #unknown(entry: Entry): undefined {
+    if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#forget(entry);
+  }
+
+  /** Undefined when nothing can be said of it. */
   async #contentOf(entry: Entry, content: FileContent | undefined): Promise<Content | undefined> {
     if (typeof content === 'string' && content.length <= HASHED_BYTES / 3) return hashOf(content);
     if (content instanceof Uint8Array && content.length <= HASHED_BYTES) return hashOf(content);
@@ -410,7 +403,7 @@ class Files implements FilesSource {
     const folder = dirname(entry.path);
     if (!this.#folders.has(folder)) {
       this.#folders.add(folder);
-      if (this.#watcher !== undefined && this.#mode !== 'stopping') this.#watcher.add(folder);
+      if (this.#watcher !== undefined && this.#mode !== 'stopping') this.#watcher.add([folder]);
     }
     if (this.#reads.size <= this.#maxFiles) return;
     const [oldest] = this.#reads;
@@ -420,11 +413,7 @@ class Files implements FilesSource {
   #forget(entry: Entry): void {
     this.#reads.delete(entry);
     entry.read = false;
-    if (this.#scope.file(entry.path)) {
-      if (entry.known !== 'absent') return;
-      this.#inScope--;
-    }
-    this.#entries.delete(entry.path);
+    if (entry.known === undefined || entry.known === 'absent' || !this.#scope.file(entry.path)) this.#entries.delete(entry.path);
   }
 
   /** One after the other for each file. */
@@ -437,13 +426,4 @@ class Files implements FilesSource {
   #absolute(path: string): string {
     return resolve(this.#root, path);
   }
-}
-
-function watchTrouble(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC')
-    return "the system's limit of watched files is reached (ENOSPC); raise fs.inotify.max_user_watches or narrow sources.files.globs";
-  if (code === 'EMFILE')
-    return "the system's limit of open files or watchers is reached (EMFILE); raise it (ulimit -n, fs.inotify.max_user_instances) or narrow sources.files.globs";
-  return `watching failed: ${lineOf(error)}`;
 }

@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: [
       'src/**/*.test.ts',
+      'console/src/**/*.test.ts',
       'contracts/**/*.test.ts',
       'e2e/**/*.test.ts',
       'examples/**/*.test.ts',

@@ -20,7 +20,9 @@ const STEPS: readonly Step[] = [
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   // Before the types: examples import the package by its name.
   { name: 'build', command: 'tsdown', args: ['--logLevel', 'error'] },
+  { name: 'console', command: 'vite', args: ['build', '--config', 'console/vite.config.ts', '--logLevel', 'error'] },
   { name: 'types', command: 'tsc', args: [] },
+  { name: 'types of the console', command: 'tsc', args: ['--project', 'console'] },
   { name: 'unused', command: 'knip', args: [] },
   { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed] },
   { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'] },

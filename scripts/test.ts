@@ -15,6 +15,17 @@ const NEEDED = [
   { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
   // The package as its users get it: the tests of the package and of older Nodes pack what is in dist.
   { command: 'tsdown', args: ['--logLevel', 'error'], way: 'run npm ci, then npm run build to see what is wrong' },
+  {
+    command: 'vite',
+    args: ['build', '--config', 'console/vite.config.ts', '--logLevel', 'error'],
+    way: 'run npm ci, then npm run build:console to see what is wrong',
+  },
+  // Finds one, or installs it where it may.
+  {
+    command: 'node',
+    args: ['scripts/browsers.ts'],
+    way: 'the console is tested in a real browser, and is not skipped without one',
+  },
 ] as const;
 
 const missing = NEEDED.filter(({ command, args, way }) => {

@@ -1,11 +1,20 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { violations } from './layers.ts';
+import { consoleViolations, violations } from './layers.ts';
 import { proves } from '../verifies.ts';
 
 test('the arrows between the rooms point inward', () => {
   proves('package:layers');
   expect(violations(join(import.meta.dirname, '../../src'))).toEqual([]);
+});
+
+test('the console talks to the server through the client only', () => {
+  expect(consoleViolations(join(import.meta.dirname, '../../console/src'))).toEqual([]);
+  expect(consoleViolations(join(import.meta.dirname, 'fixture-console/src'))).toEqual([
+    'console/reaches.ts:1 imports preact; only react, react-dom/client, @toon-format/toon',
+    'console/reaches.ts:2 imports ../../../src/stores/index.ts; of src it may import client, and types of core',
+    'console/reaches.ts:3 imports ../../../src/core/records.ts; of src it may import client, and types of core',
+  ]);
 });
 
 test('an arrow outward, an impure core and an unknown room are each seen', () => {

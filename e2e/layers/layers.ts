@@ -89,6 +89,32 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
     });
 }
 
+/** What the console's files may import beside each other: its packages, the client, and the names of what it speaks of. */
+const CONSOLE = { packages: ['react', 'react-dom/client', '@toon-format/toon'], rooms: ['client'], typesOf: ['core'] };
+
+/** The same for the console, which stands outside of `src` and talks to the server through the client only. */
+export function consoleViolations(source: string): string[] {
+  return readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/u.test(file) && !file.includes('.test.') && !file.endsWith('.d.ts'))
+    .toSorted()
+    .flatMap((file) => {
+      const code = withoutComments(readFileSync(join(source, file), 'utf8'));
+      return [...code.matchAll(IMPORT)].flatMap((match) => {
+        const target = match.groups?.['target'] ?? '';
+        const line = code.slice(0, match.index).split('\n').length;
+        const why = `console/${file}:${line} imports ${target}`;
+        if (!target.startsWith('.'))
+          return CONSOLE.packages.includes(target) ? [] : [`${why}; only ${CONSOLE.packages.join(', ')}`];
+        const path = relative('.', join(dirname(file), target));
+        if (!path.startsWith('..')) return [];
+        const [, room = ''] = /^\.\.\/\.\.\/src\/([^/]+)\//u.exec(path) ?? [];
+        if (CONSOLE.rooms.includes(room)) return [];
+        if (CONSOLE.typesOf.includes(room) && /^(?:import|export) type\b/u.test(match[0])) return [];
+        return [`${why}; of src it may import ${CONSOLE.rooms.join(', ')}, and types of ${CONSOLE.typesOf.join(', ')}`];
+      });
+    });
+}
+
 /** Why this file of `room` may not import `target`. */
 function forbidden(target: string, file: string, { mayImport, pure }: Room): string | undefined {
   if (target.startsWith('.')) {

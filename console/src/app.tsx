@@ -1,0 +1,217 @@
+/** The console: its places on the left, one page, and what is asked over it. */
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
+import { Banner, ConnectionDot } from './parts/banner.tsx';
+import { OpenCounts } from './parts/counts.tsx';
+import { Problem } from './parts/empty.tsx';
+import { Help } from './parts/help.tsx';
+import { Icon, StateDot, type IconName } from './parts/icons.tsx';
+import { useKeys } from './parts/keys.ts';
+import { Palette } from './parts/palette.tsx';
+import { ActivityPage } from './pages/activity.tsx';
+import { AgentsPage } from './pages/agents.tsx';
+import { ConversationPage } from './pages/conversation.tsx';
+import { LoginPage } from './pages/login.tsx';
+import { NotificationsPage } from './pages/notifications.tsx';
+import { SettingsPage } from './pages/settings.tsx';
+import { TasksPage } from './pages/tasks.tsx';
+import { change, to, useRoute, type Route } from './route.ts';
+import { beginAgents, stateOf, useAgents } from './state/agents.ts';
+import { useCell } from './state/cell.ts';
+import { begin, session } from './state/session.ts';
+import { doingSays, totalOf } from './words.ts';
+
+export function App(): ReactElement {
+  const who = useCell(session);
+  switch (who.kind) {
+    case 'asking':
+      return (
+        <main className="login">
+          <p role="status">Asking the server …</p>
+        </main>
+      );
+    case 'out':
+      return <LoginPage why={who.why} />;
+    case 'unreachable':
+      return (
+        <main className="login">
+          <h1>Earpiece</h1>
+          <Problem text={who.why} again={() => void begin()} />
+        </main>
+      );
+    case 'in':
+      return <Inside />;
+    default:
+      return who satisfies never;
+  }
+}
+
+function Inside(): ReactElement {
+  const route = useRoute();
+  const [over, setOver] = useState<'palette' | 'help' | null>(null);
+  useEffect(beginAgents, []);
+  useTitle(route);
+  const onPalette = useCallback(() => setOver((now) => (now === 'palette' ? null : 'palette')), []);
+  const onHelp = useCallback(() => setOver('help'), []);
+  const onEscape = useCallback(() => {
+    if (route.kind === 'conversation' && route.why !== null) change(to.conversation(route.log, route.conversation));
+  }, [route]);
+  useKeys({ onPalette, onHelp, onEscape });
+  return (
+    <div className={`console page-${route.kind}`}>
+      <a
+        className="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>('main')?.focus();
+        }}
+      >
+        To the page
+      </a>
+      <Side route={route} onPalette={onPalette} onHelp={onHelp} />
+      <div className="middle">
+        <Banner />
+        <main id="main" tabIndex={-1}>
+          <Page route={route} />
+        </main>
+      </div>
+      {over === 'palette' && <Palette onClose={() => setOver(null)} onHelp={onHelp} />}
+      {over === 'help' && <Help onClose={() => setOver(null)} />}
+    </div>
+  );
+}
+
+function Page({ route }: { readonly route: Route }): ReactElement {
+  switch (route.kind) {
+    case 'agents':
+      return <AgentsPage query={route.query} />;
+    case 'conversation':
+      return (
+        <ConversationPage
+          key={`${route.log}#${route.conversation}`}
+          log={route.log}
+          conversation={route.conversation}
+          why={route.why}
+        />
+      );
+    case 'activity':
+      return <ActivityPage query={route.query} />;
+    case 'notifications':
+      return <NotificationsPage query={route.query} />;
+    case 'tasks':
+      return <TasksPage query={route.query} />;
+    case 'settings':
+      return <SettingsPage tab={route.tab} query={route.query} />;
+    default:
+      return route satisfies never;
+  }
+}
+
+const PLACES: readonly {
+  readonly kind: Route['kind'];
+  readonly says: string;
+  readonly address: string;
+  readonly icon: IconName;
+}[] = [
+  { kind: 'agents', says: 'Agents', address: to.agents(), icon: 'agents' },
+  { kind: 'activity', says: 'Activity', address: to.activity(), icon: 'activity' },
+  { kind: 'tasks', says: 'Tasks', address: to.tasks(), icon: 'tasks' },
+  { kind: 'settings', says: 'Settings', address: to.settings(), icon: 'settings' },
+];
+
+function Side({
+  route,
+  onPalette,
+  onHelp,
+}: {
+  readonly route: Route;
+  readonly onPalette: () => void;
+  readonly onHelp: () => void;
+}): ReactElement {
+  const here = route.kind === 'conversation' ? 'agents' : route.kind === 'notifications' ? 'activity' : route.kind;
+  return (
+    <nav className="side" aria-label="Places">
+      <header>
+        <a className="brand" href={to.agents()}>
+          <img src="/icon.svg" alt="" width="22" height="22" />
+          Earpiece
+        </a>
+        <button type="button" className="quiet small find" onClick={onPalette} aria-label="Find or do">
+          <Icon name="search" />
+          <kbd aria-hidden="true">⌘K</kbd>
+        </button>
+      </header>
+      <ul className="places">
+        {PLACES.map(({ kind, says, address, icon }) => (
+          <li key={kind}>
+            <a href={address} aria-current={here === kind ? 'page' : undefined}>
+              <Icon name={icon} />
+              {says}
+            </a>
+            {kind === 'agents' && <SideAgents route={route} />}
+          </li>
+        ))}
+      </ul>
+      <footer>
+        <ConnectionDot />
+        <button type="button" className="quiet small" onClick={onHelp} aria-label="Keys">
+          <Icon name="help" />
+        </button>
+      </footer>
+    </nav>
+  );
+}
+
+/** The same agents in every page, so that the one who needs somebody is always in view. */
+function SideAgents({ route }: { readonly route: Route }): ReactElement | null {
+  const { items } = useAgents();
+  if (items.length === 0) return null;
+  const shown = items.slice(0, SIDE_AGENTS);
+  return (
+    <div className="side-agents">
+      {[...Map.groupBy(shown, (agent) => agent.project)].map(([project, agents]) => (
+        <section key={project} aria-label={`project ${project}`}>
+          <h2 className="words">{project}</h2>
+          <ul>
+            {agents.map((agent) => (
+              <li key={agent.log}>
+                <a
+                  href={to.conversation(agent.log, agent.conversations[0]?.conversation ?? 'main')}
+                  aria-current={route.kind === 'conversation' && route.log === agent.log ? 'true' : undefined}
+                  title={`${agent.log}: ${agent.paused ? 'paused' : doingSays(agent)}`}
+                >
+                  <StateDot state={stateOf(agent)} />
+                  <span className="words">{agent.agent}</span>
+                  {agent.paused ? (
+                    <span className="muted">paused</span>
+                  ) : (
+                    totalOf(agent.open) > 0 && <OpenCounts open={agent.open} brief />
+                  )}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {items.length > SIDE_AGENTS && <a href={to.agents()} className="muted">{`and ${items.length - SIDE_AGENTS} more`}</a>}
+    </div>
+  );
+}
+
+const SIDE_AGENTS = 40;
+
+const TITLES: Readonly<Record<Route['kind'], string>> = {
+  agents: 'Agents',
+  conversation: '',
+  activity: 'Activity',
+  notifications: 'Notifications',
+  tasks: 'Tasks',
+  settings: 'Settings',
+};
+
+function useTitle(route: Route): void {
+  const title = route.kind === 'conversation' ? `${route.log}#${route.conversation}` : TITLES[route.kind];
+  useEffect(() => {
+    document.title = `${title} · Earpiece`;
+  }, [title]);
+}

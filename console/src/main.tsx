@@ -1,0 +1,19 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/conversation.css';
+import './styles/pages.css';
+import './parts/theme.ts';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { begin } from './state/session.ts';
+
+void begin();
+const place = document.querySelector('#console');
+if (place !== null)
+  createRoot(place).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );

@@ -1,0 +1,179 @@
+/** Only where a person would rather look than read: what came, what waits, how long it took, what it cost. */
+import { useEffect, type ReactElement } from 'react';
+import { brief, Chart, Ranking } from '../parts/charts.tsx';
+import { Command } from '../parts/copy.tsx';
+import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { change, to, type Query } from '../route.ts';
+import { serverNow, span } from '../state/clock.ts';
+import { listen } from '../state/live.ts';
+import { useLoaded } from '../state/loaded.ts';
+import { useProjects } from '../state/projects.ts';
+import { client } from '../state/server.ts';
+import { soon } from '../state/soon.ts';
+import { LEVELS } from '../words.ts';
+
+const RANGES = [
+  { value: '1h', says: 'the last hour', ms: 3_600_000, bucketMs: 120_000 },
+  { value: '24h', says: 'the last day', ms: 86_400_000, bucketMs: 1_800_000 },
+  { value: '7d', says: 'the last week', ms: 7 * 86_400_000, bucketMs: 6 * 3_600_000 },
+] as const;
+
+export function ActivityPage({ query }: { readonly query: Query }): ReactElement {
+  const range = RANGES.find(({ value }) => value === query['range']) ?? RANGES[0];
+  const project = query['project'] ?? '';
+  const { all } = useProjects();
+  const activity = useLoaded(`${range.value} ${project}`, (signal) => {
+    // Whole buckets, so that bars stay where they are while time goes on.
+    const end = Math.ceil(serverNow() / range.bucketMs) * range.bucketMs;
+    return client.activity({
+      from: end - range.ms,
+      to: end,
+      bucketMs: range.bucketMs,
+      ...(project === '' ? {} : { project }),
+      signal,
+    });
+  });
+  const { again } = activity;
+  useEffect(() => {
+    const asking = soon(async () => again(), 5_000);
+    const end = listen(() => asking.ask());
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [again]);
+  const filter = (next: { readonly range?: string; readonly project?: string }): void => {
+    const { range: r = range.value, project: p = project } = next;
+    change(to.activity({ range: r, ...(p === '' ? {} : { project: p }) }));
+  };
+  const reply = activity.value;
+  const scope = project === '' ? {} : { project };
+  const behind = (at: number, more: Readonly<Record<string, string | number>> = {}): string =>
+    to.notifications({ ...scope, from: at, to: at + range.bucketMs, ...more });
+  const columns = reply?.buckets.map(({ at }) => ({ at, href: behind(at, { by: 'queued' }) })) ?? [];
+  const levels = (which: 'queued' | 'delivered' | 'waiting'): { name: string; className: string; values: number[] }[] =>
+    LEVELS.map((level) => ({
+      name: level,
+      className: `fill-${level}`,
+      values: reply?.buckets.map((bucket) => bucket[which][level]) ?? [],
+    }));
+  const sum = (which: 'queued' | 'delivered' | 'waiting', at: number): number =>
+    LEVELS.reduce((all_, level) => all_ + (reply?.buckets[at]?.[which][level] ?? 0), 0);
+  const nothing = reply !== undefined && reply.kinds.length === 0 && reply.buckets.every((_, at) => sum('waiting', at) === 0);
+  return (
+    <div className="page activity">
+      <header className="page-head">
+        <h1>Activity</h1>
+        <div className="filters">
+          <select aria-label="Project" value={project} onChange={(event) => filter({ project: event.target.value })}>
+            <option value="">every project</option>
+            {all.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <select aria-label="Time" value={range.value} onChange={(event) => filter({ range: event.target.value })}>
+            {RANGES.map(({ value, says }) => (
+              <option key={value} value={value}>
+                {says}
+              </option>
+            ))}
+          </select>
+        </div>
+      </header>
+      {activity.problem !== null && <Problem text={activity.problem} again={again} />}
+      {reply === undefined && activity.problem === null && <Skeleton rows={4} label="reading what happened" />}
+      {nothing && (
+        <Empty title={`Nothing happened in ${range.says}`}>
+          <p>Queue something, and it shows here:</p>
+          <Command text={'earpiece send --to shop/coder "the staging database is back"'} />
+        </Empty>
+      )}
+      {reply !== undefined && !nothing && (
+        <>
+          <dl className="numbers">
+            <Figure
+              name="queued"
+              says={brief(columns.reduce((total, _, at) => total + sum('queued', at), 0))}
+              href={to.notifications({ ...scope, from: reply.from, to: reply.to })}
+            />
+            <Figure
+              name="waiting now"
+              says={brief(columns.length === 0 ? 0 : sum('waiting', columns.length - 1))}
+              href={to.notifications({ ...scope, state: 'open' })}
+            />
+            <Figure
+              name="delivered"
+              says={brief(reply.delivery.count)}
+              href={to.notifications({ ...scope, from: reply.from, to: reply.to, receipt: 'delivered' })}
+            />
+            <Figure
+              name="to delivery, half within"
+              says={reply.delivery.p50Ms === null ? '–' : span(reply.delivery.p50Ms)}
+              href={null}
+            />
+            <Figure
+              name="to delivery, 95 % within"
+              says={reply.delivery.p95Ms === null ? '–' : span(reply.delivery.p95Ms)}
+              href={null}
+            />
+            <Figure name="tokens for notifications" says={brief(reply.tokens)} href={null} />
+          </dl>
+          <Chart
+            label="Waiting, by level"
+            kind="area"
+            columns={columns.map((column) => ({ at: column.at, href: behind(column.at, { by: 'waiting' }) }))}
+            series={levels('waiting')}
+            says={String}
+          />
+          <Chart label="Queued, by level" kind="stacked" columns={columns} series={levels('queued')} says={String} />
+          <Chart
+            label="Queued and delivered"
+            kind="side"
+            columns={columns}
+            series={[
+              { name: 'queued', className: 'fill-queued', values: columns.map((_, at) => sum('queued', at)) },
+              { name: 'delivered', className: 'fill-delivered', values: columns.map((_, at) => sum('delivered', at)) },
+            ]}
+            says={String}
+          />
+          <Chart
+            label="Tokens spent on notifications"
+            kind="stacked"
+            columns={columns.map((column) => ({ at: column.at, href: behind(column.at, { by: 'delivered' }) }))}
+            series={[{ name: 'tokens', className: 'fill-queued', values: reply.buckets.map(({ tokens }) => tokens) }]}
+            says={brief}
+          />
+          <Ranking
+            label="Kinds"
+            rows={reply.kinds.slice(0, 12).map((kind) => ({
+              name: kind.kind,
+              href: to.notifications({ ...scope, from: reply.from, to: reply.to, kind: kind.kind }),
+              value: kind.queued,
+              says: `${kind.queued} queued, ${kind.delivered} delivered, ${brief(kind.tokens)} tokens`,
+            }))}
+          />
+          {reply.truncated && (
+            <p className="muted">There was more than is looked at for one answer; the numbers are of the newest.</p>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+const Figure = ({
+  name,
+  says,
+  href,
+}: {
+  readonly name: string;
+  readonly says: string;
+  readonly href: string | null;
+}): ReactElement => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{href === null ? says : <a href={href}>{says}</a>}</dd>
+  </div>
+);

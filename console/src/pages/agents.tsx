@@ -1,0 +1,149 @@
+/** What the agents do, and whether anything is stuck. */
+import { useMemo, type ReactElement } from 'react';
+import { Command } from '../parts/copy.tsx';
+import { OpenCounts } from '../parts/counts.tsx';
+import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { StateDot } from '../parts/icons.tsx';
+import { Ago } from '../parts/time.tsx';
+import { change, to, type Query } from '../route.ts';
+import { moreAgents, stateOf, useAgents } from '../state/agents.ts';
+import { span, useNow } from '../state/clock.ts';
+import type { AgentSummary } from '../types.ts';
+import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays, totalOf } from '../words.ts';
+
+const SHOWN = [
+  { value: '', says: 'all' },
+  { value: 'active', says: 'active' },
+  { value: 'open', says: 'with something open' },
+  { value: 'paused', says: 'paused' },
+] as const;
+
+export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
+  const { items, loading, problem, more } = useAgents();
+  const find = query['find'] ?? '';
+  const only = query['only'] ?? '';
+  const shown = useMemo(() => items.filter((agent) => agent.log.includes(find) && passes(agent, only)), [items, find, only]);
+  const projects = useMemo(() => Map.groupBy(shown, (agent) => agent.project), [shown]);
+  const filter = (next: { readonly find?: string; readonly only?: string }): void => {
+    const { find: f = find, only: o = only } = next;
+    change(to.agents({ ...(f === '' ? {} : { find: f }), ...(o === '' ? {} : { only: o }) }));
+  };
+  return (
+    <div className="page agents">
+      <header className="page-head">
+        <h1>Agents</h1>
+        {items.length > 0 && (
+          <div className="filters" role="search">
+            <input
+              type="search"
+              placeholder="Find"
+              aria-label="Find an agent"
+              value={find}
+              onChange={(event) => filter({ find: event.target.value })}
+            />
+            <select aria-label="Show" value={only} onChange={(event) => filter({ only: event.target.value })}>
+              {SHOWN.map(({ value, says }) => (
+                <option key={value} value={value}>
+                  {says}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
+      </header>
+      {problem !== null && <Problem text={problem} />}
+      {loading && <Skeleton rows={6} label="reading who is there" />}
+      {!loading && items.length === 0 && problem === null && <Nobody />}
+      {items.length > 0 && shown.length === 0 && (
+        <Empty title="No agent passes this filter">
+          <p className="words">
+            {[
+              only === '' ? null : `only ${SHOWN.find(({ value }) => value === only)?.says ?? only}`,
+              find === '' ? null : `named “${find}”`,
+            ]
+              .filter(Boolean)
+              .join(', ')}
+            {` hides all ${items.length}.`}
+          </p>
+          <button type="button" onClick={() => change(to.agents())}>
+            Clear the filter
+          </button>
+        </Empty>
+      )}
+      {[...projects].map(([project, agents]) => (
+        <section key={project} className="project" aria-label={`project ${project}`}>
+          <h2 className="words">{project}</h2>
+          <ul className="rows">
+            {agents.map((agent) => (
+              <li key={agent.log}>
+                <AgentRow agent={agent} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {more && (
+        <button type="button" onClick={moreAgents}>
+          Show more agents
+        </button>
+      )}
+    </div>
+  );
+}
+
+const passes = (agent: AgentSummary, only: string): boolean =>
+  only === '' || (only === 'active' ? agent.active : only === 'paused' ? agent.paused : totalOf(agent.open) > 0);
+
+function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
+  const now = useNow();
+  const [first] = agent.conversations;
+  const { doing } = agent;
+  const stuck = agent.oldestOpenAt !== null && now - agent.oldestOpenAt > STUCK_MS && agent.active;
+  return (
+    <a className="row agent" data-row="" href={to.conversation(agent.log, first?.conversation ?? 'main')} data-log={agent.log}>
+      <span className="agent-name">
+        <StateDot state={stateOf(agent)} />
+        <b className="words">{agent.agent}</b>
+        {agent.conversations.length > 1 && (
+          <span className="muted">{`${agent.conversations.filter((each) => each.active).length}/${agent.conversations.length} conversations`}</span>
+        )}
+      </span>
+      <span className="agent-doing words">
+        {agent.paused ? 'paused' : doingSays(agent)}
+        {!agent.paused && doing.since !== null && doing.kind !== 'nothing' && (
+          <span className="muted">{` ${span(now - doing.since)}`}</span>
+        )}
+      </span>
+      <span className="agent-open">
+        <OpenCounts open={agent.open} />
+        {stuck && agent.oldestOpenAt !== null && <span className="stuck">{`oldest ${span(now - agent.oldestOpenAt)}`}</span>}
+      </span>
+      <span className="agent-host words">
+        {first === undefined ? 'no host yet' : agent.hosts.length > 1 ? agent.hosts.join(', ') : hostSays(first)}
+        {first !== undefined && (
+          <span className="muted guarantee" title={GUARANTEE_LONG[first.force]}>
+            {GUARANTEE[first.force]}
+          </span>
+        )}
+      </span>
+      <span className="agent-seen muted">{agent.lastContactAt === null ? 'never seen' : <Ago at={agent.lastContactAt} />}</span>
+    </a>
+  );
+}
+
+/** Waiting longer than that, with somebody there to take it, a person wants to know of. */
+const STUCK_MS = 60_000;
+
+/** The commands for whatever agent is at hand. */
+const Nobody = (): ReactElement => (
+  <Empty title="No agent has made contact yet">
+    <p>Connect one of yours; it appears here by itself when it makes contact.</p>
+    <h3>Claude Code, Codex or any MCP client, through the gateway</h3>
+    <Command text="earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem ." />
+    <Command text="earpiece gateway --print codex -- npx -y @modelcontextprotocol/server-filesystem ." />
+    <h3>The agent that comes along</h3>
+    <Command text="earpiece chat --model ollama:qwen3" />
+    <h3>Nothing at hand: queue one for later</h3>
+    <Command text={'earpiece send --to shop/coder "the staging database is back"'} />
+  </Empty>
+);

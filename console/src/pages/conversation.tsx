@@ -1,0 +1,304 @@
+/** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Composer } from '../parts/composer.tsx';
+import { Command } from '../parts/copy.tsx';
+import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { TimelineEntry } from '../parts/entry.tsx';
+import { Icon, StateDot } from '../parts/icons.tsx';
+import { useMoving } from '../parts/moving.ts';
+import { Ended, Pending, Ride, Staged } from '../parts/notification.tsx';
+import { Ago } from '../parts/time.tsx';
+import { change, go, to } from '../route.ts';
+import { stateOf, useAgents } from '../state/agents.ts';
+import { useCell } from '../state/cell.ts';
+import { span, useNow } from '../state/clock.ts';
+import { useTalk } from '../state/conversation.ts';
+import { isPaused, waitingOf, type Note } from '../state/notes.ts';
+import { arrived, doOnce, said } from '../state/said.ts';
+import { client } from '../state/server.ts';
+import { timelineOf } from '../state/timeline.ts';
+import { useWakes } from '../state/wakes.ts';
+import type { AgentSummary, ConversationSummary } from '../types.ts';
+import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
+import { WhyPanel } from './why.tsx';
+
+type Props = { readonly log: string; readonly conversation: string; readonly why: string | null };
+
+export function ConversationPage({ log, conversation, why }: Props): ReactElement {
+  const address = `${log}#${conversation}`;
+  const talk = useTalk(log, conversation);
+  const agent = useAgents().items.find((each) => each.log === log);
+  const summary = agent?.conversations.find((each) => each.conversation === conversation);
+  const [everything, setEverything] = useState(false);
+  const { records, known } = talk;
+  const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
+  const waiting = useMemo(() => waitingOf(known.notes), [known]);
+  const paused = isPaused(known.notes);
+  const here = useCell(said).filter((each) => each.address === address && !known.notes.has(each.id));
+  useEffect(() => arrived((id) => known.notes.has(id)), [known]);
+
+  const page = useRef<HTMLDivElement>(null);
+  const scroll = useRef<HTMLDivElement>(null);
+  useStayAtEnd(scroll, [entries, waiting, here.length], talk.loading);
+  useMoving(page);
+
+  const onWhy = (id: string): void => {
+    const opened = to.conversation(log, conversation, why === id ? null : id);
+    if (why === null) go(opened);
+    else change(opened);
+  };
+  const onClose = (): void => change(to.conversation(log, conversation));
+
+  return (
+    <div className={`conversation ${why === null ? '' : 'with-why'}`} ref={page}>
+      <section className="talk" aria-label={`Conversation ${address}`}>
+        <Head
+          agent={agent}
+          summary={summary}
+          log={log}
+          conversation={conversation}
+          paused={paused}
+          everything={everything}
+          setEverything={setEverything}
+        />
+        <div
+          className="timeline"
+          ref={scroll}
+          tabIndex={0}
+          role="log"
+          aria-label="timeline"
+          aria-live="off"
+          aria-busy={talk.loading}
+        >
+          {talk.earlier && (
+            <button type="button" className="small earlier" disabled={talk.loadingEarlier} onClick={talk.loadEarlier}>
+              {talk.loadingEarlier ? 'reading …' : 'Show what came before'}
+            </button>
+          )}
+          {talk.problem !== null && <Problem text={talk.problem} />}
+          {talk.loading && <Skeleton rows={6} label="reading the conversation" />}
+          {!talk.loading && talk.problem === null && entries.length === 0 && waiting.length === 0 && here.length === 0 && (
+            <Nothing address={address} unknown={talk.unknown} />
+          )}
+          {entries.map((entry) =>
+            entry.kind === 'ride' ? (
+              <Ride key={entry.seq} entry={entry} why={why} onWhy={onWhy} />
+            ) : entry.kind === 'ended' ? (
+              <Ended key={entry.seq} entry={entry} why={why} onWhy={onWhy} />
+            ) : (
+              <TimelineEntry key={`${entry.seq} ${entry.kind}`} entry={entry} />
+            ),
+          )}
+          <Doing agent={agent} conversation={conversation} paused={paused} />
+          <section className="waiting" aria-label="waiting to ride">
+            <h2>
+              <span>waiting to ride</span>
+            </h2>
+            {waiting.length === 0 && here.length === 0 && !talk.loading && <NothingOpen summary={summary} />}
+            {waiting.map((note) => (
+              <Staged key={note.id} note={note} open={why === note.id} onWhy={onWhy} />
+            ))}
+            {here.map((each) => (
+              <Pending key={each.id} said={each} />
+            ))}
+          </section>
+        </div>
+        <Wakes address={address} summary={summary} agent={agent} waiting={waiting} paused={paused} />
+        <Composer address={address} summary={summary} paused={paused} />
+      </section>
+      {why !== null && <WhyPanel id={why} log={log} onClose={onClose} />}
+    </div>
+  );
+}
+
+function Head({
+  agent,
+  summary,
+  log,
+  conversation,
+  paused,
+  everything,
+  setEverything,
+}: {
+  readonly agent: AgentSummary | undefined;
+  readonly summary: ConversationSummary | undefined;
+  readonly log: string;
+  readonly conversation: string;
+  readonly paused: boolean;
+  readonly everything: boolean;
+  readonly setEverything: (all: boolean) => void;
+}): ReactElement {
+  const others = agent?.conversations ?? [];
+  const names = others.some((each) => each.conversation === conversation)
+    ? others.map((each) => each.conversation)
+    : [conversation, ...others.map((each) => each.conversation)];
+  return (
+    <header className="talk-head">
+      <a className="quiet back" href={to.agents()} aria-label="Back to agents">
+        <Icon name="back" />
+      </a>
+      <div className="talk-title">
+        <h1>
+          <span className="words">{log}</span>
+          {names.length > 1 ? (
+            <select
+              aria-label="Conversation"
+              value={conversation}
+              onChange={(event) => go(to.conversation(log, event.target.value))}
+            >
+              {names.map((name) => (
+                <option key={name} value={name}>{`#${name}`}</option>
+              ))}
+            </select>
+          ) : (
+            <span className="muted words">{`#${conversation}`}</span>
+          )}
+        </h1>
+        <p className="talk-facts">
+          {agent !== undefined && (
+            <span className="state">
+              <StateDot state={paused ? 'paused' : stateOf(agent)} />
+              {paused ? 'paused' : doingSays(agent)}
+            </span>
+          )}
+          {summary !== undefined && (
+            <>
+              <span>{hostSays(summary)}</span>
+              <span title={GUARANTEE_LONG[summary.force]}>{GUARANTEE[summary.force]}</span>
+              <span>
+                {'seen '}
+                <Ago at={summary.seenAt} />
+              </span>
+            </>
+          )}
+        </p>
+      </div>
+      <label className="toggle small">
+        <input type="checkbox" checked={everything} onChange={(event) => setEverything(event.target.checked)} />
+        <span>All records</span>
+      </label>
+    </header>
+  );
+}
+
+function Doing({
+  agent,
+  conversation,
+  paused,
+}: {
+  readonly agent: AgentSummary | undefined;
+  readonly conversation: string;
+  readonly paused: boolean;
+}): ReactElement | null {
+  const now = useNow();
+  if (agent === undefined || paused) return null;
+  const { doing } = agent;
+  if (doing.kind === 'nothing' || (doing.conversation !== null && doing.conversation !== conversation)) return null;
+  return (
+    <p className="doing" role="status">
+      <span className="pulse" aria-hidden="true" />
+      {doingSays(agent)}
+      {doing.since !== null && <span aria-hidden="true">{` · ${span(now - doing.since)}`}</span>}
+    </p>
+  );
+}
+
+const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | undefined }): ReactElement => (
+  <p className="muted nothing-open">
+    {'Nothing is open. '}
+    {summary !== undefined && summary.carriedAt !== null ? (
+      <>
+        {'It was last told something '}
+        <Ago at={summary.carriedAt} />
+        {'.'}
+      </>
+    ) : summary !== undefined ? (
+      <>
+        {'It last made contact '}
+        <Ago at={summary.seenAt} />
+        {'.'}
+      </>
+    ) : (
+      'It has not made contact yet.'
+    )}
+  </p>
+);
+
+const Nothing = ({ address, unknown }: { readonly address: string; readonly unknown: boolean }): ReactElement => (
+  <Empty title={unknown ? 'Nobody of this name has been seen yet' : 'Nothing has been said yet'}>
+    <p>Whatever you queue waits here until the agent makes contact. From a terminal:</p>
+    <Command text={`earpiece send --to '${address}' "the staging database is back"`} />
+  </Empty>
+);
+
+/** An idle agent that would begin only when a person says so. */
+function Wakes({
+  address,
+  summary,
+  agent,
+  waiting,
+  paused,
+}: {
+  readonly address: string;
+  readonly summary: ConversationSummary | undefined;
+  readonly agent: AgentSummary | undefined;
+  readonly waiting: readonly Note[];
+  readonly paused: boolean;
+}): ReactElement | null {
+  const asks = useWakes();
+  const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
+  const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
+  const [first] = about;
+  if (first === undefined) return null;
+  const discuss = (): void =>
+    void doOnce({ address, what: 'message', says: 'Please look at what waits.' }, (id) =>
+      client.say(address, { content: 'Please look at what waits.' }, { idempotencyKey: id }),
+    );
+  const dismiss = (): void => {
+    for (const note of about)
+      void doOnce({ address, what: `dismiss ${note.kind}`, says: note.message }, async (id) => {
+        await client.withdraw(note.id, { log: note.log, reason: 'dismissed in the console' });
+        queueMicrotask(() => arrived((each) => each === id));
+        return { id };
+      });
+  };
+  return (
+    <div className="wake" role="group" aria-label="waiting for you">
+      <p>
+        <Icon name="bell" />
+        <span className="words">
+          {about.length === 1 ? `${first.kind} waits, and the agent is idle.` : `${about.length} wait, and the agent is idle.`}
+        </span>
+      </p>
+      <button type="button" onClick={discuss}>
+        Discuss now
+      </button>
+      <button type="button" className="quiet" onClick={dismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
+
+/** Whoever reads the end goes on reading the end; whoever has scrolled up stays where they are. */
+function useStayAtEnd(scroll: React.RefObject<HTMLDivElement | null>, changes: readonly unknown[], loading: boolean): void {
+  const atEnd = useRef(true);
+  const height = useRef(0);
+  useEffect(() => {
+    const element = scroll.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+    };
+    element.addEventListener('scroll', look, { passive: true });
+    return () => element.removeEventListener('scroll', look);
+  }, [scroll]);
+  useLayoutEffect(() => {
+    const element = scroll.current;
+    if (element === null) return;
+    // What came before is put on top: what was read stays where it was.
+    if (atEnd.current || loading) element.scrollTop = element.scrollHeight;
+    else if (element.scrollTop === 0 && height.current > 0) element.scrollTop = element.scrollHeight - height.current;
+    height.current = element.scrollHeight;
+  }, [...changes, loading, scroll]);
+}

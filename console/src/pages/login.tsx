@@ -1,0 +1,37 @@
+import { useState, type ReactElement } from 'react';
+import { Command } from '../parts/copy.tsx';
+import { Problem } from '../parts/empty.tsx';
+import { messageOf } from '../state/loaded.ts';
+import { enter } from '../state/session.ts';
+
+export function LoginPage({ why }: { readonly why: string | null }): ReactElement {
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState(why);
+  const [busy, setBusy] = useState(false);
+  return (
+    <main className="login">
+      <h1>Earpiece</h1>
+      <p>Open the address that the server printed when it started, or let it print a new one:</p>
+      <Command text="earpiece token login" />
+      <p>Or enter a token:</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setBusy(true);
+          enter(token)
+            .catch((error: unknown) => setProblem(messageOf(error)))
+            .finally(() => setBusy(false));
+        }}
+      >
+        <label>
+          <span>Token</span>
+          <input type="password" autoComplete="off" value={token} onChange={(event) => setToken(event.target.value)} />
+        </label>
+        <button type="submit" className="primary" disabled={busy || token.trim() === ''}>
+          {busy ? 'asking …' : 'Log in'}
+        </button>
+      </form>
+      {problem !== null && <Problem text={problem} />}
+    </main>
+  );
+}

@@ -1,0 +1,169 @@
+/** What is behind a point of a chart: notifications by kind, level, state and time. */
+import { useEffect, useState, type ReactElement } from 'react';
+import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { Icon, LevelShape } from '../parts/icons.tsx';
+import { Ago } from '../parts/time.tsx';
+import { change, to, type Query } from '../route.ts';
+import { exact } from '../state/clock.ts';
+import { messageOf } from '../state/loaded.ts';
+import { client } from '../state/server.ts';
+import { firstOf } from '../state/text.ts';
+import type { Level, NotificationView } from '../types.ts';
+import { LEVELS } from '../words.ts';
+
+const PAGE = 50;
+/** Pages that are looked through for those of a time. */
+const LOOKED_AT = 10;
+
+type Found = {
+  readonly items: readonly NotificationView[];
+  readonly next: string | null;
+  readonly loading: boolean;
+  readonly problem: string | null;
+};
+
+export function NotificationsPage({ query }: { readonly query: Query }): ReactElement {
+  const key = JSON.stringify(query);
+  const [found, setFound] = useState<Found>({ items: [], next: null, loading: true, problem: null });
+  const [before, setBefore] = useState<string | null>(null);
+  useEffect(() => {
+    setBefore(null);
+    setFound({ items: [], next: null, loading: true, problem: null });
+  }, [key]);
+  useEffect(() => {
+    const end = new AbortController();
+    look(JSON.parse(key) as Query, before, end.signal).then(
+      ({ items, next }) =>
+        setFound((was) => ({ items: before === null ? items : [...was.items, ...items], next, loading: false, problem: null })),
+      (error: unknown) => {
+        if (!end.signal.aborted) setFound((was) => ({ ...was, loading: false, problem: messageOf(error) }));
+      },
+    );
+    return () => end.abort();
+  }, [key, before]);
+  const said = saidOf(query);
+  return (
+    <div className="page notifications">
+      <header className="page-head">
+        <h1>
+          <a
+            className="quiet back always"
+            href={to.activity(query['project'] === undefined ? {} : { project: query['project'] })}
+            aria-label="Back to activity"
+          >
+            <Icon name="back" />
+          </a>
+          Notifications
+        </h1>
+      </header>
+      {said.length > 0 && (
+        <ul className="chips" aria-label="filters">
+          {said.map(({ name, says }) => (
+            <li key={name}>
+              <button
+                type="button"
+                className="small"
+                onClick={() => {
+                  const { [name]: _, ...rest } = query;
+                  const { from: _from, to: _to, by: _by, ...timeless } = rest;
+                  change(to.notifications(name === 'from' ? timeless : rest));
+                }}
+                aria-label={`Clear ${says}`}
+              >
+                <span className="words">{says}</span> <Icon name="close" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found.problem !== null && <Problem text={found.problem} />}
+      {found.loading && <Skeleton rows={5} label="reading notifications" />}
+      {!found.loading && found.items.length === 0 && found.problem === null && (
+        <Empty title="Nothing passes these filters">
+          <button type="button" onClick={() => change(to.notifications())}>
+            Clear the filters
+          </button>
+        </Empty>
+      )}
+      <ul className="rows">
+        {found.items.map((n) => (
+          <li key={`${n.log} ${n.id} ${n.conversation}`}>
+            <a
+              className="row notification"
+              data-row=""
+              href={to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)}
+            >
+              <LevelShape level={n.level} />
+              <b className="kind words">{n.kind}</b>
+              <span className="message words">{firstOf(n.message) ?? n.message}</span>
+              <span className="muted words">{n.log}</span>
+              <span className="muted">{n.receipt.replaceAll('_', ' ')}</span>
+              <span className="muted">
+                <Ago at={n.at} />
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {found.next !== null && (
+        <button type="button" onClick={() => setBefore(found.next)}>
+          Show more
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Asked = { readonly items: readonly NotificationView[]; readonly next: string | null };
+
+/** The server lists the newest first; those of a time are picked here, until what is older than that begins. */
+async function look(query: Query, start: string | null, signal: AbortSignal): Promise<Asked> {
+  const from = Number(query['from'] ?? 0);
+  const until = Number(query['to'] ?? Number.POSITIVE_INFINITY);
+  const level = LEVELS.find((each): each is Level => each === query['level']);
+  const kind = query['kind'];
+  const source = kind?.split('.', 1)[0];
+  const state = query['state'] === 'open' || query['state'] === 'closed' ? query['state'] : 'all';
+  const asked = {
+    state,
+    limit: PAGE,
+    signal,
+    ...(level === undefined ? {} : { level }),
+    ...(source === undefined ? {} : { source }),
+    ...(query['project'] === undefined ? {} : { project: query['project'] }),
+    ...(query['log'] === undefined ? {} : { log: query['log'] }),
+  } as const;
+  const by = query['by'] ?? 'queued';
+  const items: NotificationView[] = [];
+  let next = start;
+  for (let page = 0; page < LOOKED_AT && items.length < PAGE; page++) {
+    const reply = await client.notifications({ ...asked, ...(next === null ? {} : { before: next }) });
+    items.push(
+      ...reply.items.filter((n) => {
+        if (kind !== undefined && n.kind !== kind) return false;
+        if (query['receipt'] === 'delivered' && n.outcome !== 'delivered') return false;
+        const closedAt = n.closedAt ?? Number.POSITIVE_INFINITY;
+        if (by === 'waiting') return n.at < until && closedAt >= until;
+        const at = by === 'delivered' ? (n.outcome === 'delivered' ? (n.closedAt ?? -1) : -1) : n.at;
+        return at >= from && at < until;
+      }),
+    );
+    next = reply.next;
+    if (next === null) break;
+    const oldest = reply.items.at(-1);
+    if (by === 'queued' && oldest !== undefined && oldest.at < from) return { items, next: null };
+  }
+  return { items, next };
+}
+
+function saidOf(query: Query): { name: string; says: string }[] {
+  const { from, to: until, by } = query;
+  return [
+    ...['project', 'log', 'kind', 'level', 'state', 'receipt'].flatMap((name) =>
+      query[name] === undefined ? [] : [{ name, says: `${name} ${query[name]}` }],
+    ),
+    ...(from !== undefined && until !== undefined
+      ? [{ name: 'from', says: `${by ?? 'queued'} ${exact(Number(from))} – ${exact(Number(until))}` }]
+      : []),
+  ];
+}

@@ -1,0 +1,62 @@
+import { useState, type ReactElement } from 'react';
+import { Command } from '../../parts/copy.tsx';
+import { Problem } from '../../parts/empty.tsx';
+import { setTheme, theme, type Theme } from '../../parts/theme.ts';
+import { useCell } from '../../state/cell.ts';
+import { exact } from '../../state/clock.ts';
+import { messageOf } from '../../state/loaded.ts';
+import { leave, session } from '../../state/session.ts';
+
+export function Account(): ReactElement | null {
+  const who = useCell(session);
+  const chosen = useCell(theme);
+  const [problem, setProblem] = useState<string | null>(null);
+  if (who.kind !== 'in') return null;
+  const { reply } = who;
+  return (
+    <>
+      <dl className="facts wide">
+        <div>
+          <dt>you are</dt>
+          <dd className="words">{`${reply.who.name} (${reply.who.session ? 'a browser, ' : ''}${reply.who.kind} rights${reply.who.project === null ? '' : ` in ${reply.who.project}`})`}</dd>
+        </div>
+        {reply.who.expiresAt !== null && (
+          <div>
+            <dt>until</dt>
+            <dd>{exact(reply.who.expiresAt)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>server</dt>
+          <dd className="words">{`${window.location.host}, version ${reply.version}`}</dd>
+        </div>
+        <div>
+          <dt>log</dt>
+          <dd className="words">{reply.store}</dd>
+        </div>
+        <div>
+          <dt>project here</dt>
+          <dd className="words">{reply.project}</dd>
+        </div>
+      </dl>
+      <fieldset>
+        <legend>Theme</legend>
+        {(['system', 'light', 'dark'] satisfies Theme[]).map((each) => (
+          <label key={each} className="inline">
+            <input type="radio" name="theme" checked={chosen === each} onChange={() => setTheme(each)} />
+            <span>{each}</span>
+          </label>
+        ))}
+      </fieldset>
+      <h2>Another browser</h2>
+      <p>This prints an address that logs one browser in, once:</p>
+      <Command text="earpiece token login" />
+      <p>
+        <button type="button" onClick={() => leave().catch((error: unknown) => setProblem(messageOf(error)))}>
+          Log out
+        </button>
+      </p>
+      {problem !== null && <Problem text={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import type { ReactElement } from 'react';
+import { Command } from '../../parts/copy.tsx';
+import { Problem, Skeleton } from '../../parts/empty.tsx';
+import { useLoaded } from '../../state/loaded.ts';
+import { client } from '../../state/server.ts';
+import { SettingTable } from './table.tsx';
+
+export function Models(): ReactElement {
+  const settings = useLoaded('settings', (signal) => client.settings({ signal }));
+  const own = settings.value?.settings.filter(({ key }) => key.startsWith('agent.')) ?? [];
+  return (
+    <>
+      <p>Which model the agent that comes along talks to. Other hosts choose their own.</p>
+      {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
+      {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
+      {own.length > 0 && <SettingTable label="models" settings={own} />}
+      <p>To choose one, for this start or for good:</p>
+      <Command text="earpiece chat --model anthropic:claude-sonnet-5" />
+      <Command text={'export EARPIECE_AGENT_MODEL=ollama:qwen3'} />
+    </>
+  );
+}

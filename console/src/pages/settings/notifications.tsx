@@ -1,0 +1,178 @@
+/** Who speaks to the agents of a project, and whether they may. */
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { Command } from '../../parts/copy.tsx';
+import { Empty, Problem, Skeleton } from '../../parts/empty.tsx';
+import { Icon } from '../../parts/icons.tsx';
+import { change, to } from '../../route.ts';
+import { listen } from '../../state/live.ts';
+import { messageOf, useLoaded } from '../../state/loaded.ts';
+import { client } from '../../state/server.ts';
+import { soon } from '../../state/soon.ts';
+import type { SubscriberItem } from '../../types.ts';
+
+export function Notifications({ project, find }: { readonly project: string; readonly find: string }): ReactElement {
+  const loaded = useLoaded(project, (signal) => client.subscribers({ project, signal }));
+  const { again, set, value } = loaded;
+  useEffect(() => {
+    // Somebody else, or a file, may have changed them.
+    const asking = soon(async () => again(), 300);
+    const end = listen((records) => {
+      if (records.some(({ body }) => body.type.startsWith('subscriber_'))) asking.ask();
+    });
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [again]);
+  const shown =
+    value?.subscribers.filter((each) =>
+      `${each.id} ${each.name} ${each.description} ${each.event_types.join(' ')}`.toLowerCase().includes(find.toLowerCase()),
+    ) ?? [];
+  const changed = (item: SubscriberItem): void => {
+    if (value !== undefined) set({ ...value, subscribers: value.subscribers.map((each) => (each.id === item.id ? item : each)) });
+  };
+  return (
+    <section className="subscribers" aria-label="Notification subscribers">
+      <header className="page-head">
+        <h2>
+          <Icon name="bell" /> Notification subscribers
+        </h2>
+        <input
+          type="search"
+          placeholder="Find"
+          aria-label="Find a subscriber"
+          value={find}
+          onChange={(event) =>
+            change(to.settings('notifications', { project, ...(event.target.value === '' ? {} : { find: event.target.value }) }))
+          }
+        />
+      </header>
+      {loaded.problem !== null && <Problem text={loaded.problem} again={again} />}
+      {value === undefined && loaded.problem === null && <Skeleton rows={6} label="reading subscribers" />}
+      {value?.problems.map((each) => (
+        <div className="problem" key={`${each.file} ${each.message}`} role="alert">
+          <span className="words">{`${each.file}: ${each.message}`}</span>
+        </div>
+      ))}
+      {value !== undefined && value.subscribers.length === 0 && (
+        <Empty title="No subscriber is there">
+          <p>Put a file in the project, and it is active for the next event:</p>
+          <Command text="mkdir -p .earpiece/subscribers" />
+        </Empty>
+      )}
+      {value !== undefined && value.subscribers.length > 0 && shown.length === 0 && (
+        <Empty title={`None has “${find}” in it`}>
+          <button type="button" onClick={() => change(to.settings('notifications', { project }))}>
+            Clear the filter
+          </button>
+        </Empty>
+      )}
+      <ul className="rows">
+        {shown.map((each) => (
+          <li key={each.id}>
+            <Row item={each} project={project} onChanged={changed} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const EVENTS_SHOWN = 3;
+const SENT_MS = 2_000;
+
+function Row({
+  item,
+  project,
+  onChanged,
+}: {
+  readonly item: SubscriberItem;
+  readonly project: string;
+  readonly onChanged: (item: SubscriberItem) => void;
+}): ReactElement {
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ readonly text: string; readonly bad: boolean } | null>(null);
+  const [sent, setSent] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const shown = item.event_types.slice(0, EVENTS_SHOWN);
+  const rest = item.event_types.slice(EVENTS_SHOWN);
+  const failed = (error: unknown): void => setSaid({ text: messageOf(error), bad: true });
+
+  const toggle = (): void => {
+    setBusy(true);
+    client
+      .toggleSubscriber(item.id, !item.enabled, { project })
+      .then((changed) => {
+        onChanged(changed);
+        setSaid({
+          text: changed.enabled
+            ? 'on: takes effect now, from the next event on'
+            : 'off: takes effect now, from the next event on',
+          bad: false,
+        });
+      }, failed)
+      .finally(() => setBusy(false));
+  };
+  const test = (): void => {
+    setBusy(true);
+    client
+      .testSubscriber(item.id, { project })
+      .then((reply) => {
+        setSent(reply.notification !== null);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => setSent(false), SENT_MS);
+        setSaid({ text: `${reply.to}: ${reply.message}`, bad: false });
+      }, failed)
+      .finally(() => setBusy(false));
+  };
+  return (
+    <div className={`row subscriber ${item.enabled ? '' : 'off'}`} data-row="" tabIndex={-1} data-subscriber={item.id}>
+      <div className="subscriber-name">
+        <b className="words">{item.name}</b>
+        <span className={`badge priority-${item.priority}`}>{item.priority}</span>
+        <span className="muted words">{item.version}</span>
+        {item.from.folder !== 'shipped' && (
+          <span className="badge words" title={item.from.file}>
+            {item.from.folder}
+          </span>
+        )}
+        <p className="words">{item.description}</p>
+        <p className="events">
+          {shown.map((type) => (
+            <code key={type}>{type}</code>
+          ))}
+          {rest.length > 0 && <span className="muted" title={rest.join(', ')}>{`+${rest.length} more`}</span>}
+        </p>
+      </div>
+      <span className="spoke muted">
+        {item.spoke_last_7_days === 0 ? 'silent this week' : `spoke ${item.spoke_last_7_days}× this week`}
+      </span>
+      <div className="subscriber-deeds">
+        <button type="button" className="small" disabled={busy || !item.enabled} onClick={test} aria-label={`Test ${item.name}`}>
+          {sent ? 'Sent!' : 'Test'}
+        </button>
+        <button
+          type="button"
+          role="switch"
+          className="switch"
+          aria-checked={item.enabled}
+          aria-label={item.name}
+          aria-describedby={item.locked === null ? undefined : `lock-${item.id}`}
+          disabled={busy || item.locked !== null}
+          onClick={toggle}
+        >
+          <span aria-hidden="true" />
+        </button>
+      </div>
+      {item.locked !== null && (
+        <p className="locked" id={`lock-${item.id}`}>
+          <Icon name="lock" /> <span className="words">{item.locked}</span>
+        </p>
+      )}
+      <p className={`row-said words ${said?.bad ? 'bad' : ''}`} role="status">
+        {busy ? 'pending …' : said?.text}
+      </p>
+    </div>
+  );
+}

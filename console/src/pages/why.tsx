@@ -1,0 +1,249 @@
+/** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what the model read. */
+import { useEffect, useState, type ReactElement } from 'react';
+import { Copy } from '../parts/copy.tsx';
+import { Problem, Skeleton } from '../parts/empty.tsx';
+import { Icon, LevelShape } from '../parts/icons.tsx';
+import { Folded } from '../parts/said.tsx';
+import { to } from '../route.ts';
+import { day, exact, exactTime, span } from '../state/clock.ts';
+import { listen } from '../state/live.ts';
+import { messageOf, useLoaded } from '../state/loaded.ts';
+import { client } from '../state/server.ts';
+import { soon } from '../state/soon.ts';
+import type { StoryItem } from '../types.ts';
+
+export function WhyPanel({
+  id,
+  log,
+  onClose,
+}: {
+  readonly id: string;
+  readonly log: string | null;
+  readonly onClose: () => void;
+}): ReactElement {
+  const story = useLoaded(`${log} ${id}`, (signal) => client.why(id, log ?? undefined, { signal }));
+  const { again } = story;
+  useEffect(() => {
+    const asking = soon(async () => again(), 100);
+    const end = listen((records) => {
+      if (
+        records.some(
+          (record) =>
+            (log === null || record.log === log) &&
+            /notification|carrier|chat_request|tool_call_response|gate/u.test(record.body.type),
+        )
+      )
+        asking.ask();
+    });
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [again, log]);
+  return (
+    <aside className="why" aria-label="Why">
+      <header className="panel-head">
+        <button type="button" className="quiet back" onClick={onClose} aria-label="Back to the conversation">
+          <Icon name="back" />
+        </button>
+        <h2>Why</h2>
+        <button type="button" className="quiet close" onClick={onClose} aria-label="Close why">
+          <Icon name="close" />
+        </button>
+      </header>
+      <div className="panel-body">
+        {story.problem !== null && <Problem text={story.problem} again={again} />}
+        {story.value === undefined && story.problem === null && <Skeleton rows={5} label="reading its story" />}
+        {story.value?.items.map((item) => (
+          <Story key={item.notification.conversation ?? ''} item={item} log={story.value?.log ?? ''} again={again} />
+        ))}
+      </div>
+    </aside>
+  );
+}
+
+function Story({
+  item,
+  log,
+  again,
+}: {
+  readonly item: StoryItem;
+  readonly log: string;
+  readonly again: () => void;
+}): ReactElement {
+  const { notification: n, steps, ended, now, sent } = item;
+  const queuedAt = n.at;
+  const last = sent.at(-1);
+  return (
+    <section className="story">
+      <h3>
+        <LevelShape level={n.level} silent />
+        <span className="words">{`${n.kind} · ${n.level}`}</span>
+      </h3>
+      <div className="story-message">
+        <Folded text={n.message} />
+      </div>
+      <dl className="facts">
+        <Fact name="receipt">
+          <b>{n.receipt.replaceAll('_', ' ')}</b>
+          {n.gate && ' · the gate is up because of it'}
+        </Fact>
+        <Fact name="rule">
+          {n.subscriber === null ? (
+            n.person !== null ? (
+              `${n.person} said it`
+            ) : n.sender !== null ? (
+              `the agent ${n.sender} sent it`
+            ) : (
+              'queued directly'
+            )
+          ) : (
+            <a href={to.settings('notifications', { find: n.subscriber })}>{`subscriber ${n.subscriber}`}</a>
+          )}
+        </Fact>
+        <Fact name="for">{n.conversation === null ? `any conversation of ${log}` : `${log}#${n.conversation}`}</Fact>
+        {n.takenBy !== null && n.takenBy !== n.conversation && <Fact name="taken by">{`${log}#${n.takenBy}`}</Fact>}
+        {n.expiresAt !== null && n.state !== 'closed' && <Fact name="expires">{exact(n.expiresAt)}</Fact>}
+        {n.instruction !== null && <Fact name="instruction">{n.instruction}</Fact>}
+        {n.requeues !== null && <Fact name="queued again from">{n.requeues}</Fact>}
+      </dl>
+      <h4>Receipts</h4>
+      <ol className="steps">
+        {steps.map((step) => (
+          <li key={step.seq}>
+            <span className="step-what">{step.what}</span>
+            <time dateTime={new Date(step.at).toISOString()} title={day(step.at)}>
+              {exactTime(step.at)}
+            </time>
+            {step.at !== queuedAt && <span className="step-after">{`+${span(step.at - queuedAt)}`}</span>}
+            {step.detail !== null && <span className="step-detail words">{step.detail}</span>}
+          </li>
+        ))}
+      </ol>
+      <h4>Plan</h4>
+      <p className="plan words">{planSays(item)}</p>
+      {now.map(({ conversation, decision }) => (
+        <p className="plan words" key={conversation}>
+          {`a carrier of #${conversation} would now ${DECISIONS[decision.kind]} it. ${decision.step}: ${decision.reason}`}
+        </p>
+      ))}
+      {ended !== null && <p className="plan words">{`${ended.outcome} by ${ended.by}: ${ended.reason}`}</p>}
+      <h4>
+        What the model read
+        {last !== undefined && <Copy text={last.text} what="what the model read" />}
+      </h4>
+      {sent.length === 0 && <p className="muted">Nothing yet: no carrier has taken it.</p>}
+      {sent.map((each) => (
+        <figure className="read" key={each.seq}>
+          <figcaption>
+            {`${each.point ?? each.record}${each.on === null ? '' : ` of ${each.on}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
+          </figcaption>
+          <pre className="sent" tabIndex={0} aria-label="what the model read">
+            {each.text}
+          </pre>
+        </figure>
+      ))}
+      {n.data !== null && (
+        <details>
+          <summary>data</summary>
+          <pre className="sent" tabIndex={0} aria-label="data">
+            {JSON.stringify(n.data, null, 2)}
+          </pre>
+        </details>
+      )}
+      <p className="ids">
+        <code>{n.id}</code> <Copy text={n.id} what="the id" />
+      </p>
+      <Deeds item={item} log={log} again={again} />
+    </section>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: React.ReactNode }): ReactElement => (
+  <div>
+    <dt>{name}</dt>
+    <dd className="words">{children}</dd>
+  </div>
+);
+
+const DECISIONS = { take: 'take', keep: 'keep', summarize: 'summarize', close: 'close' } as const;
+
+/** Of a delivered one: that all steps of the plan let it through, and what was counted into it. */
+function planSays({ notification: n, sent }: StoryItem): string {
+  const counted = n.count > 1 ? `; ${n.count} became 1` : '';
+  if (n.state === 'open') return `open${counted}`;
+  if (n.state === 'offered') return `kept by steps 1–7, offered${counted}`;
+  if (n.outcome === 'delivered')
+    return `kept by steps 1–7 and taken${sent.some(({ repeated }) => repeated) ? ', again' : ''}${counted}`;
+  return `ended as ${n.outcome ?? 'closed'}${counted}`;
+}
+
+/** Take it back, queue it again, mark it read: where that still changes something. */
+function Deeds({
+  item,
+  log,
+  again,
+}: {
+  readonly item: StoryItem;
+  readonly log: string;
+  readonly again: () => void;
+}): ReactElement | null {
+  const { notification: n } = item;
+  const [said, setSaid] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const run = (work: () => Promise<string>): void => {
+    setBusy(true);
+    work()
+      .then(
+        (text) => setSaid(text),
+        (error: unknown) => setSaid(messageOf(error)),
+      )
+      .finally(() => {
+        setBusy(false);
+        again();
+      });
+  };
+  const mayWithdraw = n.state !== 'closed';
+  const mayRequeue = n.state === 'closed' && n.outcome !== 'folded';
+  return (
+    <div className="deeds">
+      {mayWithdraw && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(async () => WITHDRAWN[(await client.withdraw(n.id, { log, reason: 'in the console' })).result])}
+        >
+          Withdraw
+        </button>
+      )}
+      {mayRequeue && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(async () => `queued again as ${(await client.requeue(n.id, { log })).id}`)}
+        >
+          Queue again
+        </button>
+      )}
+      {n.gate && n.action !== 'pause' && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(async () => `receipt: ${(await client.read(n.id, { log })).receipt}; its gate falls`)}
+        >
+          Mark read
+        </button>
+      )}
+      <p role="status" className="words">
+        {busy ? 'pending …' : said}
+      </p>
+    </div>
+  );
+}
+
+const WITHDRAWN = {
+  withdrawn: 'withdrawn in time: no model read it',
+  maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
+  too_late: 'too late: it was delivered',
+  unknown: 'it is not known any more',
+} as const;

@@ -1,0 +1,232 @@
+/** Charts of our own: few, plain, and each point leads to what is behind it. Whoever does not see them reads the table. */
+import { useId, useState, type ReactElement } from 'react';
+import { minuteTime, day } from '../state/clock.ts';
+
+export type Series = { readonly name: string; readonly className: string; readonly values: readonly number[] };
+export type Column = { readonly at: number; readonly href: string };
+
+const WIDTH = 720;
+const HEIGHT = 150;
+const LEFT = 34;
+const BOTTOM = 20;
+const TOP = 8;
+
+type ChartProps = {
+  readonly label: string;
+  readonly columns: readonly Column[];
+  readonly series: readonly Series[];
+  readonly kind: 'stacked' | 'side' | 'area';
+  readonly says: (value: number) => string;
+};
+
+export function Chart({ label, columns, series, kind, says }: ChartProps): ReactElement {
+  const [table, setTable] = useState(false);
+  const id = useId();
+  const tops = columns.map((_, at) => {
+    const values = series.map((each) => each.values[at] ?? 0);
+    return kind === 'side' ? Math.max(...values) : values.reduce((a, b) => a + b, 0);
+  });
+  const max = niceMax(Math.max(1, ...tops));
+  const width = (WIDTH - LEFT) / Math.max(1, columns.length);
+  const y = (value: number): number => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / max);
+  const far = (columns.at(-1)?.at ?? 0) - (columns[0]?.at ?? 0) > 36 * 3_600_000;
+  const timeSays = (at: number): string => (far ? day(at) : minuteTime(at));
+  return (
+    <figure className="chart">
+      <figcaption id={id}>
+        <h3>{label}</h3>
+        <ul className="legend">
+          {series.map((each) => (
+            <li key={each.name}>
+              <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" className={each.className}>
+                <rect width="10" height="10" rx="2" />
+              </svg>
+              {each.name}
+            </li>
+          ))}
+        </ul>
+        <button type="button" className="quiet small" aria-expanded={table} onClick={() => setTable(!table)}>
+          {table ? 'as a chart' : 'as a table'}
+        </button>
+      </figcaption>
+      {table ? (
+        <div className="scroll-x" tabIndex={0} role="group" aria-label={`${label}, table`}>
+          <table className="plain">
+            <thead>
+              <tr>
+                <th scope="col">from</th>
+                {series.map((each) => (
+                  <th key={each.name} scope="col">
+                    {each.name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {columns.map((column, at) =>
+                (tops[at] ?? 0) === 0 ? null : (
+                  <tr key={column.at}>
+                    <th scope="row">
+                      <a href={column.href}>{timeSays(column.at)}</a>
+                    </th>
+                    {series.map((each) => (
+                      <td key={each.name}>{says(each.values[at] ?? 0)}</td>
+                    ))}
+                  </tr>
+                ),
+              )}
+            </tbody>
+          </table>
+        </div>
+      ) : (
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-labelledby={id}>
+          {[0, max / 2, max].map((value) => (
+            <g key={value} className="axis" aria-hidden="true">
+              <line x1={LEFT} x2={WIDTH} y1={y(value)} y2={y(value)} />
+              <text x={LEFT - 6} y={y(value) + 3.5} textAnchor="end">
+                {brief(value)}
+              </text>
+            </g>
+          ))}
+          {[0, Math.floor(columns.length / 2), columns.length - 1].map((at) => (
+            <text
+              key={at}
+              className="axis-text"
+              x={LEFT + width * at + (at === 0 ? 0 : at === columns.length - 1 ? width : width / 2)}
+              y={HEIGHT - 5}
+              textAnchor={at === 0 ? 'start' : at === columns.length - 1 ? 'end' : 'middle'}
+              aria-hidden="true"
+            >
+              {timeSays(columns[at]?.at ?? 0)}
+            </text>
+          ))}
+          {columns.map((column, at) => {
+            const top = tops[at] ?? 0;
+            const said = `${timeSays(column.at)}: ${series.map((each) => `${says(each.values[at] ?? 0)} ${each.name}`).join(', ')}`;
+            return (
+              <Point key={column.at} href={top === 0 ? undefined : column.href} said={said} x={LEFT + width * at} width={width}>
+                {bars(series, at, kind, y, width).map((bar) => (
+                  <rect
+                    key={bar.name}
+                    className={bar.className}
+                    x={LEFT + width * at + bar.x}
+                    y={bar.y}
+                    width={bar.width}
+                    height={bar.height}
+                  />
+                ))}
+              </Point>
+            );
+          })}
+        </svg>
+      )}
+    </figure>
+  );
+}
+
+function Point({
+  href,
+  said,
+  x,
+  width,
+  children,
+}: {
+  readonly href: string | undefined;
+  readonly said: string;
+  readonly x: number;
+  readonly width: number;
+  readonly children: React.ReactNode;
+}): ReactElement {
+  const area = <rect className="hit" x={x} y={TOP} width={width} height={HEIGHT - TOP - BOTTOM} />;
+  if (href === undefined) return <g>{children}</g>;
+  return (
+    <a href={href} className="point" aria-label={said}>
+      <title>{said}</title>
+      {area}
+      {children}
+    </a>
+  );
+}
+
+type Bar = {
+  readonly name: string;
+  readonly className: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+};
+
+function bars(
+  series: readonly Series[],
+  at: number,
+  kind: ChartProps['kind'],
+  y: (value: number) => number,
+  width: number,
+): Bar[] {
+  const gap = kind === 'area' ? 0 : Math.min(2, width * 0.2);
+  const zero = y(0);
+  if (kind === 'side') {
+    const each = (width - gap) / series.length;
+    return series.map(({ name, className, values }, n) => ({
+      name,
+      className,
+      x: gap / 2 + each * n,
+      y: y(values[at] ?? 0),
+      width: each,
+      height: zero - y(values[at] ?? 0),
+    }));
+  }
+  let below = 0;
+  return series.map(({ name, className, values }) => {
+    const value = values[at] ?? 0;
+    const bar = { name, className, x: gap / 2, y: y(below + value), width: width - gap, height: y(below) - y(below + value) };
+    below += value;
+    return bar;
+  });
+}
+
+/** Horizontal bars of a few named things. */
+export function Ranking({
+  label,
+  rows,
+}: {
+  readonly label: string;
+  readonly rows: readonly { readonly name: string; readonly href: string; readonly value: number; readonly says: string }[];
+}): ReactElement {
+  const max = Math.max(1, ...rows.map(({ value }) => value));
+  return (
+    <figure className="chart ranking">
+      <figcaption>
+        <h3>{label}</h3>
+      </figcaption>
+      <ul>
+        {rows.map((row) => (
+          <li key={row.name}>
+            <a href={row.href}>
+              <span className="words">{row.name}</span>
+              <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+                <rect className="bar-track" width="100" height="6" rx="1" />
+                <rect className="bar" width={(row.value / max) * 100} height="6" rx="1" />
+              </svg>
+              <span className="muted">{row.says}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+function niceMax(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const steps = [1, 2, 4, 5, 10].map((step) => step * power);
+  return Math.max(2, steps.find((step) => step >= value) ?? value);
+}
+
+export const brief = (value: number): string =>
+  value >= 1_000_000
+    ? `${(value / 1_000_000).toFixed(1)}M`
+    : value >= 10_000
+      ? `${Math.round(value / 1_000)}k`
+      : String(Math.round(value * 10) / 10);

@@ -1,0 +1,177 @@
+/** What a person says, and stopping: always in view. Each shows as pending until the log has it. */
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { serverNow } from '../state/clock.ts';
+import { doOnce, draftOf, keepDraft } from '../state/said.ts';
+import { client } from '../state/server.ts';
+import type { ConversationSummary, Deliver, Level } from '../types.ts';
+import { LEVELS, MOMENTS, STOP_DOES } from '../words.ts';
+import { Icon } from './icons.tsx';
+
+type Props = { readonly address: string; readonly summary: ConversationSummary | undefined; readonly paused: boolean };
+type As = 'message' | 'notification';
+
+const IN: readonly { readonly value: string; readonly says: string; readonly ms: number }[] = [
+  { value: 'in:600000', says: 'in 10 min', ms: 600_000 },
+  { value: 'in:3600000', says: 'in 1 h', ms: 3_600_000 },
+];
+
+export function Composer({ address, summary, paused }: Props): ReactElement {
+  const [text, setText] = useState(() => draftOf(address));
+  const [as, setAs] = useState<As>('message');
+  const [kind, setKind] = useState('user.note');
+  const [level, setLevel] = useState<Level>('info');
+  const [moment, setMoment] = useState('next');
+  const [result, setResult] = useState<string | null>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    setText(draftOf(address));
+    setResult(null);
+  }, [address]);
+
+  const write = (value: string): void => {
+    setText(value);
+    keepDraft(address, value);
+  };
+  const send = (): void => {
+    const content = text.trim();
+    if (content === '') return;
+    write('');
+    setResult(null);
+    const deliver = deliverOf(moment);
+    const how = { ...(level === 'info' ? {} : { level }), ...(deliver === undefined ? {} : { deliver }) };
+    void doOnce({ address, what: as === 'message' ? 'message' : kind, says: content }, (id) =>
+      as === 'message'
+        ? client.say(address, { content, ...how }, { idempotencyKey: id })
+        : client.queue({ to: address, kind, message: content, ...how }, { idempotencyKey: id }),
+    );
+    area.current?.focus();
+  };
+  const interrupt = (action: 'pause' | 'resume' | 'cancel'): void => {
+    setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
+    void doOnce({ address, what: action === 'cancel' ? 'stop' : action, says: STOPS[action] }, async (id) => {
+      const done = await client.interrupt(address, { action }, { idempotencyKey: id });
+      setResult(done.effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · '));
+      return done;
+    });
+  };
+  return (
+    <form
+      className="composer"
+      aria-label="Say something"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={area}
+        id="say"
+        aria-label={`Say something to ${address}`}
+        placeholder={`Say something to ${address} …`}
+        rows={Math.min(8, Math.max(2, text.split('\n').length))}
+        value={text}
+        onChange={(event) => write(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            send();
+          }
+        }}
+      />
+      <div className="composer-row">
+        <select aria-label="Send as" value={as} onChange={(event) => setAs(event.target.value as As)}>
+          <option value="message">message</option>
+          <option value="notification">notification</option>
+        </select>
+        {as === 'notification' && (
+          <input aria-label="Kind" value={kind} onChange={(event) => setKind(event.target.value)} size={12} />
+        )}
+        <select aria-label="When" value={moment} onChange={(event) => setMoment(event.target.value)}>
+          {MOMENTS.map(({ value, says }) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+          {IN.map(({ value, says }) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+        </select>
+        <select aria-label="Level" value={level} onChange={(event) => setLevel(event.target.value as Level)}>
+          {LEVELS.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+        <span className="grow" />
+        {paused ? (
+          <button type="button" data-deed="pause" onClick={() => interrupt('resume')}>
+            <Icon name="play" /> Resume
+          </button>
+        ) : (
+          <button type="button" data-deed="pause" onClick={() => interrupt('pause')}>
+            <Icon name="pause" /> Pause
+          </button>
+        )}
+        <Stop does={STOP_DOES[summary?.force ?? 'waits']} onStop={() => interrupt('cancel')} />
+        <button type="submit" className="primary" disabled={text.trim() === ''}>
+          Send <kbd aria-hidden="true">⏎</kbd>
+        </button>
+      </div>
+      <p className="result words" role="status">
+        {result}
+      </p>
+    </form>
+  );
+}
+
+/** Asks once, and says beforehand what will happen at this host. */
+function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => void }): ReactElement {
+  const [asked, setAsked] = useState(false);
+  const first = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (asked) first.current?.focus();
+  }, [asked]);
+  if (!asked)
+    return (
+      <button type="button" className="stop" data-deed="stop" title={`Stop: ${does}`} onClick={() => setAsked(true)}>
+        <Icon name="stop" /> Stop <span className="stop-does">{does}</span>
+      </button>
+    );
+  return (
+    <span
+      className="stop-ask"
+      role="group"
+      aria-label={`Stop: ${does}`}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') setAsked(false);
+      }}
+    >
+      <button
+        type="button"
+        ref={first}
+        className="danger"
+        data-deed="stop-yes"
+        onClick={() => {
+          setAsked(false);
+          onStop();
+        }}
+      >
+        {`Stop: ${does}`}
+      </button>
+      <button type="button" className="quiet" onClick={() => setAsked(false)}>
+        Go on
+      </button>
+    </span>
+  );
+}
+
+const STOPS = { pause: 'Pause: finish this step and wait.', resume: 'Go on.', cancel: 'Stop what you are doing.' } as const;
+
+function deliverOf(moment: string): Deliver | undefined {
+  const later = IN.find(({ value }) => value === moment);
+  if (later !== undefined) return { at: serverNow() + later.ms };
+  return moment === 'next' ? undefined : (moment as Deliver);
+}

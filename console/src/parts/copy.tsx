@@ -1,0 +1,49 @@
+import { useState, type ReactElement } from 'react';
+import { Icon } from './icons.tsx';
+
+/** Copies a text, and says whether that worked. */
+export function Copy({
+  text,
+  label = 'copy',
+  what,
+}: {
+  readonly text: string;
+  readonly label?: string;
+  readonly what: string;
+}): ReactElement {
+  const [said, setSaid] = useState<string | null>(null);
+  const copy = async (): Promise<void> => {
+    setSaid((await copied(text)) ? 'copied' : 'select it and press Ctrl C');
+    setTimeout(() => setSaid(null), 2_000);
+  };
+  return (
+    <button type="button" className="quiet small" onClick={() => void copy()} aria-label={`${label} ${what}`}>
+      <Icon name="copy" />
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  );
+}
+
+/** A page that is not served by https has no clipboard but the old one. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}
+
+/** A command to run, with its button. */
+export const Command = ({ text }: { readonly text: string }): ReactElement => (
+  <div className="command">
+    <code>{text}</code>
+    <Copy text={text} what={text} />
+  </div>
+);

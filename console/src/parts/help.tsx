@@ -1,0 +1,33 @@
+import type { ReactElement } from 'react';
+import { Dialog } from './dialog.tsx';
+
+const KEYS = [
+  ['⌘ K / Ctrl K', 'find agents, conversations, notifications, commands'],
+  ['j, k', 'next, previous row'],
+  ['Enter', 'open it'],
+  ['w', 'why: the story of the chosen or newest notification'],
+  ['m', 'write a message'],
+  ['p', 'pause or resume'],
+  ['s', 'stop (asks once)'],
+  ['Esc', 'close, or leave the text field'],
+  ['?', 'these keys'],
+] as const;
+
+export const Help = ({ onClose }: { readonly onClose: () => void }): ReactElement => (
+  <Dialog label="Keys" className="help" onClose={onClose}>
+    <h2>Keys</h2>
+    <dl>
+      {KEYS.map(([key, does]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+    <button type="button" onClick={onClose}>
+      Close
+    </button>
+  </Dialog>
+);

@@ -1,0 +1,86 @@
+/** The keyboard: keys move the focus and press what stands on the page, so that whatever they do can also be clicked. */
+import { useEffect } from 'react';
+
+type Keys = { readonly onPalette: () => void; readonly onHelp: () => void; readonly onEscape: () => void };
+
+export function useKeys({ onPalette, onHelp, onEscape }: Keys): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        onPalette();
+        return;
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || document.querySelector('dialog[open]') !== null) return;
+      const target = event.target instanceof HTMLElement ? event.target : null;
+      const typing = target !== null && target.closest('input, textarea, select, [contenteditable]') !== null;
+      if (event.key === 'Escape') {
+        if (typing) target.blur();
+        else onEscape();
+        return;
+      }
+      if (typing) return;
+      const done = act(event.key, onHelp);
+      if (done) event.preventDefault();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [onPalette, onHelp, onEscape]);
+}
+
+function act(key: string, onHelp: () => void): boolean {
+  switch (key) {
+    case 'j':
+      return move(1);
+    case 'k':
+      return move(-1);
+    case 'w':
+      return click(chosenNote()?.querySelector('.why-button'));
+    case 'Enter':
+      // Links and buttons open by themselves.
+      return (
+        document.activeElement?.matches('article[data-note]') === true &&
+        click(document.activeElement.querySelector('.why-button'))
+      );
+    case 'm':
+      return focus(document.querySelector<HTMLElement>('#say'));
+    case 'p':
+      return click(document.querySelector('[data-deed=pause]'));
+    case 's':
+      return click(document.querySelector('[data-deed=stop]'));
+    case '?':
+      onHelp();
+      return true;
+    default:
+      return false;
+  }
+}
+
+const rows = (): HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter((row) => row.offsetParent !== null);
+
+/** From the focused row; from none to the first, or in a conversation the newest. */
+function move(by: 1 | -1): boolean {
+  const all = rows();
+  const at = all.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  const next = at < 0 ? (all[0]?.matches('article') ? all.length - 1 : 0) : Math.max(0, Math.min(all.length - 1, at + by));
+  return focus(all[next]);
+}
+
+function chosenNote(): Element | null {
+  const focused = document.activeElement?.closest('article[data-note]');
+  return focused ?? [...document.querySelectorAll('article[data-note]:has(.why-button)')].at(-1) ?? null;
+}
+
+function focus(element: HTMLElement | null | undefined): boolean {
+  if (!element) return false;
+  element.focus();
+  element.scrollIntoView({ block: 'nearest' });
+  return true;
+}
+
+function click(element: Element | null | undefined): boolean {
+  if (!(element instanceof HTMLElement)) return false;
+  element.click();
+  return true;
+}

@@ -1,0 +1,251 @@
+/** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
+import type { ReactElement, ReactNode } from 'react';
+import { exactTime, span, useNow, minuteTime } from '../state/clock.ts';
+import type { Note } from '../state/notes.ts';
+import type { Said } from '../state/said.ts';
+import { forget, tryAgain } from '../state/said.ts';
+import { bodyOf } from '../state/text.ts';
+import { onSays, type Entry, type Rider } from '../state/timeline.ts';
+import { MOMENTS } from '../words.ts';
+import { Icon, LevelShape } from './icons.tsx';
+import { Folded, SaidText } from './said.tsx';
+
+type WhyProps = { readonly id: string; readonly kind: string; readonly open: boolean; readonly onWhy: (id: string) => void };
+
+const Why = ({ id, kind, open, onWhy }: WhyProps): ReactElement => (
+  <button
+    type="button"
+    className="quiet small why-button"
+    aria-pressed={open}
+    aria-label={`Why ${kind}`}
+    onClick={() => onWhy(id)}
+  >
+    Why
+  </button>
+);
+
+type RideEntry = Extract<Entry, { kind: 'ride' }>;
+
+export function Ride({
+  entry,
+  why,
+  onWhy,
+}: {
+  readonly entry: RideEntry;
+  readonly why: string | null;
+  readonly onWhy: (id: string) => void;
+}): ReactElement {
+  return (
+    <>
+      {entry.riders.map((rider) => (
+        <Rode key={rider.id} rider={rider} entry={entry} open={why !== null && rider.ids.includes(why)} onWhy={onWhy} />
+      ))}
+      {entry.summarized.length > 0 && (
+        <p className="mark">{`${entry.summarized.length} more were summarized in one line: there was no room for them`}</p>
+      )}
+    </>
+  );
+}
+
+function Rode({
+  rider,
+  entry,
+  open,
+  onWhy,
+}: {
+  readonly rider: Rider;
+  readonly entry: RideEntry;
+  readonly open: boolean;
+  readonly onWhy: (id: string) => void;
+}): ReactElement {
+  const said = rider.person !== null && rider.action === null && rider.kind === 'user.message';
+  const waited = rider.queuedAt === null ? null : entry.offeredAt - rider.queuedAt;
+  const templated = rider.templated && rider.text !== null;
+  return (
+    <article
+      className={`note rode level-${rider.level} ${said ? 'said' : ''}`}
+      data-note={rider.id}
+      data-state="rode"
+      data-row=""
+      tabIndex={-1}
+      aria-label={`${said ? `message from ${rider.person}` : 'system message'}: ${rider.kind}, ${rider.level}`}
+    >
+      <NoteHead
+        level={rider.level}
+        kind={rider.kind}
+        count={rider.count}
+        said={said}
+        person={rider.person}
+        sender={rider.sender}
+      />
+      <div className="note-body">
+        {templated ? (
+          <SaidText text={bodyOf(rider.text ?? '', rider.format)} templated />
+        ) : (
+          <SaidText text={rider.message} templated={false} />
+        )}
+      </div>
+      <footer>
+        <span>
+          {'rode on '}
+          <Icon name={entry.on.kind === 'tool' || entry.on.kind === 'pulled' ? 'tool' : 'send'} />
+          <b>{onSays(entry.on)}</b>
+          {waited !== null && <span title={`queued ${exactTime(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
+          {rider.ids.length > 1 && ` · ${rider.ids.length} became 1`}
+          {entry.repeated && ' · repeated'}
+          {rider.receipt === 'observed' || rider.receipt === 'read' ? ` · ${rider.receipt}` : ''}
+        </span>
+        <Why id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />
+      </footer>
+    </article>
+  );
+}
+
+function NoteHead({
+  level,
+  kind,
+  count,
+  said = false,
+  person,
+  sender,
+}: {
+  readonly level: Note['level'];
+  readonly kind: string;
+  readonly count: number;
+  readonly said?: boolean;
+  readonly person: string | null;
+  readonly sender: string | null;
+}): ReactElement {
+  return (
+    <header>
+      <LevelShape level={level} silent />
+      <span className="level-word">{level}</span>
+      <span className="kind">{kind}</span>
+      <span className="from">
+        {said || person !== null ? `from ${person}` : sender !== null ? `from the agent ${sender}` : 'system'}
+      </span>
+      {count > 1 && <span className="times" aria-label={`${count} times`}>{`${count}×`}</span>}
+    </header>
+  );
+}
+
+export function Staged({
+  note,
+  open,
+  onWhy,
+}: {
+  readonly note: Note;
+  readonly open: boolean;
+  readonly onWhy: (id: string) => void;
+}): ReactElement {
+  const now = useNow();
+  return (
+    <article
+      className={`note staged level-${note.level}`}
+      data-note={note.id}
+      data-state="staged"
+      data-row=""
+      tabIndex={-1}
+      aria-label={`waiting to ride: ${note.kind}, ${note.level}`}
+    >
+      <NoteHead level={note.level} kind={note.kind} count={note.count} person={note.person} sender={note.sender} />
+      <div className="note-body">
+        <Folded text={note.message} />
+      </div>
+      <footer>
+        <span>
+          {note.state === 'offered' ? 'offered, on its way' : `waits for ${waitsFor(note)}`}
+          <span title={`queued ${exactTime(note.at)}`}>{` · ${span(now - note.at)}`}</span>
+          {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
+          {note.conversation === null && ' · any conversation of this agent'}
+        </span>
+        <Why id={note.id} kind={note.kind} open={open} onWhy={onWhy} />
+      </footer>
+    </article>
+  );
+}
+
+function waitsFor({ deliver, level, action }: Note): string {
+  if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing: it interrupts';
+  if (deliver === null) return 'the next message';
+  if (typeof deliver === 'object') return 'at' in deliver ? minuteTime(deliver.at) : `${deliver.afterTurns} more turns`;
+  return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';
+}
+
+/** Said here, and not in the log yet. */
+export function Pending({ said }: { readonly said: Said }): ReactElement {
+  return (
+    <article
+      className={`note staged pending ${said.state}`}
+      data-note={said.id}
+      data-state="pending"
+      data-row=""
+      tabIndex={-1}
+      aria-label={`${said.what}, ${STATES[said.state]}`}
+    >
+      <header>
+        <span className="kind">{said.what}</span>
+        <span className="from" role="status">
+          {STATES[said.state]}
+        </span>
+      </header>
+      <div className="note-body">
+        <Folded text={said.says} />
+      </div>
+      {said.state === 'failed' && (
+        <footer>
+          <span className="failed-why words">{said.problem}</span>
+          <span className="buttons">
+            {said.retryable && (
+              <button type="button" className="small" onClick={() => tryAgain(said.id)}>
+                Try again
+              </button>
+            )}
+            <button type="button" className="quiet small" onClick={() => forget(said.id)}>
+              Forget it
+            </button>
+          </span>
+        </footer>
+      )}
+    </article>
+  );
+}
+
+const STATES = { sending: 'sending', accepted: 'taken, not in the log yet', failed: 'not sent' } as const;
+
+type EndedEntry = Extract<Entry, { kind: 'ended' }>;
+
+export function Ended({
+  entry,
+  why,
+  onWhy,
+}: {
+  readonly entry: EndedEntry;
+  readonly why: string | null;
+  readonly onWhy: (id: string) => void;
+}): ReactNode {
+  const [first] = entry.ids;
+  const [note] = entry.notes;
+  if (first === undefined) return null;
+  return (
+    <article
+      className="note ended"
+      data-note={first}
+      data-state="ended"
+      data-row=""
+      tabIndex={-1}
+      aria-label={`${entry.outcome}: ${note?.kind ?? first}`}
+    >
+      <header>
+        {note && <LevelShape level={note.level} silent />}
+        <span className="kind">{note?.kind ?? first}</span>
+        {entry.ids.length > 1 && <span className="from">{`and ${entry.ids.length - 1} more`}</span>}
+        <span className="outcome">{entry.outcome}</span>
+      </header>
+      <footer>
+        <span className="words">{`${entry.by}: ${entry.reason}`}</span>
+        <Why id={first} kind={note?.kind ?? 'it ended'} open={why === first} onWhy={onWhy} />
+      </footer>
+    </article>
+  );
+}

@@ -1,0 +1,159 @@
+/** ⌘K: agents, conversations, notifications and commands, by a few letters of them. */
+import { useEffect, useId, useMemo, useRef, useState, type ReactElement } from 'react';
+import { go, to } from '../route.ts';
+import { agentsNow } from '../state/agents.ts';
+import { messageOf } from '../state/loaded.ts';
+import { client } from '../state/server.ts';
+import type { NotificationView } from '../types.ts';
+import { Dialog } from './dialog.tsx';
+import { setTheme } from './theme.ts';
+
+type Choice = {
+  readonly id: string;
+  readonly group: string;
+  readonly says: string;
+  readonly more: string;
+  readonly run: () => void;
+};
+
+const SHOWN = 40;
+
+export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
+  const [asked, setAsked] = useState('');
+  const [at, setAt] = useState(0);
+  const [found, setFound] = useState<readonly NotificationView[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const end = new AbortController();
+    client.notifications({ limit: 100, signal: end.signal }).then(
+      ({ items }) => setFound(items),
+      (error: unknown) => {
+        if (!end.signal.aborted) setProblem(messageOf(error));
+      },
+    );
+    return () => end.abort();
+  }, []);
+  const all = useMemo(() => [...commands(onHelp), ...conversations(), ...notifications(found)], [found, onHelp]);
+  const choices = useMemo(() => {
+    const words = asked.toLowerCase().split(/\s+/u).filter(Boolean);
+    const scored = all.filter((choice) =>
+      words.every((word) => `${choice.group} ${choice.says} ${choice.more}`.toLowerCase().includes(word)),
+    );
+    return scored.slice(0, SHOWN);
+  }, [all, asked]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  const run = (choice: Choice | undefined): void => {
+    if (choice === undefined) return;
+    onClose();
+    choice.run();
+  };
+  const chosen = choices[at];
+  return (
+    <Dialog label="Find or do" className="palette" onClose={onClose}>
+      <input
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- a dialog for typing
+        autoFocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={`${id} list`.replaceAll(' ', '-')}
+        aria-activedescendant={chosen === undefined ? undefined : `${id}-${at}`}
+        aria-label="Find agents, conversations, notifications, commands"
+        placeholder="Find agents, conversations, notifications, commands …"
+        value={asked}
+        onChange={(event) => {
+          setAsked(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown') setAt((n) => Math.min(choices.length - 1, n + 1));
+          else if (event.key === 'ArrowUp') setAt((n) => Math.max(0, n - 1));
+          else if (event.key === 'Enter') run(chosen);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      {problem !== null && <p className="muted words">{problem}</p>}
+      <ul role="listbox" aria-label="Found" id={`${id} list`.replaceAll(' ', '-')} ref={list}>
+        {choices.map((choice, n) => (
+          <li
+            key={choice.id}
+            id={`${id}-${n}`}
+            role="option"
+            aria-selected={n === at}
+            onMouseMove={() => setAt(n)}
+            onClick={() => run(choice)}
+          >
+            <span className="palette-group">{choice.group}</span>
+            <span className="words">{choice.says}</span>
+            <span className="muted words">{choice.more}</span>
+          </li>
+        ))}
+        {choices.length === 0 && <li className="muted">{`Nothing has “${asked}” in its name.`}</li>}
+      </ul>
+    </Dialog>
+  );
+}
+
+function commands(onHelp: () => void): Choice[] {
+  const page = (says: string, address: string, more: string): Choice => ({
+    id: `page ${says}`,
+    group: 'go',
+    says,
+    more,
+    run: () => go(address),
+  });
+  const deed = (says: string, more: string, key: string): Choice => ({
+    id: `do ${says}`,
+    group: 'do',
+    says,
+    more,
+    run: () => pressed(key),
+  });
+  return [
+    page('Agents', to.agents(), 'what they do'),
+    page('Activity', to.activity(), 'charts'),
+    page('Tasks', to.tasks(), ''),
+    page('Settings: notifications', to.settings('notifications'), 'subscribers'),
+    page('Settings: account', to.settings('account'), ''),
+    page('Settings: models', to.settings('models'), ''),
+    page('Settings: advanced', to.settings('advanced'), 'filters, budgets, sources, tokens'),
+    deed('Write a message', 'm', 'm'),
+    deed('Pause or resume', 'p', 'p'),
+    deed('Stop', 's, asks once', 's'),
+    { id: 'help', group: 'do', says: 'Keys', more: '?', run: onHelp },
+    ...(['system', 'light', 'dark'] as const).map((theme) => ({
+      id: `theme ${theme}`,
+      group: 'do',
+      says: `Theme: ${theme}`,
+      more: '',
+      run: () => setTheme(theme),
+    })),
+  ];
+}
+
+const pressed = (key: string): void => void document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+
+const conversations = (): Choice[] =>
+  agentsNow().flatMap((agent) => {
+    const all = agent.conversations.length > 0 ? agent.conversations.map((each) => each.conversation) : ['main'];
+    return all.map((conversation) => ({
+      id: `${agent.log}#${conversation}`,
+      group: 'agent',
+      says: `${agent.log}#${conversation}`,
+      more: agent.hosts.join(', '),
+      run: () => go(to.conversation(agent.log, conversation)),
+    }));
+  });
+
+const notifications = (found: readonly NotificationView[]): Choice[] =>
+  found.map((n) => ({
+    id: `${n.log} ${n.id} ${n.conversation}`,
+    group: n.level,
+    says: n.message.split('\n', 1)[0]?.slice(0, 120) ?? '',
+    more: `${n.kind} · ${n.log} · ${n.receipt}`,
+    run: () => go(to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)),
+  }));

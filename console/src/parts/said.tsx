@@ -1,0 +1,98 @@
+/** A text of somebody else's. It is only ever text: nothing in it becomes an element of the page. */
+import { useId, useState, type ReactElement } from 'react';
+import type { Json } from '../../../src/core/json.ts';
+import { firstOf, saidIn, tableOf } from '../state/text.ts';
+
+/** Collapsed when it is long; TOON as a table, and as it was sent where it cannot be read. */
+export function SaidText({ text, templated }: { readonly text: string; readonly templated: boolean }): ReactElement {
+  const said = saidIn(text, templated);
+  switch (said.kind) {
+    case 'plain':
+      return <Folded text={said.text} />;
+    case 'toon':
+      return <Folded text={said.text} whole={<Toon value={said.value} />} />;
+    case 'unreadable':
+      return (
+        <>
+          <p className="unreadable">could not be read as TOON; shown as it was sent</p>
+          <Folded text={said.text} whole={<pre className="sent">{said.text}</pre>} />
+        </>
+      );
+    default:
+      return said satisfies never;
+  }
+}
+
+/** `whole`: how it is shown when it is not collapsed. */
+export function Folded({ text, whole }: { readonly text: string; readonly whole?: ReactElement }): ReactElement {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const first = firstOf(text);
+  const all = whole ?? <span className="words">{text}</span>;
+  if (first === null) return all;
+  return (
+    <div className="folded">
+      <div id={id}>{open ? all : <span className="words">{first}</span>}</div>
+      <button type="button" className="quiet small" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        {open ? 'Show less' : 'Show more'}
+      </button>
+    </div>
+  );
+}
+
+export function Toon({ value }: { readonly value: Json }): ReactElement {
+  const table = tableOf(value);
+  if (table !== null)
+    return (
+      <div className="scroll-x" tabIndex={0} role="group" aria-label="table">
+        <table className="toon">
+          <thead>
+            <tr>
+              {table.columns.map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row, at) => (
+              <tr key={at}>
+                {table.columns.map((column) => (
+                  <td key={column}>{plain(row[column] ?? null)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    );
+  if (Array.isArray(value))
+    return (
+      <ul className="toon-list">
+        {(value as readonly Json[]).map((each, at) => (
+          <li key={at}>
+            <Toon value={each} />
+          </li>
+        ))}
+      </ul>
+    );
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value);
+    return (
+      <dl className="toon-fields">
+        {entries.map(([key, each]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              <Toon value={each} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  return <span className="words">{plain(value)}</span>;
+}
+
+const plain = (value: Json): string => (value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));

@@ -1,0 +1,20 @@
+/** Light and dark from the same tokens: as the system says, unless a person chose. */
+import { Cell } from '../state/cell.ts';
+
+export type Theme = 'system' | 'light' | 'dark';
+const KEY = 'theme';
+
+const kept = localStorage.getItem(KEY);
+export const theme = new Cell<Theme>(kept === 'light' || kept === 'dark' ? kept : 'system');
+
+export function setTheme(to: Theme): void {
+  if (to === 'system') localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, to);
+  theme.set(to);
+}
+
+const show = (): void => {
+  document.documentElement.dataset['theme'] = theme.value;
+};
+show();
+theme.watch(show);

@@ -1,0 +1,70 @@
+/** Who is there: the first pages of the list, asked again when the log or the time says that it may be another one. */
+import type { AgentSummary } from '../../../src/client/index.ts';
+import { Cell, useCell } from './cell.ts';
+import { generation, listen } from './live.ts';
+import { messageOf } from './loaded.ts';
+import { client } from './server.ts';
+import { soon } from './soon.ts';
+
+export type Agents = {
+  readonly items: readonly AgentSummary[];
+  readonly loading: boolean;
+  readonly problem: string | null;
+  /** There are others behind these. */
+  readonly more: boolean;
+};
+
+const PAGE = 100;
+/** Presence is in no record: contacts are seen by asking. */
+const ASK_EVERY_MS = 10_000;
+const AFTER_RECORDS_MS = 150;
+
+const cell = new Cell<Agents>({ items: [], loading: true, problem: null, more: false });
+let pages = 1;
+
+const load = async (): Promise<void> => {
+  try {
+    const items: AgentSummary[] = [];
+    let next: string | null = null;
+    for (let page = 0; page < pages; page++) {
+      const reply: Awaited<ReturnType<typeof client.agents>> = await client.agents({
+        limit: PAGE,
+        ...(next === null ? {} : { after: next }),
+      });
+      items.push(...reply.items);
+      next = reply.next;
+      if (next === null) break;
+    }
+    cell.set({ items, loading: false, problem: null, more: next !== null });
+  } catch (error) {
+    cell.set({ ...cell.value, loading: false, problem: messageOf(error) });
+  }
+};
+
+const loading = soon(load, AFTER_RECORDS_MS);
+let begun = false;
+
+export function beginAgents(): void {
+  if (begun) return;
+  begun = true;
+  void load();
+  listen(() => loading.ask());
+  generation.watch(() => loading.ask());
+  setInterval(() => {
+    if (document.visibilityState === 'visible') loading.ask();
+  }, ASK_EVERY_MS);
+}
+
+export const useAgents = (): Agents => useCell(cell);
+export const moreAgents = (): void => {
+  pages++;
+  loading.ask();
+};
+export const agentsNow = (): readonly AgentSummary[] => cell.value.items;
+
+export type AgentState = 'busy' | 'ready' | 'paused' | 'away';
+export function stateOf({ paused, active, doing }: AgentSummary): AgentState {
+  if (paused) return 'paused';
+  if (!active) return 'away';
+  return doing.kind === 'nothing' ? 'ready' : 'busy';
+}

@@ -1,0 +1,52 @@
+/** The server's time, as far as it is known here, and how times are said. */
+import { Cell, useCell } from './cell.ts';
+import { useEffect } from 'react';
+
+let skewMs = 0;
+const tick = new Cell(Date.now());
+let lookers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+export function serverSaid(now: number): void {
+  skewMs = now - Date.now();
+  tick.set(now);
+}
+
+export const serverNow = (): number => Date.now() + skewMs;
+
+/** Renders again each second. */
+export function useNow(): number {
+  useEffect(() => {
+    if (lookers++ === 0) timer = setInterval(() => tick.set(serverNow()), 1_000);
+    return () => {
+      if (--lookers === 0) clearInterval(timer);
+    };
+  }, []);
+  return Math.max(useCell(tick), serverNow() - 1_000);
+}
+
+/** `4 s`, `3 min`, `2 h`, `5 d`. */
+export function span(ms: number): string {
+  const s = Math.max(0, ms) / 1_000;
+  if (s < 10) return `${s < 0.1 ? s.toFixed(2) : s.toFixed(1)} s`;
+  if (s < 90) return `${Math.round(s)} s`;
+  if (s < 90 * 60) return `${Math.round(s / 60)} min`;
+  if (s < 36 * 3_600) return `${Math.round(s / 3_600)} h`;
+  return `${Math.round(s / 86_400)} d`;
+}
+
+export const ago = (at: number, now: number): string => (now - at < 5_000 ? 'just now' : `${span(now - at)} ago`);
+
+const TIME = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+const MINUTE = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { year: 'numeric', month: 'short', day: 'numeric' });
+
+export const exactTime = (at: number): string => TIME.format(at);
+export const minuteTime = (at: number): string => MINUTE.format(at);
+export const day = (at: number): string => DAY.format(at);
+export const exact = (at: number): string => `${DAY.format(at)}, ${TIME.format(at)}`;

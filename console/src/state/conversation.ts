@@ -1,0 +1,133 @@
+/** One conversation: its history by the page, what comes, what waits, and what a person has said that is not in the log yet. */
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Stored } from '../../../src/core/records.ts';
+import { ApiError } from '../../../src/client/index.ts';
+import type { NotificationView } from '../types.ts';
+import { useCell } from './cell.ts';
+import { generation, listen } from './live.ts';
+import { messageOf } from './loaded.ts';
+import { applied, as, concerns, learn, NOTHING_KNOWN, type Known } from './notes.ts';
+import { client } from './server.ts';
+import { soon } from './soon.ts';
+
+export type Talk = {
+  readonly loading: boolean;
+  readonly problem: string | null;
+  /** Nobody has ever seen it. */
+  readonly unknown: boolean;
+  /** Oldest first. */
+  readonly records: readonly Stored[];
+  readonly known: Known;
+  /** There is history before the first record. */
+  readonly earlier: boolean;
+  readonly loadingEarlier: boolean;
+  readonly loadEarlier: () => void;
+};
+
+type State = Pick<Talk, 'loading' | 'problem' | 'unknown' | 'records' | 'known' | 'loadingEarlier'> & {
+  readonly before: string | null;
+};
+
+const PAGE = 150;
+const LISTED = 200;
+const START: State = {
+  loading: true,
+  problem: null,
+  unknown: false,
+  records: [],
+  known: NOTHING_KNOWN,
+  before: null,
+  loadingEarlier: false,
+};
+
+export function useTalk(log: string, conversation: string): Talk {
+  const [state, setState] = useState(START);
+  const round = useCell(generation);
+  const before = useRef<string | null>(null);
+  before.current = state.before;
+
+  useEffect(() => {
+    let over = false;
+    setState(START);
+    const address = `${log}#${conversation}`;
+    const add = (more: readonly Stored[], heard: readonly NotificationView[] = []): void => {
+      if (over) return;
+      setState((now) => {
+        const own = more.filter((record) => concerns(record, conversation));
+        const records = merged(now.records, own);
+        // Lists may be older than records that came meanwhile: those are applied again on top.
+        const known =
+          heard.length === 0
+            ? applied(now.known, more, conversation)
+            : applied(learn(now.known, heard, conversation), merged(now.records, more), conversation);
+        return { ...now, records, known };
+      });
+    };
+    // Counts of what was folded, and what was taken by others, is asked again rather than guessed.
+    const relist = soon(async () => {
+      const { items } = await client.notifications({ log, conversation, state: 'open', limit: LISTED });
+      add([], items);
+    }, 250);
+    const end = listen((records) => {
+      const mine = records.filter((record) => record.log === log);
+      if (mine.length === 0) return;
+      add(mine);
+      if (mine.some(({ body }) => as(body, 'system_notification_folded') !== undefined || 'action' in body)) relist.ask();
+    });
+    void (async () => {
+      try {
+        const page = await client.records(address, { newest: true, limit: PAGE });
+        const [open, all] = await Promise.all([
+          client.notifications({ log, conversation, state: 'open', limit: LISTED }),
+          client.notifications({ log, conversation, limit: LISTED }),
+        ]);
+        add(page.items, [...open.items, ...all.items]);
+        if (!over) setState((now) => ({ ...now, loading: false, before: page.next, unknown: false }));
+      } catch (error) {
+        if (over) return;
+        const unknown = error instanceof ApiError && error.status === 404;
+        setState((now) => ({ ...now, loading: false, unknown, problem: unknown ? null : messageOf(error) }));
+      }
+    })();
+    return () => {
+      over = true;
+      end();
+      relist.end();
+    };
+  }, [log, conversation, round]);
+
+  return useMemo(
+    () => ({
+      ...state,
+      earlier: state.before !== null,
+      loadEarlier: () => {
+        const from = before.current;
+        if (from === null) return;
+        setState((now) => ({ ...now, loadingEarlier: true }));
+        client.records(`${log}#${conversation}`, { before: Number(from), limit: PAGE }).then(
+          (page) =>
+            setState((now) => {
+              const records = merged(page.items, now.records);
+              return {
+                ...now,
+                records,
+                known: applied(now.known, page.items, conversation),
+                before: page.next,
+                loadingEarlier: false,
+              };
+            }),
+          (error: unknown) => setState((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) })),
+        );
+      },
+    }),
+    [state, log, conversation],
+  );
+}
+
+/** Both in order, each record once. */
+function merged(a: readonly Stored[], b: readonly Stored[]): readonly Stored[] {
+  if (b.length === 0) return a;
+  const last = a.at(-1);
+  if (last !== undefined && (b[0]?.seq ?? 0) > last.seq) return [...a, ...b];
+  return [...new Map([...a, ...b].map((record) => [record.seq, record])).values()].toSorted((x, y) => x.seq - y.seq);
+}

@@ -1,0 +1,119 @@
+/**
+ * One stream for the whole page: browsers open six connections to a server, for all tabs together. It goes on where it was,
+ * so whoever listens gets each record once and in order.
+ *
+ * - **connecting**: nothing has come yet.
+ * - **live**: what is seen is as new as the log.
+ * - **away**: the connection is lost; what is seen is as of `since`, and the next try is at `againAt`.
+ * - **resting**: nobody has looked at this page for a while, so the connection was given back.
+ * - **over**: this browser is not logged in (any more).
+ */
+import { ApiError, type StreamState } from '../../../src/client/index.ts';
+import type { Stored } from '../../../src/core/records.ts';
+import { Cell } from './cell.ts';
+import { client } from './server.ts';
+
+export type Connection =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'away'; readonly since: number; readonly againAt: number; readonly why: string }
+  | { readonly kind: 'resting' }
+  | { readonly kind: 'over' };
+
+export const connection = new Cell<Connection>({ kind: 'connecting' });
+/** Grows when what was seen may miss something: everything is read again then. */
+export const generation = new Cell(0);
+
+type Listener = (records: readonly Stored[]) => void;
+const listeners = new Set<Listener>();
+
+/** Records as they come, some at a time. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Records that come within a frame are one change of the page. */
+const TOGETHER_MS = 16;
+const REST_AFTER_MS = 60_000;
+
+let position: number | undefined;
+let running: AbortController | undefined;
+let waiting: Stored[] = [];
+let onOver: () => void = () => {};
+
+export function start(from: number, over: () => void): void {
+  position ??= from;
+  onOver = over;
+  run();
+}
+
+function run(): void {
+  if (running !== undefined) return;
+  running = new AbortController();
+  void follow(running.signal);
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  const onState = (state: StreamState): void => {
+    if (signal.aborted) return;
+    const before = connection.value;
+    if (state.kind === 'live') connection.set({ kind: 'live' });
+    else
+      connection.set({
+        kind: 'away',
+        since: before.kind === 'away' ? before.since : Date.now(),
+        againAt: Date.now() + state.againInMs,
+        why: state.error.message,
+      });
+  };
+  while (!signal.aborted) {
+    try {
+      for await (const record of client.stream({
+        ...(position === undefined ? {} : { after: position }),
+        onState,
+        signal,
+        maxBackoffMs: 5_000,
+      })) {
+        position = record.seq;
+        if (waiting.length === 0) setTimeout(hand, TOGETHER_MS);
+        waiting.push(record);
+      }
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.code === 'bad_argument') {
+        // The server has another log than before: nothing that is shown is known to be true.
+        position = undefined;
+        generation.set(generation.value + 1);
+        continue;
+      }
+      connection.set({ kind: 'over' });
+      running = undefined;
+      onOver();
+      return;
+    }
+  }
+}
+
+function hand(): void {
+  const records = waiting;
+  waiting = [];
+  for (const listener of listeners) listener(records);
+}
+
+let rest: ReturnType<typeof setTimeout> | undefined;
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(rest);
+  if (document.visibilityState === 'hidden')
+    rest = setTimeout(() => {
+      if (running === undefined) return;
+      running.abort();
+      running = undefined;
+      connection.set({ kind: 'resting' });
+    }, REST_AFTER_MS);
+  else if (connection.value.kind === 'resting') {
+    connection.set({ kind: 'connecting' });
+    run();
+  }
+});

@@ -1,0 +1,206 @@
+/**
+ * What is known of the notifications of one conversation: as the server listed them, moved on by the records that came
+ * since. Applying a record a second time changes nothing, so lists and records may overlap.
+ */
+import type { Draft, KnownDraft, Stored } from '../../../src/core/records.ts';
+import type { Deliver, Level, NotificationView } from '../types.ts';
+
+export type Note = {
+  readonly id: string;
+  readonly log: string;
+  /** Null: for whichever conversation of the agent carries first. */
+  readonly conversation: string | null;
+  readonly kind: string;
+  readonly level: Level;
+  readonly message: string;
+  readonly count: number;
+  readonly action: string | null;
+  readonly person: string | null;
+  readonly sender: string | null;
+  readonly subscriber: string | null;
+  /** Its text is made by a subscriber's template, which are TOON. */
+  readonly templated: boolean;
+  readonly deliver: Deliver | null;
+  readonly seq: number;
+  readonly at: number;
+  readonly expiresAt: number | null;
+  readonly state: 'open' | 'offered' | 'closed';
+  readonly receipt: string;
+  readonly gate: boolean;
+};
+
+export type Notes = ReadonlyMap<string, Note>;
+
+export const noteOf = (view: NotificationView): Note => ({
+  id: view.id,
+  log: view.log,
+  conversation: view.conversation,
+  kind: view.kind,
+  level: view.level,
+  message: view.message,
+  count: view.count,
+  action: view.action,
+  person: view.person,
+  sender: view.sender,
+  subscriber: view.subscriber,
+  templated: false,
+  deliver: view.deliver as Deliver | null,
+  seq: view.seq,
+  at: view.at,
+  expiresAt: view.expiresAt,
+  state: view.state,
+  receipt: view.receipt,
+  gate: view.gate,
+});
+
+/** The record as one of a type, where it is one. */
+export const as = <T extends KnownDraft['type']>(body: Draft, type: T): Extract<KnownDraft, { type: T }> | undefined =>
+  body.type === type ? (body as Extract<KnownDraft, { type: T }>) : undefined;
+
+type Carried = Pick<Extract<KnownDraft, { type: 'chat_request' }>, 'notifications' | 'summarizes'>;
+
+/** A record is of this conversation, or of the agent as a whole. */
+export function concerns({ body }: Stored, conversation: string): boolean {
+  const { audience } = body as { readonly audience?: readonly string[] };
+  if (body.conversation !== undefined) return body.conversation === conversation;
+  return audience === undefined || audience.length === 0 || audience.includes(conversation);
+}
+
+/** Carriers that were offered and neither confirmed nor released: whose ids they hold. */
+export type Offers = ReadonlyMap<string, readonly string[]>;
+export type Known = { readonly notes: Notes; readonly offers: Offers };
+
+export const NOTHING_KNOWN: Known = { notes: new Map(), offers: new Map() };
+
+/** `heard`: the server's lists, which are newer than whatever was known. */
+export function learn(known: Known, heard: readonly NotificationView[], conversation: string): Known {
+  const notes = new Map(known.notes);
+  for (const view of heard) {
+    if (view.conversation !== null && view.conversation !== conversation) continue;
+    const before = notes.get(view.id);
+    notes.set(view.id, { ...noteOf(view), templated: before?.templated ?? false });
+  }
+  return { notes, offers: known.offers };
+}
+
+export function applied(known: Known, records: readonly Stored[], conversation: string): Known {
+  const notes = new Map(known.notes);
+  const offers = new Map(known.offers);
+  const change = (ids: readonly string[], { body }: Stored, to: (note: Note) => Partial<Note>): void => {
+    for (const id of ids) {
+      const note = notes.get(id);
+      if (note === undefined) continue;
+      // Another conversation closes only what was for anyone.
+      if (note.conversation !== null && body.conversation !== undefined && body.conversation !== note.conversation) continue;
+      notes.set(id, { ...note, ...to(note) });
+    }
+  };
+  const delivered = (note: Note): Partial<Note> =>
+    note.state === 'closed' ? {} : { state: 'closed', receipt: 'delivered', gate: note.action === 'pause' && note.gate };
+  for (const record of records) {
+    const { body } = record;
+    const queued = as(body, 'system_notification_queued');
+    if (queued !== undefined) {
+      const before = notes.get(queued.id);
+      if (before !== undefined) notes.set(queued.id, { ...before, templated: queued.subscriber?.template !== undefined });
+      else if (concerns(record, conversation)) notes.set(queued.id, queuedNote(record, queued, conversation));
+      // A later word takes a pause back.
+      if (queued.action === 'resume')
+        for (const [id, note] of notes) if (note.action === 'pause') notes.set(id, { ...note, gate: false });
+      continue;
+    }
+    const offered = as(body, 'carrier_offered');
+    if (offered !== undefined) {
+      const ids = [...offered.ids, ...(offered.summarizes ?? [])];
+      offers.set(offered.carrier, ids);
+      change(ids, record, (note) => (note.state === 'open' ? { state: 'offered', receipt: 'offered' } : {}));
+      continue;
+    }
+    const confirmed = as(body, 'carrier_confirmed');
+    if (confirmed !== undefined) {
+      change(offers.get(confirmed.carrier) ?? [], record, delivered);
+      offers.delete(confirmed.carrier);
+      continue;
+    }
+    const released = as(body, 'carrier_released');
+    if (released !== undefined) {
+      change(offers.get(released.carrier) ?? [], record, (note) =>
+        note.state === 'offered' ? { state: 'open', receipt: 'offered' } : {},
+      );
+      offers.delete(released.carrier);
+      continue;
+    }
+    if (body.type === 'chat_request' || body.type === 'tool_call_response') {
+      const { notifications = [], summarizes = [] } = body as Carried;
+      for (const carried of notifications) {
+        const note = notes.get(carried.id);
+        if (note !== undefined && carried.subscriber?.template !== undefined) notes.set(carried.id, { ...note, templated: true });
+      }
+      change([...notifications.map(({ id }) => id), ...summarizes], record, delivered);
+      continue;
+    }
+    const closed = as(body, 'notification_closed');
+    if (closed !== undefined) {
+      change(closed.ids, record, (note) =>
+        note.state === 'closed'
+          ? { gate: false }
+          : {
+              state: 'closed',
+              gate: false,
+              receipt: note.state === 'offered' || note.receipt === 'offered' ? 'maybe_seen' : closed.outcome,
+            },
+      );
+      continue;
+    }
+    const folded = as(body, 'system_notification_folded');
+    if (folded !== undefined) {
+      change([folded.id], record, () => ({ state: 'closed', receipt: 'folded' }));
+      continue;
+    }
+    const observed = as(body, 'notification_observed');
+    if (observed !== undefined) {
+      change(observed.ids, record, (note) => (note.receipt === 'read' ? {} : { receipt: 'observed' }));
+      continue;
+    }
+    const read = as(body, 'notification_read');
+    if (read !== undefined) change(read.ids, record, (note) => ({ receipt: 'read', gate: note.action === 'pause' && note.gate }));
+  }
+  return { notes, offers };
+}
+
+function queuedNote(
+  record: Stored,
+  queued: Extract<KnownDraft, { type: 'system_notification_queued' }>,
+  conversation: string,
+): Note {
+  const { seq, at, log } = record;
+  const level = queued.level ?? 'info';
+  const only = queued.conversation !== undefined || (queued.audience?.length ?? 0) > 0;
+  return {
+    id: queued.id,
+    log,
+    conversation: only ? conversation : null,
+    kind: `${queued.kind.source}.${queued.kind.name}`,
+    level,
+    message: queued.message,
+    count: queued.count ?? 1,
+    action: queued.action ?? null,
+    person: queued.origin?.person ?? null,
+    sender: queued.origin?.agent ?? null,
+    subscriber: queued.subscriber?.id ?? null,
+    templated: queued.subscriber?.template !== undefined,
+    deliver: queued.deliver ?? null,
+    seq,
+    at,
+    expiresAt: queued.expiresAt ?? null,
+    state: 'open',
+    receipt: 'queued',
+    gate: queued.action === 'cancel' || queued.action === 'pause' || (level === 'critical' && queued.action !== 'resume'),
+  };
+}
+
+/** What waits to ride, in the order in which it was queued. */
+export const waitingOf = (notes: Notes): Note[] =>
+  [...notes.values()].filter(({ state }) => state !== 'closed').toSorted((a, b) => a.seq - b.seq);
+
+export const isPaused = (notes: Notes): boolean => [...notes.values()].some(({ action, gate }) => action === 'pause' && gate);

@@ -1,0 +1,75 @@
+/** How texts of others are shown: never more than a person wants at first, and TOON as what it says. */
+import { decode } from '@toon-format/toon';
+import type { Json } from '../../../src/core/json.ts';
+
+const LONG_CHARS = 200;
+const LONG_LINES = 3;
+const FIRST_LINE_CHARS = 100;
+
+/** Null: short enough to be shown whole. */
+export function firstOf(text: string): string | null {
+  const lines = text.split('\n');
+  if (text.length <= LONG_CHARS && lines.length <= LONG_LINES) return null;
+  const first = (lines.find((line) => line.trim() !== '') ?? '').trim();
+  return first.length > FIRST_LINE_CHARS ? `${first.slice(0, FIRST_LINE_CHARS - 1)}…` : first;
+}
+
+export type Said =
+  | { readonly kind: 'plain'; readonly text: string }
+  | { readonly kind: 'toon'; readonly value: Json; readonly text: string }
+  /** It was meant to be TOON and is not. */
+  | { readonly kind: 'unreadable'; readonly text: string };
+
+/** What only a table of TOON begins with: `name[3]{a,b}:`. */
+const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
+
+/** A line of what the model was sent, without what its view puts round it. */
+export function bodyOf(text: string, format: string | null): string {
+  switch (format ?? '') {
+    case 'default':
+      return dedented(text.replace(/^[^\s:]+ (?:info|warning|error|critical)\b[^:\n]*:[ \n]?/u, ''));
+    case 'markdown':
+      return dedented(text.replace(/^- /u, ''));
+    case 'xml':
+    case 'xml_batch':
+      return text.replace(/^\s*<notification\b[^>]*>\n?/u, '').replace(/\n?<\/notification>\s*$/u, '');
+    default:
+      return text;
+  }
+}
+
+/** Views indent what follows the first line by four. */
+const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
+
+/** `templated`: it was made by a subscriber's template, and those make TOON. */
+export function saidIn(text: string, templated: boolean): Said {
+  if (!templated && !TABLE.test(text)) return { kind: 'plain', text };
+  try {
+    const value = decode(text, { strict: true });
+    // One word or sentence is no document.
+    if (value === null || typeof value !== 'object') return { kind: 'plain', text };
+    return { kind: 'toon', value, text };
+  } catch {
+    return { kind: 'unreadable', text };
+  }
+}
+
+/** Rows with the same columns of plain values. */
+export function tableOf(
+  value: Json,
+): { readonly columns: readonly string[]; readonly rows: readonly Readonly<Record<string, Json>>[] } | null {
+  if (!Array.isArray(value) || value.length === 0) return null;
+  const [first] = value as readonly Json[];
+  if (!isRow(first)) return null;
+  const columns = Object.keys(first);
+  const same = (value as readonly Json[]).every(
+    (row) => isRow(row) && Object.keys(row).length === columns.length && columns.every((column) => Object.hasOwn(row, column)),
+  );
+  return same && columns.length > 0 ? { columns, rows: value as readonly Readonly<Record<string, Json>>[] } : null;
+}
+
+const isRow = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((each) => typeof each !== 'object' || each === null);

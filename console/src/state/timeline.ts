@@ -1,0 +1,289 @@
+/** A conversation as a person reads it, made from its records alone. Pure: the same records give the same timeline. */
+import type { Json } from '../../../src/core/json.ts';
+import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../../src/core/records.ts';
+import type { Level } from '../types.ts';
+import { as, type Note, type Notes } from './notes.ts';
+
+/** One line of what the model read: one notification, or several that were coalesced. */
+export type Rider = {
+  readonly id: string;
+  readonly ids: readonly string[];
+  readonly kind: string;
+  readonly level: Level;
+  readonly message: string;
+  /** How many happened. */
+  readonly count: number;
+  readonly person: string | null;
+  readonly sender: string | null;
+  readonly action: string | null;
+  readonly subscriber: string | null;
+  readonly templated: boolean;
+  /** Its line of what was sent; null where that is not known. */
+  readonly text: string | null;
+  readonly format: string | null;
+  readonly queuedAt: number | null;
+  readonly receipt: string | null;
+};
+
+/** What it rode on. */
+export type On =
+  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'person' }
+  | { readonly kind: 'system' }
+  | { readonly kind: 'hook'; readonly name: string }
+  | { readonly kind: 'pulled' };
+
+type At = { readonly seq: number; readonly at: number };
+export type Entry = At &
+  (
+    | { readonly kind: 'person'; readonly who: string; readonly text: string }
+    | { readonly kind: 'system'; readonly text: string }
+    | { readonly kind: 'agent'; readonly text: string; readonly truncated: boolean; readonly data: Json | undefined }
+    | { readonly kind: 'thought'; readonly text: string }
+    | {
+        readonly kind: 'tool';
+        readonly id: string;
+        readonly name: string;
+        readonly args: Json;
+        /** Undefined while it runs. */
+        readonly result: { readonly content: string; readonly isError: boolean; readonly at: number } | undefined;
+      }
+    | {
+        readonly kind: 'ride';
+        readonly on: On;
+        readonly riders: readonly Rider[];
+        /** Closed as a line that says how many of what. */
+        readonly summarized: readonly string[];
+        readonly repeated: boolean;
+        readonly offeredAt: number;
+      }
+    | {
+        readonly kind: 'ended';
+        readonly ids: readonly string[];
+        readonly notes: readonly Note[];
+        readonly outcome: string;
+        readonly reason: string;
+        readonly by: string;
+      }
+    | { readonly kind: 'refused'; readonly on: string; readonly ids: readonly string[] }
+    | { readonly kind: 'mark'; readonly text: string }
+    | { readonly kind: 'record'; readonly type: string; readonly body: Json }
+  );
+
+export type TimelineOptions = {
+  /** Each record that is not shown otherwise, as it is. */
+  readonly everything?: boolean;
+};
+
+export function timelineOf(records: readonly Stored[], notes: Notes, { everything = false }: TimelineOptions = {}): Entry[] {
+  const entries: Entry[] = [];
+  const toolAt = new Map<string, number>();
+  const offers = new Map<string, { record: Stored; body: Extract<KnownDraft, { type: 'carrier_offered' }> }>();
+  for (const record of records) {
+    const { seq, at, body } = record;
+    const place = { seq, at };
+    const raw = (): void =>
+      void (everything && entries.push({ ...place, kind: 'record', type: body.type, body: body as unknown as Json }));
+    const request = as(body, 'chat_request');
+    if (request !== undefined) {
+      if (request.content !== '')
+        entries.push(
+          request.source === 'system'
+            ? { ...place, kind: 'system', text: request.content }
+            : { ...place, kind: 'person', who: request.author ?? 'you', text: request.content },
+        );
+      ride(request, { kind: request.source === 'system' ? 'system' : 'person' });
+      continue;
+    }
+    const answer = as(body, 'chat_response');
+    if (answer !== undefined) {
+      if (answer.reasoning !== undefined && answer.reasoning.trim() !== '')
+        entries.push({ ...place, kind: 'thought', text: answer.reasoning });
+      if (answer.message !== undefined || answer.data !== undefined)
+        entries.push({
+          ...place,
+          kind: 'agent',
+          text: answer.message ?? '',
+          truncated: answer.truncated ?? false,
+          data: answer.data,
+        });
+      continue;
+    }
+    const call = as(body, 'tool_call_request');
+    if (call !== undefined) {
+      toolAt.set(call.id, entries.length);
+      entries.push({ ...place, kind: 'tool', id: call.id, name: call.name, args: call.arguments, result: undefined });
+      continue;
+    }
+    const result = as(body, 'tool_call_response');
+    if (result !== undefined) {
+      const of = toolAt.get(result.id);
+      const before = of === undefined ? undefined : entries[of];
+      const ended = { content: result.content, isError: result.is_error, at };
+      if (of !== undefined && before?.kind === 'tool') entries[of] = { ...before, result: ended };
+      else entries.push({ ...place, kind: 'tool', id: result.id, name: 'a tool', args: null, result: ended });
+      ride(result, { kind: 'tool', name: before?.kind === 'tool' ? before.name : 'a tool' });
+      continue;
+    }
+    const offered = as(body, 'carrier_offered');
+    if (offered !== undefined) {
+      offers.set(offered.carrier, { record, body: offered });
+      raw();
+      continue;
+    }
+    const confirmed = as(body, 'carrier_confirmed');
+    if (confirmed !== undefined) {
+      const offer = offers.get(confirmed.carrier);
+      if (offer === undefined) raw();
+      else {
+        const { view, ids, summarizes = [], on, at_point, reads } = offer.body;
+        const tool = at_point === 'tool_result' || at_point === 'tool_batch_end';
+        entries.push({
+          ...place,
+          kind: 'ride',
+          on: reads ? { kind: 'pulled' } : tool ? { kind: 'tool', name: on ?? 'a tool' } : { kind: 'hook', name: on ?? at_point },
+          riders: ridersOf(view, ids, [], notes),
+          summarized: summarizes,
+          repeated: view.repeated ?? false,
+          offeredAt: offer.record.at,
+        });
+      }
+      continue;
+    }
+    const closed = as(body, 'notification_closed');
+    if (closed !== undefined) {
+      const known = closed.ids.flatMap((id) => notes.get(id) ?? []);
+      // What is taken back after it was read ends nothing that anyone waits for.
+      const { outcome, reason, by, ids } = closed;
+      if (
+        known.every((note) => note.receipt !== 'delivered' && note.receipt !== 'read' && note.receipt !== 'observed') ||
+        everything
+      )
+        entries.push({ ...place, kind: 'ended', ids, notes: known, outcome, reason, by });
+      continue;
+    }
+    const refused = as(body, 'gate_refused');
+    if (refused !== undefined) {
+      entries.push({ ...place, kind: 'refused', on: refused.on, ids: refused.ids });
+      continue;
+    }
+    const mark = markOf(body);
+    if (mark !== undefined) entries.push({ ...place, kind: 'mark', text: mark });
+    else raw();
+
+    function ride(
+      carrying: { notifications?: readonly RecordedNotification[]; view?: SentView; summarizes?: readonly string[] },
+      on: On,
+    ): void {
+      const { notifications = [], view, summarizes = [] } = carrying;
+      if (notifications.length === 0 && summarizes.length === 0) return;
+      entries.push({
+        ...place,
+        kind: 'ride',
+        on,
+        riders: ridersOf(
+          view,
+          notifications.map(({ id }) => id),
+          notifications,
+          notes,
+        ),
+        summarized: summarizes,
+        repeated: view?.repeated ?? false,
+        offeredAt: at,
+      });
+    }
+  }
+  return entries;
+}
+
+function ridersOf(
+  view: SentView | undefined,
+  ids: readonly string[],
+  carried: readonly RecordedNotification[],
+  notes: Notes,
+): Rider[] {
+  const lines: readonly { ids: readonly string[]; text: string | null }[] = [
+    ...(view?.items ?? []),
+    // What is in no line of the view (a view that only signals).
+    ...ids
+      .filter((id) => !view?.items.some((item) => (item.ids as readonly string[]).includes(id)))
+      .map((id) => ({ ids: [id], text: null })),
+  ];
+  return lines.flatMap(({ ids: group, text }): Rider[] => {
+    const [first = ''] = group;
+    const held = carried.filter(({ id }) => group.includes(id));
+    const known = group.flatMap((id) => notes.get(id) ?? []);
+    const record = held[0];
+    const note = known[0];
+    const happened = known.length > 0 ? known.reduce((sum, each) => sum + each.count, 0) : group.length;
+    return [
+      {
+        id: first,
+        ids: group,
+        kind: record === undefined ? (note?.kind ?? 'notification') : `${record.kind.source}.${record.kind.name}`,
+        level: record === undefined ? (note?.level ?? 'info') : (record.level ?? 'info'),
+        message: record?.message ?? note?.message ?? text ?? '',
+        count: Math.max(happened, group.length),
+        person: record?.origin?.person ?? note?.person ?? null,
+        sender: record?.origin?.agent ?? note?.sender ?? null,
+        action: record?.action ?? note?.action ?? null,
+        subscriber: record?.subscriber?.id ?? note?.subscriber ?? null,
+        templated: record?.subscriber?.template !== undefined || (note?.templated ?? false),
+        text,
+        format: view?.format ?? null,
+        queuedAt: known.length === 0 ? null : Math.min(...known.map(({ at }) => at)),
+        receipt: note?.receipt ?? null,
+      },
+    ];
+  });
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function markOf(body: Stored['body']): string | undefined {
+  const loose = body as Loose;
+  switch (body.type) {
+    case 'agent_woken':
+      return 'woken by what waited';
+    case 'agent_stopped':
+      return 'stopped by a person';
+    case 'carrier_redacted':
+      return `the provider refused the request with these notifications; one line stands in their place: ${text(loose['reason'])}`;
+    case 'conversation_forked':
+      return 'forked from here';
+    case 'conversation_imported':
+      return 'imported';
+    case 'compaction':
+      return 'what is above was compacted';
+    case 'handle_spawned':
+      return `${text(loose['tool']) || text(loose['id'])} runs in the background`;
+    case 'handle_ended':
+      return `${text(loose['tool']) || text(loose['id'])} in the background is over`;
+    case 'inquiry_request':
+      return `asks: ${text(loose['question'])}`;
+    case 'template_failed':
+      return 'a template failed; the message was sent as it is';
+    default:
+      return undefined;
+  }
+}
+
+/** `tool result of read`, as a person says what something rode on. */
+export function onSays(on: On): string {
+  switch (on.kind) {
+    case 'tool':
+      return on.name;
+    case 'person':
+      return 'a message';
+    case 'system':
+      return 'a message of its own';
+    case 'hook':
+      return on.name;
+    case 'pulled':
+      return 'get_notifications';
+    default:
+      return on satisfies never;
+  }
+}

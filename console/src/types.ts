@@ -1,0 +1,12 @@
+/** Types of the API and of the log that the console speaks of. */
+export type {
+  AgentSummary,
+  ConversationSummary,
+  Counts,
+  Force,
+  NotificationView,
+  SettingReply,
+  StoryItem,
+  SubscriberItem,
+} from '../../src/client/index.ts';
+export type { Deliver, Level } from '../../src/core/notification.ts';

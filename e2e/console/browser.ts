@@ -1,0 +1,28 @@
+/** A real browser that asks nobody but the server of the test. */
+import { chromium, type Browser } from 'playwright-core';
+import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-pings',
+  '--metrics-recording-only',
+  '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--font-render-hinting=none',
+];
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error(`there is no browser: ${WAY_OUT}`);
+  return chromium.launch({ executablePath, args: FLAGS });
+}

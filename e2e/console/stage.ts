@@ -1,0 +1,125 @@
+/** The console as people have it: the server with its built files, a log, agents beside it, and a browser that is logged in. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { createAgent, type Agent, type AgentOptions } from '../../src/agent/agent.ts';
+import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
+import { readConfig } from '../../src/config/index.ts';
+import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
+import { createServer, type Server } from '../../src/server/index.ts';
+
+const CONSOLE = join(import.meta.dirname, '../../dist/console');
+
+export type StageOptions = { readonly toml?: string; readonly files?: Readonly<Record<string, string>> };
+
+type Served = { readonly ear: Earpiece; readonly server: Server; readonly url: string };
+
+export class Stage implements AsyncDisposable {
+  readonly folder: string;
+  /** Another process, as far as the log can tell: agents and producers live here, and outlive the server. */
+  readonly ear: Earpiece;
+  readonly #browser: Browser;
+  readonly #contexts: BrowserContext[] = [];
+  readonly #agents: Agent[] = [];
+  #served: Served | undefined;
+
+  private constructor(folder: string, ear: Earpiece, browser: Browser) {
+    this.folder = folder;
+    this.ear = ear;
+    this.#browser = browser;
+  }
+
+  static async open(browser: Browser, { toml = '', files = {} }: StageOptions = {}): Promise<Stage> {
+    if (!existsSync(join(CONSOLE, 'index.html'))) throw new Error('the console is not built: npm run build:console');
+    const folder = mkdtempSync(join(tmpdir(), 'earpiece-console-'));
+    writeFileSync(join(folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(folder, name, '..'), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    const stage = new Stage(folder, await openEarpiece(places(folder)), browser);
+    await stage.serve();
+    return stage;
+  }
+
+  get url(): string {
+    return this.#now.url;
+  }
+
+  get server(): Server {
+    return this.#now.server;
+  }
+
+  get #now(): Served {
+    if (this.#served === undefined) throw new Error('the server is stopped');
+    return this.#served;
+  }
+
+  #port = 0;
+
+  /** On the port that it had before. */
+  async serve(): Promise<void> {
+    const at = places(this.folder);
+    const ear = await openEarpiece(at);
+    const server = createServer({
+      inbox: ear,
+      project: ear.project,
+      version: '0.0.0',
+      config: () => readConfig(at).config,
+      emitter: ear.bus,
+      bus: ear.bus,
+      toggles: ear.toggles,
+      consoleFolder: CONSOLE,
+      streams: { heartbeatMs: 1_000 },
+    });
+    const { port, url } = await server.listen({ port: this.#port });
+    this.#port = port;
+    this.#served = { ear, server, url };
+  }
+
+  async stopServer(): Promise<void> {
+    const { ear, server } = this.#now;
+    this.#served = undefined;
+    await server.stop();
+    await ear.close();
+  }
+
+  /** A browser window that is logged in by the address that `earpiece serve` prints. */
+  async page(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(10_000);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    await page.goto(await this.server.loginUrl());
+    await page.getByRole('navigation', { name: 'Places' }).waitFor({ state: 'attached' });
+    return page;
+  }
+
+  /** Our own agent with a model that says what its script says. */
+  async agent(
+    address: string,
+    steps: readonly Step[],
+    options: Partial<AgentOptions> = {},
+  ): Promise<{ agent: Agent; model: ScriptedModel }> {
+    const model = scriptedModel(steps);
+    const agent = await createAgent({ model, earpiece: this.ear, address, maxRetries: 0, ...options });
+    this.#agents.push(agent);
+    return { agent, model };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#contexts.map((context) => context.close()));
+    for (const agent of this.#agents) await agent.close();
+    if (this.#served !== undefined) await this.stopServer();
+    await this.ear.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Nothing of the machine's user comes in. */
+const places = (folder: string): { cwd: string; env: Record<string, string>; db: string } => ({
+  cwd: folder,
+  env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },
+  db: join(folder, 'e.db'),
+});

@@ -264,6 +264,7 @@ export const REQUIREMENTS = {
   },
   'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
   'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
+  'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
 

@@ -395,7 +395,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     },
     {
       what: 'no event',
-      ...emit(' \n'),
+      args: ['emit', '--to', 'coder', '-'],
+      stdin: { bytes: ' \n', shown: 'a blank line' },
       ...usage('there is no event: nothing but blanks was given'),
     },
     {

@@ -182,7 +182,7 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     ] as const) {
       const polite = shell.begin(
         node(
-          `process.on('${signal}', () => { console.log('tidying up'); process.exit(7) }); setInterval(() => {}, 1000); console.log('ready')`,
+          `process.on('${signal}', () => { console.log('tidying up'); process.exit(7) }); setTimeout(() => {}, 20_000); console.log('ready')`,
         ),
       );
       await polite.shows('ready');

@@ -22,8 +22,6 @@ export function textAt(json: Json | undefined, path: string, chars = 200): strin
   return text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text;
 }
 
-export const firstLine = (text: string | undefined): string | undefined => text?.split('\n')[0];
-
 const WORDS: Readonly<Record<Severity, RegExp>> = {
   debug: /^(?:debug|trace|verbose)$/u,
   info: /^(?:info|information|informational|notice|none|ok|success|succeeded|low|normal|resolved)$/u,

@@ -1,16 +1,18 @@
 /** What an agent sees happen to itself is in its next request, in the words of the shipped subscribers, once. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { fileTools } from '../../src/agent/file-tools.ts';
 import { ownTools } from '../../src/agent/own-tools.ts';
+import { filesSource } from '../../src/sources/files/index.ts';
 import type { Part } from '../model/answer.ts';
 import type { Step } from '../model/server.ts';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
 import { APIS, type Api } from './apis.ts';
-import { doing, echo, Talk, type TalkOptions } from './talk.ts';
+import { ADDRESS, doing, echo, Talk, type TalkOptions } from './talk.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
@@ -19,10 +21,10 @@ const says = (...parts: readonly Part[]): Step => ({ says: [{ kind: 'reasoning',
 const fails = doing('fails', () => Promise.reject(new Error('NO-SUCH-VAULT')));
 
 const folder = mkdtempSync(join(tmpdir(), 'earpiece-agent-sources-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  rmSync(join(folder, '.earpiece'), { recursive: true, force: true });
 });
 
 const openEar = (): Promise<Earpiece> => openEarpiece({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
@@ -205,6 +207,32 @@ describe('rate limits', () => {
     });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete' });
     talk.check(['openai refused a request: its rate limit is exceeded; it wants 20 ms of waiting']);
+  });
+});
+
+describe('files', () => {
+  proves('sources:files');
+
+  it('one that is another when it is read again is stale, on that very result, once', async () => {
+    const inbox = await openEar();
+    const path = join(folder, 'plan.txt');
+    writeFileSync(path, 'FIRST-PLAN');
+    // Nobody looks by himself for a minute.
+    const files = filesSource({ emitter: inbox.bus, subject: ADDRESS, root: folder, debounceMs: 60_000 });
+    await files.start();
+    cleanups.push(() => files.stop());
+    const talk = await start(
+      [
+        says(call('c1', 'read_file', { path: 'plan.txt' })),
+        { ...says(call('c2', 'read_file', { path: 'plan.txt' })), before: () => writeFileSync(path, 'SECOND-PLAN') },
+        says(call('c3', 'read_file', { path: 'plan.txt' })),
+        says(text('done')),
+      ],
+      { inbox, tools: fileTools({ root: folder, files }) },
+    );
+    await talk.agent.send('go');
+    expect([2, 3, 4].map((n) => times(talk, 'source_stale: plan.txt', n))).toEqual([0, 1, 1]);
+    talk.check(['FIRST-PLAN', 'source_stale: plan.txt']);
   });
 });
 

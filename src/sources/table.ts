@@ -23,7 +23,7 @@ export const SOURCES = {
   },
   git: {
     what: 'branches, the upstream, conflicts',
-    emits: ['git.branch_switched', 'git.upstream_moved', 'git.conflict', 'git.conflict_resolved'],
+    emits: ['git.branch_switched', 'git.upstream_moved', 'git.up_to_date', 'git.conflict', 'git.conflict_resolved'],
     runs: 'agent',
     switch: 'sources.git',
   },

@@ -42,6 +42,7 @@ import type {
   SubscriberItem,
   SubscribersReply,
   SubscriberTestReply,
+  TaskView,
   TokenInfo,
   TokenKind,
   WithdrawReply,
@@ -50,6 +51,7 @@ import { parseAddress } from '../core/address.ts';
 import type { Json } from '../core/json.ts';
 import type { Action, Deliver, Level, NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
+import type { TaskExecution, TaskPriority, TaskStatus } from '../core/task.ts';
 import { errorOf, unreachable } from './problem.ts';
 import { records, type StreamOptions } from './stream.ts';
 
@@ -61,6 +63,7 @@ export type ClientOptions = {
 };
 
 type Call = { readonly signal?: AbortSignal };
+type InProject = Call & { readonly project?: string };
 type Paged = Call & { readonly limit?: number };
 /** An agent (`project/agent`), or a conversation (`project/agent#conversation`). */
 type AddressText = string;
@@ -140,6 +143,55 @@ export interface Client {
   activity(
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
+
+  /** Of the server's own project where none is named. Newest first. */
+  tasks(
+    query?: Paged & {
+      readonly project?: string;
+      readonly status?: TaskStatus | readonly TaskStatus[];
+      readonly assignee?: string;
+      /** Only those that are not over. */
+      readonly open?: boolean;
+      readonly before?: string;
+    },
+  ): Promise<Page<TaskView>>;
+  task(id: string, options?: InProject): Promise<TaskView>;
+  createTask(
+    task: {
+      readonly title: string;
+      readonly project?: string;
+      readonly description?: string;
+      readonly priority?: TaskPriority;
+      readonly assignee?: string | null;
+      readonly status?: 'backlog' | 'todo';
+      readonly author?: string;
+    },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<TaskView>;
+  /** `expected`: the status or the version that was seen; when it is another now, `conflict`. */
+  editTask(
+    id: string,
+    edit: {
+      readonly title?: string;
+      readonly description?: string;
+      readonly priority?: TaskPriority;
+      readonly assignee?: string | null;
+      readonly expected?: TaskStatus | number;
+      readonly author?: string;
+    },
+    options?: InProject,
+  ): Promise<TaskView>;
+  moveTask(
+    id: string,
+    to: {
+      readonly status: TaskStatus;
+      readonly expected?: TaskStatus | number;
+      readonly reason?: string;
+      readonly author?: string;
+    },
+    options?: InProject,
+  ): Promise<TaskView>;
+  taskExecutions(id: string, options?: InProject): Promise<Page<TaskExecution>>;
 
   tokens(options?: Call): Promise<Page<TokenInfo>>;
   createToken(
@@ -287,6 +339,21 @@ export function createClient(options: ClientOptions = {}): Client {
     activity: ({ project, from, to, bucketMs, ...options } = {}) =>
       call('GET', '/api/activity', { query: { project, from, to, bucket: bucketMs }, ...of(options) }),
 
+    tasks: ({ signal, status, ...query } = {}) =>
+      call('GET', '/api/tasks', {
+        query: { ...query, status: typeof status === 'object' ? status.join(',') : status },
+        ...(signal ? { signal } : {}),
+      }),
+    task: (which, { project, ...options } = {}) => call('GET', taskPath(which), { query: { project }, ...of(options) }),
+    createTask: (task, { idempotencyKey, ...options } = {}) =>
+      call('POST', '/api/tasks', { body: task, ...once(idempotencyKey), ...of(options) }),
+    editTask: (which, edit, { project, ...options } = {}) =>
+      call('PATCH', taskPath(which), { query: { project }, body: edit, ...of(options) }),
+    moveTask: (which, to, { project, ...options } = {}) =>
+      call('POST', `${taskPath(which)}/status`, { query: { project }, body: to, ...of(options) }),
+    taskExecutions: (which, { project, ...options } = {}) =>
+      call('GET', `${taskPath(which)}/executions`, { query: { project }, ...of(options) }),
+
     tokens: (options = {}) => call('GET', '/api/tokens', of(options)),
     createToken: (request_, options = {}) => call('POST', '/api/tokens', { body: request_, ...of(options) }),
     revokeToken: async (which, options = {}) =>
@@ -295,6 +362,8 @@ export function createClient(options: ClientOptions = {}): Client {
 }
 
 type Disabled = { readonly disabled_subscribers: readonly string[] };
+
+const taskPath = (id: string): string => `/api/tasks/${encodeURIComponent(id)}`;
 
 function agentPath(address: AddressText): string {
   const parsed = parseAddress(address);

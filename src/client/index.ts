@@ -3,3 +3,4 @@ export { createClient, type Client, type ClientOptions, type CloudEventInput } f
 export { ApiError } from './problem.ts';
 export type { StreamOptions, StreamQuery, StreamState } from './stream.ts';
 export type * from '../core/api.ts';
+export type * from '../core/task.ts';

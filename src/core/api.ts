@@ -6,6 +6,7 @@ import type { Json } from './json.ts';
 import type { Action, Level } from './notification.ts';
 import type { Decision } from './plan.ts';
 import type { Stored } from './records.ts';
+import type { Task, TaskExecution, TaskStatus } from './task.ts';
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
 
@@ -321,6 +322,13 @@ export type ActivityReply = {
   readonly tokens: number;
   /** There was more than is looked at for one answer. */
   readonly truncated: boolean;
+};
+
+/** A task as lists show it: the work on it is counted, with the last of it. */
+export type TaskView = Omit<Task, 'executions'> & {
+  readonly execution: TaskExecution | null;
+  /** Where it may be moved from here. */
+  readonly mayBecome: readonly TaskStatus[];
 };
 
 export type Health = { readonly status: 'ok' | 'store_unavailable'; readonly version: string };

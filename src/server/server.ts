@@ -30,6 +30,7 @@ import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { streamRoutes } from './routes/stream.ts';
 import { subscriberRoutes } from './routes/subscribers.ts';
+import { taskRoutes } from './routes/tasks.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { loginUrl, makeCode, Sessions } from './sessions.ts';
 import { Hub, type HubOptions } from './stream/hub.ts';
@@ -162,6 +163,7 @@ export function createServer(options: ServerOptions): Server {
   eventRoutes(app, deps, { guards });
   settingsRoutes(app, deps);
   activityRoutes(app, deps);
+  taskRoutes(app, deps);
   for (const mount of options.routes ?? []) mount(app, deps);
 
   const pages = consoleFrom(options.consoleFolder);

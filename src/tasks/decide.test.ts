@@ -144,7 +144,7 @@ describe('who is told', () => {
 
   it('not the agent that does it itself', () => {
     expect(tells(IN.in_progress, move('todo'), { by: CODER })).toBeUndefined();
-    expect(tells(IN.in_progress, { kind: 'assign', assignee: 'tester' }, { by: CODER })).toBeUndefined();
+    expect(tells(IN.in_progress, { kind: 'edit', assignee: 'tester' }, { by: CODER })).toBeUndefined();
   });
 
   it('of a block that was not read and is cancelled now, of the cancelling only', () => {
@@ -155,11 +155,11 @@ describe('who is told', () => {
   });
 
   it('the old assignee of a task in progress; the new one finds it in todo', () => {
-    const decision = decided(when(IN.in_progress, { kind: 'assign', assignee: 'tester' }));
+    const decision = decided(when(IN.in_progress, { kind: 'edit', assignee: 'tester' }));
     expect(decision).toMatchObject({ agent: 'coder', tells: { why: 'reassigned', says: "is now tester's" } });
-    expect(then(IN.in_progress, { kind: 'assign', assignee: 'tester' })).toMatchObject({ status: 'todo', assignee: 'tester' });
-    expect(tells(IN.todo, { kind: 'assign', assignee: 'tester' })).toBeUndefined();
-    expect(when(IN.done, { kind: 'assign', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
+    expect(then(IN.in_progress, { kind: 'edit', assignee: 'tester' })).toMatchObject({ status: 'todo', assignee: 'tester' });
+    expect(tells(IN.todo, { kind: 'edit', assignee: 'tester' })).toBeUndefined();
+    expect(when(IN.done, { kind: 'edit', assignee: 'tester' })).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 
   it('unblocked before it was read: taken back; after that: that it may go on', () => {
@@ -229,7 +229,7 @@ describe('an execution', () => {
     const cancelled = then(IN.in_progress, move('cancelled'));
     expect(isClosed(cancelled)).toBe(false);
     expect(isClosed(then(cancelled, report('blocked')))).toBe(true);
-    const moved = then(IN.in_progress, { kind: 'assign', assignee: 'tester' });
+    const moved = then(IN.in_progress, { kind: 'edit', assignee: 'tester' });
     expect(then(moved, report('blocked'))).toMatchObject({
       status: 'todo',
       assignee: 'tester',
@@ -285,5 +285,12 @@ describe('what is edited', () => {
     expect(decided(when(IN.todo, { kind: 'edit', title: 'Fix the login', priority: 'urgent' })).facts).toEqual([
       { type: 'task_edited', priority: 'urgent' },
     ]);
+  });
+
+  it('together with its assignee, or not at all', () => {
+    const both: Command = { kind: 'edit', title: 'Fix it', assignee: 'tester' };
+    expect(then(IN.in_progress, both)).toMatchObject({ title: 'Fix it', assignee: 'tester', status: 'todo' });
+    expect(decided(when(IN.in_progress, both)).tells?.why).toBe('reassigned');
+    expect(when(IN.done, both)).toMatchObject({ kind: 'refused', code: 'conflict' });
   });
 });

@@ -23,8 +23,14 @@ import {
 import type { Fact } from './records.ts';
 
 export type Command =
-  | { readonly kind: 'edit'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
-  | { readonly kind: 'assign'; readonly assignee: string | null }
+  /** What it is, and whose. */
+  | {
+      readonly kind: 'edit';
+      readonly title?: string;
+      readonly description?: string;
+      readonly priority?: TaskPriority;
+      readonly assignee?: string | null;
+    }
   | { readonly kind: 'move'; readonly to: TaskStatus; readonly reason?: string }
   /** An agent takes it up, in one of its conversations. */
   | { readonly kind: 'take'; readonly agent: string; readonly conversation: ConversationId }
@@ -84,9 +90,7 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
     );
   switch (command.kind) {
     case 'edit':
-      return edit(task, command);
-    case 'assign':
-      return assign(task, command.assignee, facts);
+      return edit(task, command, facts);
     case 'move':
       return move(task, command, facts);
     case 'take':
@@ -112,10 +116,13 @@ export function isClosed(task: Task): boolean {
 
 export const named = ({ id, title }: Task): string => `task ${id} ${JSON.stringify(title)}`;
 
-function edit(task: Task, { kind: _kind, ...given }: Extract<Command, { kind: 'edit' }>): Decision {
+function edit(task: Task, { kind: _kind, assignee, ...given }: Extract<Command, { kind: 'edit' }>, facts: Facts): Decision {
   const news = Object.entries(given).filter(([key, value]) => value !== undefined && value !== task[key as keyof typeof given]);
-  if (news.length === 0) return { kind: 'unchanged' };
-  return { kind: 'decided', facts: [{ type: 'task_edited', ...Object.fromEntries(news) }], agent: task.assignee };
+  const assigned = assign(task, assignee === undefined ? task.assignee : assignee, facts);
+  if (news.length === 0 || assigned.kind === 'refused') return assigned;
+  const edited: Fact = { type: 'task_edited', ...Object.fromEntries(news) };
+  if (assigned.kind === 'unchanged') return { kind: 'decided', facts: [edited], agent: task.assignee };
+  return { ...assigned, facts: [edited, ...assigned.facts] };
 }
 
 function assign(task: Task, to: string | null, { by, notification }: Facts): Decision {

@@ -1,5 +1,5 @@
 export { decide, isClosed, runningOf, type Command, type Decision, type Facts, type Telling } from './decide.ts';
 export { evolve, replayTask } from './evolve.ts';
 export { isTaskRecord, TASK_RECORDS, type Fact, type TaskRecord } from './records.ts';
-export { agentName, oneOf, Tasks, type Change, type TaskInput, type TaskQuery } from './tasks.ts';
+export { agentName, oneOf, Tasks, type Change, type TaskEdit, type TaskInput, type TaskQuery } from './tasks.ts';
 export { nextFor, report, type Next, type Report, type Reported } from './work.ts';

@@ -410,5 +410,8 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, i) => tasks.create('shop', { title: `n${i}` }, ANN)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(20);
     expect((await tasks.open('shop')).length).toBe(20);
+    const once = await Promise.all(Array.from({ length: 8 }, () => tasks.create('shop', { title: 'once' }, ANN, 'k-1')));
+    expect(new Set(once.map(({ id }) => id)).size).toBe(1);
+    expect((await tasks.open('shop')).length).toBe(21);
   });
 });

@@ -35,6 +35,8 @@ export type TaskInput = {
   readonly status?: 'backlog' | 'todo' | undefined;
 };
 
+export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput, 'description' | 'priority' | 'assignee'>;
+
 export type Change = {
   readonly by: TaskActor;
   /** The status or the version that was seen; a task that is neither any more is left as it is (`conflict`). */
@@ -67,7 +69,8 @@ export class Tasks {
     this.#inbox = inbox;
   }
 
-  async create(project: string, input: TaskInput, by: TaskActor): Promise<Task> {
+  /** `once`: a name of the caller's; a second task under it is the first one. */
+  async create(project: string, input: TaskInput, by: TaskActor, once?: string): Promise<Task> {
     const { priority = 'normal', status = 'todo', assignee = null } = input;
     if (status !== 'backlog' && status !== 'todo')
       throw bad('status', `status ${JSON.stringify(status)}: a new task is in backlog or todo`);
@@ -87,7 +90,10 @@ export class Tasks {
       const id = `t${next}`;
       const drafts = recordsOf([fact], { task: id, version: 0, by });
       const task = this.#after(undefined, drafts, project);
+      const known = once === undefined ? undefined : await this.#inbox.store.setting(onceKey(project, once));
+      if (typeof known === 'string') return this.get(project, known);
       const swaps = [
+        ...(once === undefined ? [] : [{ key: onceKey(project, once), from: undefined, to: id }]),
         { key: boardKey(project), from: board && json(board), to: { next: next + 1, open: [...open, id] } },
         { key: taskKey(project, id), from: undefined, to: json(task) },
       ];
@@ -132,25 +138,20 @@ export class Tasks {
     return Promise.all(open.map((id) => this.get(project, id)));
   }
 
-  async edit(
-    project: string,
-    id: string,
-    given: { title?: string | undefined; description?: string | undefined; priority?: TaskPriority | undefined },
-    change: Change,
-  ): Promise<Task> {
-    const { title, description, priority } = given;
+  async edit(project: string, id: string, given: TaskEdit, change: Change): Promise<Task> {
+    const { title, description, priority, assignee } = given;
     const command: Command = {
       kind: 'edit',
       ...(title === undefined ? {} : { title: titleOf(title) }),
       ...(description === undefined ? {} : { description: textOf('description', description, TASK_LIMITS.description) }),
       ...(priority === undefined ? {} : { priority: oneOf('priority', priority, TASK_PRIORITIES) }),
+      ...(assignee === undefined ? {} : { assignee: assignee === null ? null : agentName(project, assignee) }),
     };
     return (await this.change(project, id, command, change)).task;
   }
 
-  async assign(project: string, id: string, assignee: string | null, change: Change): Promise<Task> {
-    const to = assignee === null ? null : agentName(project, assignee);
-    return (await this.change(project, id, { kind: 'assign', assignee: to }, change)).task;
+  assign(project: string, id: string, assignee: string | null, change: Change): Promise<Task> {
+    return this.edit(project, id, { assignee }, change);
   }
 
   async move(project: string, id: string, to: TaskStatus, change: Change & { reason?: string | undefined }): Promise<Task> {
@@ -313,6 +314,7 @@ export function oneOf<T extends string>(what: string, given: string, words: read
 
 const boardKey = (project: string): string => `tasks ${project}`;
 const taskKey = (project: string, id: string): string => `task ${project}/${id}`;
+const onceKey = (project: string, once: string): string => `task of ${project}/${once}`;
 const logFor = (project: string, agent: string | null): LogKey => `${project}/${agent ?? '*'}` as LogKey;
 const json = (value: object): Json => value as Json;
 

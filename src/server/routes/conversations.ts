@@ -153,7 +153,7 @@ const MESSAGES: Readonly<Record<Action, string>> = {
   resume: 'Go on.',
 };
 
-const personOf = (who: Principal): string => (who.name.startsWith('browser') ? 'a person in the console' : who.name);
+export const personOf = (who: Principal): string => (who.name.startsWith('browser') ? 'a person in the console' : who.name);
 
 async function effects(
   inbox: Inbox,

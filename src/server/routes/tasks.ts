@@ -1,0 +1,184 @@
+/** Tasks of agents, as a person leads them. Whoever works on a task that is taken out of their hands is interrupted. */
+import type { LogKey } from '../../core/address.ts';
+import type { Page, TaskView } from '../../core/api.ts';
+import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskExecution } from '../../core/task.ts';
+import { oneOf, Tasks } from '../../tasks/index.ts';
+import { mustLead, mustRead } from '../authority.ts';
+import { answers, createRoute, flag, jsonBody, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
+import { executionsPage, nameParam, task, taskEdit, taskInput, taskMove, tasksPage } from '../schemas.ts';
+import type { Principal } from '../tokens.ts';
+import { idempotency, personOf } from './conversations.ts';
+
+const params = z.object({ id: z.string().min(1).max(20) });
+const projectQuery = {
+  project: nameParam.optional().openapi({ description: 'default: the one of the token, else of the server' }),
+};
+
+export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
+  const tasks = new Tasks(inbox);
+  const projectOf = (who: Principal, asked: string | undefined): string => asked ?? who.project ?? here;
+  const by = (who: Principal, author: string | undefined): TaskActor => ({ kind: 'person', name: author ?? personOf(who) });
+  /** An agent's token sees that agent's tasks. */
+  const seen = async (who: Principal, project: string, id: string): Promise<Task> => {
+    if (who.kind !== 'agent') mustRead(who, { project });
+    const found = who.project !== null && who.project !== project ? undefined : await tasks.get(project, id);
+    if (who.kind === 'agent') mustRead(who, ofAgent(who, `${project}/${found?.assignee ?? '*'}`));
+    if (found === undefined) throw new ProblemError('not_found', `there is no task ${JSON.stringify(id)} in project ${project}`);
+    return found;
+  };
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/tasks',
+      operationId: 'listTasks',
+      tags: ['tasks'],
+      summary: 'Tasks of a project, newest first',
+      request: {
+        query: z.strictObject({
+          ...projectQuery,
+          status: z.string().max(200).optional().openapi({ description: 'only these, with a comma between them' }),
+          assignee: nameParam.optional(),
+          open: flag.optional().openapi({ type: 'boolean', description: 'only those that are not over' }),
+          before: z.string().max(20).optional(),
+          limit: limitQuery(200, 50),
+        }),
+      },
+      responses: answers(tasksPage, 'tasks'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { status, open, assignee, before, limit, ...asked } = c.req.valid('query');
+      const project = projectOf(who, asked.project);
+      const own = who.kind === 'agent' ? (who.agent ?? undefined) : assignee;
+      if (who.kind === 'agent') mustRead(who, ofAgent(who, `${project}/${assignee ?? who.agent}`));
+      else mustRead(who, { project });
+      const statuses = [
+        ...(status ?? '')
+          .split(',')
+          .filter(Boolean)
+          .map((one) => oneOf('status', one, TASK_STATUSES)),
+        ...(open ? TASK_STATUSES.filter((one) => NEXT_STATUSES[one].length > 0) : []),
+      ];
+      const found = await tasks.list(project, {
+        ...(statuses.length === 0 ? {} : { statuses }),
+        ...(own === undefined ? {} : { assignee: own }),
+        ...(before === undefined ? {} : { before }),
+        limit,
+      });
+      return reply<Page<TaskView>>(c, { items: found.tasks.map(view), next: found.next });
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/tasks',
+      operationId: 'createTask',
+      tags: ['tasks'],
+      summary: 'Make a task',
+      request: { headers: idempotency, body: jsonBody(taskInput) },
+      responses: answers(task, 'the task', 201),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { project: asked, author, ...input } = c.req.valid('json');
+      const project = projectOf(who, asked);
+      mustLead(who, { project });
+      const made = await tasks.create(project, input, by(who, author), c.req.valid('header')['idempotency-key']);
+      return reply<TaskView>(c, view(made), 201);
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/tasks/{id}',
+      operationId: 'getTask',
+      tags: ['tasks'],
+      summary: 'One task',
+      request: { params, query: z.strictObject(projectQuery) },
+      responses: answers(task, 'the task'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      return reply<TaskView>(c, view(await seen(who, project, c.req.valid('param').id)));
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'patch',
+      path: '/api/tasks/{id}',
+      operationId: 'editTask',
+      tags: ['tasks'],
+      summary: "Change what a task is and whose; whoever worked on it is interrupted when it is another one's",
+      request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskEdit) },
+      responses: answers(task, 'the task as it is now'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustLead(who, { project });
+      const { expected, author, ...edit } = c.req.valid('json');
+      return reply<TaskView>(
+        c,
+        view(await tasks.edit(project, c.req.valid('param').id, edit, { by: by(who, author), expected })),
+      );
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/tasks/{id}/status',
+      operationId: 'moveTask',
+      tags: ['tasks'],
+      summary: 'Say where a task stands; whoever works on it is interrupted when it is taken out of their hands',
+      request: { params, query: z.strictObject(projectQuery), body: jsonBody(taskMove) },
+      responses: answers(task, 'the task as it is now'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      mustLead(who, { project });
+      const { status, author, ...change } = c.req.valid('json');
+      return reply<TaskView>(
+        c,
+        view(await tasks.move(project, c.req.valid('param').id, status, { ...change, by: by(who, author) })),
+      );
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/tasks/{id}/executions',
+      operationId: 'listTaskExecutions',
+      tags: ['tasks'],
+      summary: 'The work on a task, newest first: the last twenty, and all that run',
+      request: { params, query: z.strictObject(projectQuery) },
+      responses: answers(executionsPage, 'executions'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const project = projectOf(who, c.req.valid('query').project);
+      const { executions } = await seen(who, project, c.req.valid('param').id);
+      return reply<Page<TaskExecution>>(c, { items: executions.toReversed(), next: null });
+    },
+  );
+}
+
+const ofAgent = (who: Principal, log: string): { log: LogKey; conversation?: string } => ({
+  log: log as LogKey,
+  ...(who.conversation === null ? {} : { conversation: who.conversation }),
+});
+
+const view = ({ executions, ...rest }: Task): TaskView => ({
+  ...rest,
+  execution: executions.at(-1) ?? null,
+  mayBecome: NEXT_STATUSES[rest.status],
+});

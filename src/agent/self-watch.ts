@@ -47,6 +47,7 @@ export class SelfWatch {
   #ofThisTurn: Promise<Emitted | undefined>[] = [];
   #setup: Setup | undefined;
   #turn = 0;
+  #running = false;
   #turnsHere = 0;
 
   constructor(options: SelfWatchOptions) {
@@ -80,6 +81,7 @@ export class SelfWatch {
 
   turnBegan(query: string, by: 'person' | 'notification', goesOn: boolean): void {
     const { address } = this.#options;
+    this.#running = true;
     this.budget.begin(this.#now());
     this.#loops.begin();
     this.#calls.begin();
@@ -132,6 +134,7 @@ export class SelfWatch {
     readonly cycles: number;
     readonly error?: string;
   }): Promise<void> {
+    this.#running = false;
     const over = this.budget.reachedLate(this.#now());
     this.#tellOfThisTurn(over.filter(({ type }) => type.startsWith('budget.')));
     this.#tell(over.filter(({ type }) => !type.startsWith('budget.')));
@@ -192,7 +195,7 @@ export class SelfWatch {
    * the turn that runs: what an agent causes is never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
-    if (type === 'budget.token.exceeded') return undefined;
+    if (type === 'budget.token.exceeded' && this.#running) return undefined;
     return { agent: this.#options.log, depth: 0, ...(tool === undefined ? {} : { tool }) };
   }
 

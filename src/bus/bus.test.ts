@@ -397,6 +397,19 @@ describe('what is taken back', () => {
     expect((await open()).map((item) => item.notification.data)).toEqual([{ server: 'git' }]);
   });
 
+  it('an event that takes back and is heard itself takes back first', async () => {
+    const { bus, open } = stage([
+      { ...mcp, events: { ...mcp.events, types: ['mcp.disconnected', 'mcp.reconnected'] } },
+      subscriber({ id: 'other', events: { types: ['mcp.reconnected'] }, batching: { dedupeKey: ['payload.server'] } }),
+    ]);
+    await bus.emit({ ...event('disconnected', 'files'), key: 'mcp:files' });
+    await bus.emit({ ...event('reconnected', 'files'), key: 'mcp:files' });
+    expect((await open()).map((item) => [item.notification.subscriber?.id, item.notification.kind.name])).toEqual([
+      ['mcp', 'reconnected'],
+      ['other', 'reconnected'],
+    ]);
+  });
+
   it('what still waits to be counted is forgotten with it', async () => {
     const { bus, open } = stage([mcp], { foldMs: 60_000 });
     const first = bus.emit(event('disconnected', 'files'));

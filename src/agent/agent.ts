@@ -305,7 +305,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #begin(): readonly Draft[] {
-    return [...this.#self.setupRecords, { type: 'turn_start' }];
+    return [...this.#self.setupRecords(), { type: 'turn_start' }];
   }
 
   #interrupt(why: Interruption): void {

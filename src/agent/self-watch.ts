@@ -72,7 +72,7 @@ export class SelfWatch {
   }
 
   /** What is to be written with the beginning of a turn: with which model and tools it runs, where that is news. */
-  get setupRecords(): readonly Draft[] {
+  setupRecords(): readonly Draft[] {
     const { setup } = this.#options;
     if (sameSetup(this.#setup, setup)) return [];
     this.#setup = setup;

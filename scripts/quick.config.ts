@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    include: ['src/{core,config,inbox}/**/*.test.ts', 'e2e/{layers/layers,requirements,snippets}.test.ts'],
+    include: [
+      'src/{core,config,inbox}/**/*.test.ts',
+      'console/src/**/*.test.ts',
+      'e2e/{layers/layers,requirements,snippets}.test.ts',
+    ],
     reporters: ['default', './scripts/summary.ts'],
   },
 });

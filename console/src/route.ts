@@ -1,77 +1,8 @@
-/** Where one is, by the part of the address behind the `#`: it survives a reload and is never sent to a server. */
+/** Where one is. */
+import { routeOf, type Route } from './addresses.ts';
 import { Cell, useCell } from './state/cell.ts';
 
-export const TABS = ['account', 'models', 'notifications', 'advanced'] as const;
-export type Tab = (typeof TABS)[number];
-export type Query = Readonly<Record<string, string>>;
-
-export type Route =
-  | { readonly kind: 'agents'; readonly query: Query }
-  | {
-      readonly kind: 'conversation';
-      readonly log: string;
-      readonly conversation: string;
-      /** The notification whose story is told beside it. */
-      readonly why: string | null;
-    }
-  | { readonly kind: 'activity'; readonly query: Query }
-  | { readonly kind: 'notifications'; readonly query: Query; readonly why: string | null; readonly log: string | null }
-  | { readonly kind: 'tasks'; readonly query: Query }
-  | { readonly kind: 'settings'; readonly tab: Tab; readonly query: Query };
-
-const part = encodeURIComponent;
-
-function search(query: Readonly<Record<string, string | number | null | undefined>>): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== null && value !== '') params.set(name, String(value));
-  return params.size === 0 ? '' : `?${params.toString()}`;
-}
-
-/** Addresses inside of the console. Whatever a name holds, it stays one part of the path. */
-export const to = {
-  agents: (query: Query = {}) => `#/agents${search(query)}`,
-  conversation: (log: string, conversation: string, why?: string | null) => {
-    const slash = log.indexOf('/');
-    return `#/agents/${part(log.slice(0, slash))}/${part(log.slice(slash + 1))}/${part(conversation)}${search({ why })}`;
-  },
-  activity: (query: Query = {}) => `#/activity${search(query)}`,
-  notifications: (query: Readonly<Record<string, string | number | null | undefined>> = {}) => `#/notifications${search(query)}`,
-  tasks: (query: Query = {}) => `#/tasks${search(query)}`,
-  settings: (tab: Tab = 'notifications', query: Query = {}) => `#/settings/${tab}${search(query)}`,
-};
-
-export function routeOf(hash: string): Route {
-  const [path = '', params = ''] = hash.replace(/^#/u, '').split('?', 2);
-  const query = Object.fromEntries(new URLSearchParams(params));
-  const parts = path.split('/').filter(Boolean).map(decoded);
-  const why = query['why'] ?? null;
-  switch (parts[0] ?? '') {
-    case 'agents': {
-      const [, project, agent, conversation = 'main'] = parts;
-      if (project === undefined || agent === undefined) return { kind: 'agents', query };
-      return { kind: 'conversation', log: `${project}/${agent}`, conversation, why };
-    }
-    case 'activity':
-      return { kind: 'activity', query };
-    case 'notifications':
-      return { kind: 'notifications', query, why, log: query['log'] ?? null };
-    case 'tasks':
-      return { kind: 'tasks', query };
-    case 'settings':
-      return { kind: 'settings', tab: TABS.find((tab) => tab === parts[1]) ?? 'notifications', query };
-    default:
-      return { kind: 'agents', query: {} };
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+export { TABS, to, type Query, type Route, type Tab } from './addresses.ts';
 
 const current = new Cell<Route>(routeOf(window.location.hash));
 window.addEventListener('hashchange', () => current.set(routeOf(window.location.hash)));

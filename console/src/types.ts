@@ -3,6 +3,7 @@ export type {
   AgentSummary,
   ConversationSummary,
   Counts,
+  Doing,
   Force,
   NotificationView,
   SettingReply,

@@ -45,7 +45,7 @@ export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) =>
 export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' | 'active' | 'hosts'>): string {
   switch (doing.kind) {
     case 'tool':
-      return `runs ${doing.what ?? 'a tool'}`;
+      return `calling ${doing.what ?? 'a tool'}`;
     case 'thinking':
       return 'thinking';
     case 'nothing':

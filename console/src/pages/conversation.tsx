@@ -1,5 +1,6 @@
 /** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import type { Stored } from '../../../src/core/records.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
@@ -16,7 +17,7 @@ import { useTalk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { client } from '../state/server.ts';
-import { timelineOf } from '../state/timeline.ts';
+import { callsIn, doingIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
@@ -27,7 +28,9 @@ type Props = { readonly log: string; readonly conversation: string; readonly why
 export function ConversationPage({ log, conversation, why }: Props): ReactElement {
   const address = `${log}#${conversation}`;
   const talk = useTalk(log, conversation);
-  const agent = useAgents().items.find((each) => each.log === log);
+  const listed = useAgents().items.find((each) => each.log === log);
+  const agent = useMemo(() => withDoing(listed, conversation, talk.records), [listed, conversation, talk.records]);
+  const calls = useMemo(() => callsIn(talk.records), [talk.records]);
   const summary = agent?.conversations.find((each) => each.conversation === conversation);
   const [everything, setEverything] = useState(false);
   const { records, known } = talk;
@@ -106,9 +109,17 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
         <Wakes address={address} summary={summary} agent={agent} waiting={waiting} paused={paused} />
         <Composer address={address} summary={summary} paused={paused} />
       </section>
-      {why !== null && <WhyPanel id={why} log={log} onClose={onClose} />}
+      {why !== null && <WhyPanel id={why} log={log} calls={calls} onClose={onClose} />}
     </div>
   );
+}
+
+/** In a conversation of ours its records say what it does sooner and better than the list of agents. */
+function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {
+  if (agent === undefined || !agent.active) return agent;
+  const own = agent.conversations.find((each) => each.conversation === conversation);
+  const doing = own?.host === 'earpiece' ? doingIn(records) : null;
+  return doing === null ? agent : { ...agent, doing };
 }
 
 function Head({

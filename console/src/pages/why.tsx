@@ -15,10 +15,13 @@ import type { StoryItem } from '../types.ts';
 export function WhyPanel({
   id,
   log,
+  calls,
   onClose,
 }: {
   readonly id: string;
   readonly log: string | null;
+  /** Names of the tools behind the ids of their calls, as far as they are known here. */
+  readonly calls: ReadonlyMap<string, string>;
   readonly onClose: () => void;
 }): ReactElement {
   const story = useLoaded(`${log} ${id}`, (signal) => client.why(id, log ?? undefined, { signal }));
@@ -55,7 +58,13 @@ export function WhyPanel({
         {story.problem !== null && <Problem text={story.problem} again={again} />}
         {story.value === undefined && story.problem === null && <Skeleton rows={5} label="reading its story" />}
         {story.value?.items.map((item) => (
-          <Story key={item.notification.conversation ?? ''} item={item} log={story.value?.log ?? ''} again={again} />
+          <Story
+            key={item.notification.conversation ?? ''}
+            item={item}
+            log={story.value?.log ?? ''}
+            calls={calls}
+            again={again}
+          />
         ))}
       </div>
     </aside>
@@ -65,10 +74,12 @@ export function WhyPanel({
 function Story({
   item,
   log,
+  calls,
   again,
 }: {
   readonly item: StoryItem;
   readonly log: string;
+  readonly calls: ReadonlyMap<string, string>;
   readonly again: () => void;
 }): ReactElement {
   const { notification: n, steps, ended, now, sent } = item;
@@ -116,7 +127,7 @@ function Story({
               {exactTime(step.at)}
             </time>
             {step.at !== queuedAt && <span className="step-after">{`+${span(step.at - queuedAt)}`}</span>}
-            {step.detail !== null && <span className="step-detail words">{step.detail}</span>}
+            {step.detail !== null && <span className="step-detail words">{named(step.detail, calls)}</span>}
           </li>
         ))}
       </ol>
@@ -136,7 +147,7 @@ function Story({
       {sent.map((each) => (
         <figure className="read" key={each.seq}>
           <figcaption>
-            {`${each.point ?? each.record}${each.on === null ? '' : ` of ${each.on}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
+            {`${each.point ?? each.record}${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
           </figcaption>
           <pre className="sent" tabIndex={0} aria-label="what the model read">
             {each.text}
@@ -165,6 +176,13 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
     <dd className="words">{children}</dd>
   </div>
 );
+
+/** `in the result of call_7` as a person says it. */
+function named(detail: string, calls: ReadonlyMap<string, string>): string {
+  const id = /^in the result of (.+)$/u.exec(detail)?.[1];
+  const name = id === undefined ? undefined : calls.get(id);
+  return name === undefined ? detail : `in the result of ${name}`;
+}
 
 const DECISIONS = { take: 'take', keep: 'keep', summarize: 'summarize', close: 'close' } as const;
 

@@ -1,11 +1,10 @@
 /** Charts of our own: few, plain, and each point leads to what is behind it. Whoever does not see them reads the table. */
-import { useId, useState, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type ReactElement, type RefObject } from 'react';
 import { minuteTime, day } from '../state/clock.ts';
 
 export type Series = { readonly name: string; readonly className: string; readonly values: readonly number[] };
 export type Column = { readonly at: number; readonly href: string };
 
-const WIDTH = 720;
 const HEIGHT = 150;
 const LEFT = 34;
 const BOTTOM = 20;
@@ -22,17 +21,19 @@ type ChartProps = {
 export function Chart({ label, columns, series, kind, says }: ChartProps): ReactElement {
   const [table, setTable] = useState(false);
   const id = useId();
+  const ref = useRef<HTMLElement>(null);
+  const full = useWidth(ref);
   const tops = columns.map((_, at) => {
     const values = series.map((each) => each.values[at] ?? 0);
     return kind === 'side' ? Math.max(...values) : values.reduce((a, b) => a + b, 0);
   });
   const max = niceMax(Math.max(1, ...tops));
-  const width = (WIDTH - LEFT) / Math.max(1, columns.length);
+  const width = (full - LEFT) / Math.max(1, columns.length);
   const y = (value: number): number => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / max);
   const far = (columns.at(-1)?.at ?? 0) - (columns[0]?.at ?? 0) > 36 * 3_600_000;
   const timeSays = (at: number): string => (far ? day(at) : minuteTime(at));
   return (
-    <figure className="chart">
+    <figure className="chart" ref={ref}>
       <figcaption id={id}>
         <h3>{label}</h3>
         <ul className="legend">
@@ -79,10 +80,10 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
           </table>
         </div>
       ) : (
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-labelledby={id}>
+        <svg viewBox={`0 0 ${full} ${HEIGHT}`} role="group" aria-labelledby={id}>
           {[0, max / 2, max].map((value) => (
             <g key={value} className="axis" aria-hidden="true">
-              <line x1={LEFT} x2={WIDTH} y1={y(value)} y2={y(value)} />
+              <line x1={LEFT} x2={full} y1={y(value)} y2={y(value)} />
               <text x={LEFT - 6} y={y(value) + 3.5} textAnchor="end">
                 {brief(value)}
               </text>
@@ -122,6 +123,19 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
       )}
     </figure>
   );
+}
+
+/** Of its place on the page, so that texts are as large as texts are. */
+function useWidth(ref: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(720);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setWidth(Math.max(240, Math.round(element.clientWidth))));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
 }
 
 function Point({

@@ -166,7 +166,7 @@ export function Staged({
 }
 
 function waitsFor({ deliver, level, action }: Note): string {
-  if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing: it interrupts';
+  if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing, it interrupts';
   if (deliver === null) return 'the next message';
   if (typeof deliver === 'object') return 'at' in deliver ? minuteTime(deliver.at) : `${deliver.afterTurns} more turns`;
   return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';

@@ -5,6 +5,8 @@ import type { Json } from '../../../src/core/json.ts';
 const LONG_CHARS = 200;
 const LONG_LINES = 3;
 const FIRST_LINE_CHARS = 100;
+/** What is longer than a model is ever sent is not taken apart: it would stop the page. */
+const MAX_READ_CHARS = 65_536;
 
 /** Null: short enough to be shown whole. */
 export function firstOf(text: string): string | null {
@@ -43,7 +45,7 @@ const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
 /** `templated`: it was made by a subscriber's template, and those make TOON. */
 export function saidIn(text: string, templated: boolean): Said {
-  if (!templated && !TABLE.test(text)) return { kind: 'plain', text };
+  if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };
   try {
     const value = decode(text, { strict: true });
     // One word or sentence is no document.

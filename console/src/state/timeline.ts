@@ -1,7 +1,7 @@
 /** A conversation as a person reads it, made from its records alone. Pure: the same records give the same timeline. */
 import type { Json } from '../../../src/core/json.ts';
 import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../../src/core/records.ts';
-import type { Level } from '../types.ts';
+import type { Doing, Level } from '../types.ts';
 import { as, type Note, type Notes } from './notes.ts';
 
 /** One line of what the model read: one notification, or several that were coalesced. */
@@ -237,6 +237,42 @@ function ridersOf(
     ];
   });
 }
+
+/** What a conversation of ours does now, by its newest record that says it. */
+export function doingIn(records: readonly Stored[]): Doing | null {
+  const answered = new Set<string>();
+  for (const { at, body } of records.toReversed()) {
+    const since = { since: at, conversation: body.conversation ?? null };
+    switch (body.type) {
+      case 'tool_call_response':
+        answered.add(String((body as Loose)['id']));
+        break;
+      case 'tool_call_request': {
+        const { id, name } = body as Loose;
+        return answered.has(String(id))
+          ? { kind: 'thinking', what: null, ...since }
+          : { kind: 'tool', what: String(name), ...since };
+      }
+      case 'turn_start':
+      case 'chat_request':
+        return { kind: 'thinking', what: null, ...since };
+      case 'chat_response':
+      case 'agent_stopped':
+        return { kind: 'nothing', what: null, since: null, conversation: null };
+      default:
+    }
+  }
+  return null;
+}
+
+/** Names of the tools that were called, by the ids of the calls. */
+export const callsIn = (records: readonly Stored[]): ReadonlyMap<string, string> =>
+  new Map(
+    records.flatMap(({ body }) => {
+      const call = as(body, 'tool_call_request');
+      return call === undefined ? [] : [[call.id, call.name] as const];
+    }),
+  );
 
 type Loose = Readonly<Record<string, unknown>>;
 

@@ -1,0 +1,72 @@
+import { encode } from '@toon-format/toon';
+import { describe, expect, test } from 'vitest';
+import { bodyOf, firstOf, saidIn, tableOf } from './text.ts';
+
+describe('a long text', () => {
+  test.each([
+    ['200 characters', 'x'.repeat(200), null],
+    ['201 characters', 'x'.repeat(201), `${'x'.repeat(99)}…`],
+    ['three lines', 'a\nb\nc', null],
+    ['four lines', 'a\nb\nc\nd', 'a'],
+    ['a first line that is blank', '\n \nfirst\nb\nc', 'first'],
+    ['a first line of 100 characters', `${'y'.repeat(100)}\n\n\n\n`, 'y'.repeat(100)],
+  ])('%s', (_, text, first) => {
+    expect(firstOf(text)).toBe(first);
+  });
+});
+
+describe('TOON', () => {
+  const rows = [
+    { tool: 'npm_test', message: '3 failed: a, b' },
+    { tool: 'search', message: '"quoted", too' },
+  ];
+  test('what the encoder writes is read back', () => {
+    expect(saidIn(encode({ tool_fails: rows }), true)).toMatchObject({ kind: 'toon', value: { tool_fails: rows } });
+  });
+
+  test('a table is known without being told', () => {
+    expect(saidIn('fails[1]{a,b}:\n  1,2', false)).toMatchObject({ kind: 'toon', value: { fails: [{ a: 1, b: 2 }] } });
+    expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
+  });
+
+  test('US2: what does not parse is there as it was sent', () => {
+    const broken = 'tool_fails[3]{tool,error}:\n  a,b\n  c';
+    expect(saidIn(broken, true)).toEqual({ kind: 'unreadable', text: broken });
+    expect(saidIn(broken, false)).toEqual({ kind: 'unreadable', text: broken });
+  });
+
+  test('a sentence is a sentence, and what is larger than any carrier is not taken apart', () => {
+    expect(saidIn('the disk is full', true)).toEqual({ kind: 'plain', text: 'the disk is full' });
+    expect(saidIn(`a[1]{b}:\n  ${'x'.repeat(70_000)}`, true)).toMatchObject({ kind: 'plain' });
+  });
+
+  test('__proto__ is a name like any other', () => {
+    const said = saidIn('__proto__:\n  polluted: yes', true);
+    expect(Object.hasOwn({}, 'polluted')).toBe(false);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(said.kind).not.toBe('plain');
+  });
+
+  test('only rows of plain values with the same columns are a table', () => {
+    expect(tableOf(rows)).toEqual({ columns: ['tool', 'message'], rows });
+    expect(tableOf([{ a: 1 }, { b: 1 }])).toBeNull();
+    expect(tableOf([{ a: [1] }])).toBeNull();
+    expect(tableOf([])).toBeNull();
+    expect(tableOf({ a: 1 })).toBeNull();
+  });
+});
+
+describe('the words in a line of what was sent', () => {
+  const table = 'tool_fails[2]{tool,error}:\n  a,b\n  c,d';
+  const indented = table.replaceAll('\n', '\n    ');
+  test.each([
+    ['default', `tool error: ${indented}`, table],
+    ['default', 'file info: file_changed: src/cart.ts', 'file_changed: src/cart.ts'],
+    ['markdown', `- ${indented}`, table],
+    ['xml', `<notification source="tool" level="error">\n${table}\n</notification>`, table],
+    ['json', '{"level":"error"}', '{"level":"error"}'],
+    [null, table, table],
+  ])('%s', (format, line, body) => {
+    expect(bodyOf(line, format)).toBe(body);
+  });
+});

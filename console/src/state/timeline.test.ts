@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { Draft, Stored } from '../../../src/core/records.ts';
+import { applied, isPaused, NOTHING_KNOWN, waitingOf, type Known } from './notes.ts';
+import { doingIn, timelineOf, type Entry } from './timeline.ts';
+
+let seq = 0;
+const record = (body: Record<string, unknown>, at = 1_000): Stored =>
+  ({ seq: ++seq, log: 'shop/coder', at, body: { conversation: 'main', ...body } as unknown as Draft }) as Stored;
+const queued = (id: string, more: Record<string, unknown> = {}, at = 1_000): Stored =>
+  record(
+    { type: 'system_notification_queued', id, kind: { source: 'ci', name: 'failed' }, message: `${id} failed`, ...more },
+    at,
+  );
+const known = (records: readonly Stored[], before: Known = NOTHING_KNOWN): Known => applied(before, records, 'main');
+const shown = (records: readonly Stored[]): Entry[] => timelineOf(records, known(records).notes);
+
+const call = record({ type: 'tool_call_request', id: 'c1', name: 'read', arguments: { path: 'a' } });
+const view = (...ids: string[]): Record<string, unknown> => ({
+  format: 'default',
+  text: ids.join('\n'),
+  items: ids.map((id) => ({ ids: [id], text: `ci info: ${id}` })),
+});
+const result = (...ids: string[]): Stored =>
+  record(
+    {
+      type: 'tool_call_response',
+      id: 'c1',
+      content: 'x',
+      is_error: false,
+      notifications: ids.map((id) => ({ id, kind: { source: 'ci', name: 'failed' }, message: `${id} failed` })),
+      view: view(...ids),
+    },
+    6_200,
+  );
+
+describe('what waits', () => {
+  test('is what no record has closed, in the order in which it came', () => {
+    const records = [queued('a'), queued('b'), call, result('a')];
+    expect(waitingOf(known(records).notes).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('applying records again changes nothing', () => {
+    const records = [
+      queued('a'),
+      queued('b'),
+      call,
+      result('a'),
+      record({ type: 'notification_closed', ids: ['b'], outcome: 'withdrawn', by: 'x', reason: 'y' }),
+    ];
+    const once = known(records);
+    expect(known(records, once)).toEqual(once);
+    for (let from = 0; from < records.length; from++) expect(known(records.slice(from), once)).toEqual(once);
+  });
+
+  test('an offer is on its way until it is confirmed, and waits again when it is released', () => {
+    const offer = record({
+      type: 'carrier_offered',
+      carrier: 'k',
+      at_point: 'tool_result',
+      on: 'read',
+      ids: ['a'],
+      view: view('a'),
+    });
+    const states = (more: readonly Stored[]): string[] =>
+      waitingOf(known([queued('a'), offer, ...more]).notes).map(({ state }) => state);
+    expect(states([])).toEqual(['offered']);
+    expect(states([record({ type: 'carrier_released', carrier: 'k', reason: 'cancelled' })])).toEqual(['open']);
+    expect(states([record({ type: 'carrier_confirmed', carrier: 'k' })])).toEqual([]);
+  });
+
+  test('what is for another conversation is not shown, and what is for any goes when another takes it', () => {
+    const elsewhere = record({ ...queued('b').body, conversation: 'other' });
+    const anyone = record({ ...queued('c').body, conversation: undefined });
+    const other = { ...result('c'), body: { ...result('c').body, conversation: 'other' } } as Stored;
+    expect(waitingOf(known([elsewhere, anyone]).notes).map(({ id, conversation }) => [id, conversation])).toEqual([['c', null]]);
+    expect(waitingOf(known([elsewhere, anyone, other]).notes)).toEqual([]);
+  });
+
+  test('a pause lasts until it is resumed, also when it was read', () => {
+    const pause = queued('p', { action: 'pause', level: 'critical' });
+    const read = record({ type: 'notification_read', ids: ['p'], by: 'transcript' });
+    expect(isPaused(known([pause]).notes)).toBe(true);
+    expect(isPaused(known([pause, call, result('p'), read]).notes)).toBe(true);
+    expect(isPaused(known([pause, call, result('p'), read, queued('r', { action: 'resume' })]).notes)).toBe(false);
+  });
+});
+
+describe('the timeline', () => {
+  test('what rode stands behind its carrier, with how long it waited', () => {
+    const entries = shown([queued('a'), record({ type: 'chat_request', content: 'go' }), call, result('a')]);
+    expect(entries.map(({ kind }) => kind)).toEqual(['person', 'tool', 'ride']);
+    expect(entries.at(-1)).toMatchObject({
+      on: { kind: 'tool', name: 'read' },
+      offeredAt: 6_200,
+      riders: [{ id: 'a', kind: 'ci.failed', level: 'info', message: 'a failed', queuedAt: 1_000 }],
+    });
+  });
+
+  test('several that became one line are one, with their count', () => {
+    const coalesced = record({
+      ...result('a', 'b').body,
+      view: { format: 'default', text: '', items: [{ ids: ['a', 'b'], text: 'ci info: twice' }] },
+    });
+    const [ride] = shown([queued('a'), queued('b'), coalesced]).filter(({ kind }) => kind === 'ride');
+    expect(ride).toMatchObject({ riders: [{ id: 'a', ids: ['a', 'b'], count: 2 }] });
+  });
+
+  test('an offer rides when it is confirmed, and not before', () => {
+    const offer = record({
+      type: 'carrier_offered',
+      carrier: 'k',
+      at_point: 'tool_result',
+      on: 'read_file',
+      ids: ['a'],
+      view: view('a'),
+    });
+    expect(shown([queued('a'), offer])).toEqual([]);
+    expect(shown([queued('a'), offer, record({ type: 'carrier_confirmed', carrier: 'k' })])).toMatchObject([
+      { kind: 'ride', on: { kind: 'tool', name: 'read_file' }, riders: [{ id: 'a' }] },
+    ]);
+  });
+
+  test('what ended otherwise says how', () => {
+    const closed = record({ type: 'notification_closed', ids: ['a'], outcome: 'withdrawn', by: 'mcp', reason: 'it is back' });
+    expect(shown([queued('a'), closed])).toMatchObject([
+      { kind: 'ended', outcome: 'withdrawn', by: 'mcp', reason: 'it is back', notes: [{ id: 'a' }] },
+    ]);
+  });
+
+  test('records of a type that nobody knows are shown only where everything is', () => {
+    const records = [record({ type: 'weather', sky: 'blue' })];
+    expect(shown(records)).toEqual([]);
+    expect(timelineOf(records, known(records).notes, { everything: true })).toMatchObject([{ kind: 'record', type: 'weather' }]);
+  });
+});
+
+test('what it does follows from its newest record', () => {
+  const asked = record({ type: 'chat_request', content: 'go' });
+  expect(doingIn([])).toBeNull();
+  expect(doingIn([asked])).toMatchObject({ kind: 'thinking' });
+  expect(doingIn([asked, call])).toMatchObject({ kind: 'tool', what: 'read' });
+  expect(doingIn([asked, call, queued('a'), record({ type: 'notification_closed', ids: ['a'] })])).toMatchObject({
+    kind: 'tool',
+  });
+  expect(doingIn([asked, call, result()])).toMatchObject({ kind: 'thinking' });
+  expect(doingIn([asked, call, result(), record({ type: 'chat_response', message: 'done' })])).toMatchObject({ kind: 'nothing' });
+});

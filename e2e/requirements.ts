@@ -255,6 +255,32 @@ export const REQUIREMENTS = {
     behaviour: 'Switched branches, a moved upstream and conflicts of a repository are told, what the agent itself did is not.',
   },
 
+  // The web console, in a real browser.
+  'console:history': { behaviour: 'The console shows what arrived, staged and read, and triggers nothing again.' },
+  'console:login': { behaviour: 'The address that the server prints logs one browser in, once, and leaves no code behind.' },
+  'console:agents': { behaviour: 'Who is there, doing what, with how much open by level, as it changes.' },
+  'console:moves': {
+    behaviour: 'What waits stands dashed below, and moves to where it rode; with reduced motion it stands there at once.',
+  },
+  'console:why': { behaviour: 'Why tells rule, plan, carrier and receipts, and exactly what the model read, to be copied.' },
+  'console:person': {
+    behaviour: "A person's message in a turn, pause, resume and stop are pending until the log has them, and say what they do.",
+  },
+  'console:subscribers': {
+    behaviour:
+      'A subscriber is switched off in three clicks, from the next event on; one of the core is locked, with the reason.',
+  },
+  'console:toon': { behaviour: 'TOON is shown as a table; what does not parse as it was sent, with a mark.' },
+  'console:activity': { behaviour: 'Each point of a chart leads to the notifications behind it.' },
+  'console:resumes': {
+    behaviour: 'A reload and a restart of the server lose nothing on the page, which says when it is not live.',
+  },
+  'console:text': { behaviour: 'Whatever a producer controls is text on the page, in every field of every page.' },
+  'console:accessible': { behaviour: 'axe finds no serious fault on any page, light and dark, at 1280 and at 390 pixels.' },
+  'console:small': { behaviour: 'The console is under 150 kB gzipped, asks nobody but its server, and has nothing inline.' },
+  'console:keys': { behaviour: 'Everything is reached by the keyboard, and the focus is always seen.' },
+  'console:teaches': { behaviour: 'Where there is nothing, the page says why and what to do next.' },
+
   // The server, its client and its tokens.
   'server:routes': { behaviour: 'Each route does what its page says, over real HTTP, for the typed client too.' },
   'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
@@ -265,6 +291,7 @@ export const REQUIREMENTS = {
   'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
   'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
+  'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
 
@@ -302,6 +329,12 @@ export const REQUIREMENTS = {
     behaviour: 'Whoever works on a task that is taken out of their hands is told once, and nobody else is.',
   },
   'tasks:executions': { behaviour: "An execution starts when a task is taken and ends with its agent's report, once." },
+  'tasks:blocked': {
+    behaviour: "A person's block stops the agent at its next call, and its report closes the execution: under 2 s.",
+  },
+  'tasks:unblocked': { behaviour: 'What a person takes back before the agent looked never arrives.' },
+  'tasks:known-faults': { behaviour: 'None of the known faults of the seed that tasks come from is there.' },
+  'tasks:tools': { behaviour: 'Agents get the tools for tasks where there are tasks, and speak by them for themselves alone.' },
   'tasks:one-step': {
     behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
   },
@@ -309,10 +342,6 @@ export const REQUIREMENTS = {
   'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the task as it is stored.' },
 
   // To come.
-  'console:history': {
-    behaviour: 'The console shows what arrived, staged and read, and triggers nothing again.',
-    deferred: 'needs the console',
-  },
 } as const satisfies Record<string, Requirement>;
 
 export type RequirementId = keyof typeof REQUIREMENTS;

@@ -7,6 +7,12 @@ import { complain } from './terminal.ts';
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
 
+/** Of the commands that can ask a running server; see `remote.ts`. */
+export const SERVER_OPTION = [
+  '--server <url>',
+  'ask this server instead of the database; EARPIECE_TOKEN holds the token',
+] as const satisfies readonly [string, string];
+
 /** Runs `work` with the open log and closes it, whatever happens. */
 export async function withEarpiece<T>(options: GlobalOptions, work: (ear: Earpiece) => Promise<T>): Promise<T> {
   await using ear = await openEarpiece({
@@ -41,14 +47,18 @@ export function agentFrom(ear: Earpiece, text: string): { log: LogKey; conversat
 /** What a command looks at; nothing named means everything in the store. */
 export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
 
-export function scopeFrom(ear: Earpiece, text: string | undefined, all: boolean): Scope {
+export const scopeFrom = (ear: Earpiece, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
+
+/** The same before anything is opened. */
+export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
   if (all) {
     if (text === undefined) return {};
     throw new EarpieceError('bad_argument', `give either an address (${JSON.stringify(text)}) or --all`);
   }
-  if (text === undefined) return { project: ear.project };
-  const address = addressFrom(ear, text);
-  return address.kind === 'project' ? { project: address.project } : agentFrom(ear, text);
+  if (text === undefined) return { project: config.project };
+  const address = addressIn(config, text);
+  if (address.kind === 'project') return { project: address.project };
+  return address.kind === 'conversation' ? { log: logOf(address), conversation: address.conversation } : { log: logOf(address) };
 }
 
 export async function logsIn(ear: Earpiece, { log, project }: Scope): Promise<readonly LogKey[]> {

@@ -85,6 +85,16 @@ export interface Client {
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
+  /** The log itself, of an agent, a project or everybody. */
+  log(
+    query?: Paged & {
+      readonly log?: string;
+      readonly project?: string;
+      readonly after?: number;
+      readonly before?: number;
+      readonly newest?: boolean;
+    },
+  ): Promise<RecordsPage>;
   stream(options?: StreamOptions): AsyncGenerator<Stored, void, undefined>;
 
   say(
@@ -280,6 +290,7 @@ export function createClient(options: ClientOptions = {}): Client {
       call('GET', `${agentPath(agent)}/conversations`, { query, ...(signal ? { signal } : {}) }),
     records: (conversation, { signal, ...query } = {}) =>
       call('GET', `${conversationPath(conversation)}/records`, { query, ...(signal ? { signal } : {}) }),
+    log: ({ signal, ...query } = {}) => call('GET', '/api/records', { query, ...(signal ? { signal } : {}) }),
     stream: (options = {}) => records(options, (path, headers, signal) => request(path, { headers, signal })),
 
     say: (conversation, message, { idempotencyKey, ...options } = {}) =>

@@ -1,5 +1,5 @@
 /** What a principal may do. Every route asks here; a refusal says what the token is for. */
-import { formatAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
+import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { levelRank, type Level, type NotificationInput } from '../core/notification.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
@@ -34,6 +34,26 @@ export function mustLead(who: Principal, scope: Scope): void {
 /** Marks read: also what an agent's own token may do, for itself. */
 export function mustMarkRead(who: Principal, scope: Scope): void {
   if (who.kind === 'agent' ? !mayRead(who, scope) : !mayLead(who, scope)) throw refused(who, `reading for ${described(scope)}`);
+}
+
+/** What was asked for, or what a narrow token may see without saying so. */
+export function scopeOf(
+  who: Principal,
+  asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
+): Scope {
+  const own = who.kind === 'agent' ? `${who.project}/${who.agent}` : undefined;
+  const text = asked.log ?? own;
+  const log = text === undefined ? undefined : logOf(parseAddress(text));
+  const project = asked.project ?? (log === undefined ? (who.project ?? undefined) : splitLog(log).project);
+  if (log !== undefined && project !== splitLog(log).project)
+    throw new ProblemError(
+      'bad_argument',
+      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; leave one out`,
+    );
+  const conversation = asked.conversation ?? who.conversation ?? undefined;
+  const scope = { project, log, conversation };
+  mustRead(who, scope);
+  return scope;
 }
 
 export function mayRead(who: Principal, scope: Scope): boolean {

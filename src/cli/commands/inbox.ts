@@ -7,14 +7,14 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
 import { ago, complain, handOver, level, paint, plain, plainLines, print, printJson, unwritten } from '../terminal.ts';
 
-type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean };
+type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; server?: string };
 
 export function inbox(program: CommandLine, answer: Answer): void {
   program
@@ -28,6 +28,7 @@ export function inbox(program: CommandLine, answer: Answer): void {
     .option('--peek', 'only list, in an agent too')
     .option('--read', "read in the agent's place: its conversation counts as told")
     .option('--all', 'list every project')
+    .option(...SERVER_OPTION)
     .example(
       `earpiece inbox                  # as an agent: read mine; as a person: list
 earpiece inbox claude-code
@@ -38,6 +39,18 @@ earpiece inbox --read shop/coder#main`,
       const options = command.optsWithGlobals<Options>();
       if (options.read && (options.peek || options.all))
         throw new EarpieceError('bad_argument', `give either --read or ${options.peek ? '--peek' : '--all'}`);
+      if (options.server !== undefined) {
+        if (options.read)
+          throw new EarpieceError(
+            'bad_argument',
+            '--read marks for an agent where it runs; with --server what waits is only listed',
+          );
+        const there = await import('../remote.ts');
+        return there.remotely(options.server, async (remote) => {
+          const scope = scopeIn(remote.config, address, options.all ?? false);
+          tell(await there.open(remote, scope), whereOf(remote.config, address, options), Date.now(), options);
+        });
+      }
       await withEarpiece(options, async (ear) => {
         const reader = await readerFor(ear, address, options);
         return reader === undefined ? list(ear, address, options) : read(ear, reader, options, answer);
@@ -117,9 +130,12 @@ async function list(ear: Earpiece, address: string | undefined, options: Options
     for (const item of [...open, ...told]) found.push({ log, item });
   }
   found.sort((a, b) => b.item.seq - a.item.seq);
+  tell(found, whereOf(ear, address, options), ear.store.now(), options);
+}
+
+function tell(found: readonly { log: LogKey; item: Item }[], where: string, now: number, options: Options): void {
   if (options.json) return found.forEach(({ log, item }) => printJson(shown(log, item)));
-  if (found.length === 0) return print(paint('dim', `nothing waits${whereOf(ear, address, options)}`));
-  const now = ear.store.now();
+  if (found.length === 0) return print(paint('dim', `nothing waits${where}`));
   print(
     table(
       found.map(({ log, item }) => [
@@ -144,7 +160,7 @@ async function list(ear: Earpiece, address: string | undefined, options: Options
   );
 }
 
-const whereOf = (ear: Earpiece, address: string | undefined, options: Options): string =>
+const whereOf = (ear: { readonly project: string }, address: string | undefined, options: Options): string =>
   options.all ? '' : address === undefined ? ` in ${ear.project}` : ` for ${plain(address)}`;
 
 function messageOf({ notification: { action, message }, count }: Item): string {

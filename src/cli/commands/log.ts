@@ -3,7 +3,16 @@ import { formatKind } from '../../core/notification.ts';
 import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
-import { countOption, scopeFrom, untilStopped, withEarpiece, type GlobalOptions, type Scope } from '../context.ts';
+import {
+  countOption,
+  scopeFrom,
+  scopeIn,
+  SERVER_OPTION,
+  untilStopped,
+  withEarpiece,
+  type GlobalOptions,
+  type Scope,
+} from '../context.ts';
 import { table, type Column } from '../table.ts';
 import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -17,11 +26,25 @@ export function log(program: CommandLine): void {
     .option('--limit <n>', 'how many', '50')
     .option('--follow', 'and those to come, until Ctrl+C')
     .option('--all', 'of every project')
+    .option(...SERVER_OPTION)
     .example(`earpiece log claude-code --limit 20
 earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
     .action(async (address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { limit: string; all?: boolean; follow?: boolean }>();
+      const options = command.optsWithGlobals<
+        GlobalOptions & { limit: string; all?: boolean; follow?: boolean; server?: string }
+      >();
       const limit = countOption('--limit', options.limit);
+      if (options.server !== undefined) {
+        const there = await import('../remote.ts');
+        return there.remotely(options.server, async (remote) => {
+          const scope = scopeIn(remote.config, address, options.all ?? false);
+          const { records, head } = await there.newest(remote, scope, limit);
+          const view = new LogView(scope, options.json ?? false);
+          view.show(records);
+          if (records.length === 0 && !options.json && !options.follow) print(paint('dim', 'the log is empty'));
+          if (options.follow) for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
+        });
+      }
       await withEarpiece(options, async (ear) => {
         const scope = scopeFrom(ear, address, options.all ?? false);
         const head = await ear.store.head();

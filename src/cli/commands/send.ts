@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatAddress, type LogKey } from '../../core/address.ts';
+import { formatAddress, type Address, type LogKey } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import {
@@ -18,9 +18,10 @@ import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
 import { formatDuration } from '../../config/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { addressFrom, countOption, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, countOption, durationOption, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
+import type { Waited } from '../remote.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
 
 type ReceiptName = (typeof RECEIPTS)[number];
@@ -41,6 +42,7 @@ type Options = GlobalOptions & {
   as?: string;
   wait?: ReceiptName;
   timeout?: string;
+  server?: string;
 };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -71,6 +73,7 @@ export function send(program: CommandLine, answer: Answer): void {
     .option('--as <person>', 'it is a person who says this')
     .addOption(choice('--wait <receipt>', RECEIPTS, 'wait until it got this far'))
     .option('--timeout <duration>', 'with --wait: how long (default: 30s)')
+    .option(...SERVER_OPTION)
     .onMistake('a message that begins with "-" stands behind --')
     .example(
       `earpiece send --level error --kind ci.failed "CI failed on main"
@@ -89,13 +92,23 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
-      await withEarpiece(options, async (ear) => {
-        const to = addressFrom(ear, options.to);
-        const queued = await ear.queue(to, { message, ...rest });
-        const waited = options.wait && (await wait(ear, queued, options.wait, timeoutMs));
+      const tell = (queued: Queued, to: Address, waited: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
         else print(`${queued.id}  ${said(queued, formatAddress(to))}${waited ? waited.said : ''}`);
         if (waited) answer(waited.code);
+      };
+      if (options.server !== undefined) {
+        const { remotely, send: sendThere } = await import('../remote.ts');
+        const until = options.wait && { receipt: options.wait, timeoutMs };
+        return remotely(options.server, async (remote) => {
+          const { queued, to, waited } = await sendThere(remote, { message, ...rest, to: options.to }, until);
+          tell(queued, to, waited);
+        });
+      }
+      await withEarpiece(options, async (ear) => {
+        const to = addressFrom(ear, options.to);
+        const queued = await ear.queue(to, { message, ...rest });
+        tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
       });
     });
 }
@@ -183,8 +196,6 @@ function parseDeliver(text: string): Deliver {
     `--deliver ${JSON.stringify(text.slice(0, 80))} is none of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
-
-type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
 
 /** Waits until every copy of the notification got as far as `wanted`, or one ended otherwise. */
 async function wait(ear: Earpiece, queued: Queued, wanted: ReceiptName, timeoutMs: number): Promise<Waited> {

@@ -4,7 +4,7 @@ import type { Decision } from '../../core/plan.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { logsWith, withEarpiece, type GlobalOptions } from '../context.ts';
+import { logsWith, scopeIn, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { clock, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
 
@@ -16,19 +16,29 @@ export function why(program: CommandLine): void {
       'What happened to a notification, step by step, and why; for one that still waits also what would be decided about it now. ' +
         'One that went to several agents is told for each.',
     )
+    .option(...SERVER_OPTION)
     .example(`earpiece why n_01m8055j3z0d6pek19x3
 earpiece why ci-1234 shop/coder --json`)
     .action(async (id: string, address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+      const options = command.optsWithGlobals<GlobalOptions & { server?: string }>();
+      const tell = (stories: readonly Why[], now: number): void => {
+        if (options.json) return stories.forEach((story) => printJson(story));
+        print(stories.flatMap((story) => story.items.map((item) => page(story, item, now))).join('\n\n'));
+      };
+      if (options.server !== undefined) {
+        const { remotely, why: whyThere } = await import('../remote.ts');
+        return remotely(options.server, async (remote) => {
+          const { log } = address === undefined ? {} : scopeIn(remote.config, address, false);
+          tell([await whyThere(remote, id, log)], Date.now());
+        });
+      }
       await withEarpiece(options, async (ear) => {
         const stories: Why[] = [];
         for (const log of await logsWith(ear, id, address)) {
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        if (options.json) return stories.forEach((story) => printJson(story));
-        const now = ear.store.now();
-        print(stories.flatMap((story) => story.items.map((item) => page(story, item, now))).join('\n\n'));
+        tell(stories, ear.store.now());
       });
     });
 }

@@ -5,13 +5,12 @@ import type { Item } from '../../core/items.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Inbox } from '../../inbox/index.ts';
-import { maySeeItem } from '../authority.ts';
+import { maySeeItem, scopeOf } from '../authority.ts';
 import { answers, createRoute, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { activity, logParam, nameParam } from '../schemas.ts';
 import type { Principal } from '../tokens.ts';
-import { scopeOf } from './notifications.ts';
 
 const HOUR = 3_600_000;
 /** For one answer: more is not looked at, and said so. */

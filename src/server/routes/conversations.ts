@@ -4,10 +4,11 @@ import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../cor
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
 import type { Inbox } from '../../inbox/index.ts';
-import { concerns, maySee, mustLead, mustRead } from '../authority.ts';
+import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
-import { given, interrupted, interruptInput, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
+import { history } from '../history.ts';
+import { given, interrupted, interruptInput, logParam, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
 import { agentIn, effectOf, queuedReply } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { agentParams } from './agents.ts';
@@ -17,8 +18,12 @@ export const idempotency = z.object({
   'idempotency-key': z.string().max(256).optional().openapi({ description: 'sent again with the same key it is queued once' }),
 });
 
-/** Records looked at for one page, however few of them are of the conversation. */
-const MAX_LOOKED_AT = 5_000;
+const pageQuery = z.strictObject({
+  after: seqQuery.optional(),
+  before: seqQuery.optional(),
+  newest: flag.optional().openapi({ type: 'boolean', description: 'the newest page first' }),
+  limit: limitQuery(500, 100),
+});
 
 export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
   api.openapi(
@@ -30,12 +35,7 @@ export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
       summary: "A conversation's history: its own records, and those of the agent as a whole",
       request: {
         params: conversationParams,
-        query: z.strictObject({
-          after: seqQuery.optional(),
-          before: seqQuery.optional(),
-          newest: flag.optional().openapi({ type: 'boolean', description: 'the newest page first' }),
-          limit: limitQuery(500, 100),
-        }),
+        query: pageQuery,
       },
       responses: answers(recordsPage, 'records, oldest first'),
     }),
@@ -44,18 +44,28 @@ export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
       const log = agentIn(project, agent);
       const who = principalOf(c);
       mustRead(who, { log, conversation });
-      const { limit, after = 0, before, newest } = c.req.valid('query');
-      return reply<RecordsPage>(
-        c,
-        await history(inbox, {
-          log,
-          after,
-          upTo: before === undefined ? undefined : before - 1,
-          newestFirst: newest ?? before !== undefined,
-          limit,
-          wants: (record) => concerns(record, conversation) && maySee(who, record),
-        }),
-      );
+      const wants = (record: Stored): boolean => concerns(record, conversation) && maySee(who, record);
+      return reply<RecordsPage>(c, await history(inbox, { log, wants, ...c.req.valid('query') }));
+    },
+  );
+
+  api.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/records',
+      operationId: 'listLog',
+      tags: ['log'],
+      summary: 'The log itself: of an agent, a project or everybody',
+      request: { query: pageQuery.extend({ log: logParam.optional(), project: nameParam.optional() }) },
+      responses: answers(recordsPage, 'records, oldest first'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { log, project, ...page } = c.req.valid('query');
+      const scope = scopeOf(who, { log, project });
+      const wants = (record: Stored): boolean =>
+        maySee(who, record) && (scope.conversation === undefined || concerns(record, scope.conversation));
+      return reply<RecordsPage>(c, await history(inbox, { log: scope.log, project: scope.project, wants, ...page }));
     },
   );
 
@@ -167,44 +177,4 @@ async function effects(
   const there = await inbox.active({ log });
   if (there.length === 0) return [effectOf(undefined, log, false, action)];
   return there.map((known) => effectOf(known, `${log}#${known.conversation}`, true, action));
-}
-
-type HistoryQuery = {
-  readonly log: LogKey;
-  readonly after: number;
-  readonly upTo: number | undefined;
-  readonly newestFirst: boolean;
-  readonly limit: number;
-  readonly wants: (record: Stored) => boolean;
-};
-
-/** A page of those records of a log that are wanted. It may be short and have a next one: what is looked at is bounded. */
-async function history(inbox: Inbox, query: HistoryQuery): Promise<RecordsPage> {
-  const { log, newestFirst, limit, wants } = query;
-  let { after, upTo } = query;
-  const head = await inbox.store.head();
-  const found: Stored[] = [];
-  let looked = 0;
-  let more = false;
-  while (found.length < limit) {
-    const chunk = Math.min(500, MAX_LOOKED_AT - looked);
-    const page =
-      chunk <= 0
-        ? []
-        : await inbox.store.read({ log, after, ...(upTo === undefined ? {} : { upTo }), limit: chunk, newestFirst });
-    looked += page.length;
-    more = chunk <= 0 || page.length === chunk;
-    for (const [i, record] of page.entries()) {
-      if (newestFirst) upTo = record.seq - 1;
-      else after = record.seq;
-      if (wants(record)) found.push(record);
-      if (found.length < limit) continue;
-      more = more || i < page.length - 1;
-      break;
-    }
-    if (!more || chunk <= 0) break;
-  }
-  if (newestFirst) found.reverse();
-  const next = newestFirst ? String((upTo ?? head) + 1) : String(after);
-  return { items: found, next: more && !(newestFirst && upTo === 0) ? next : null, head };
 }

@@ -1,11 +1,11 @@
 /** Notifications: queue, list, why, take back, read, queue again, wait for a receipt. */
-import { logOf, parseAddress, splitLog, type LogKey } from '../../core/address.ts';
+import { parseAddress, type LogKey } from '../../core/address.ts';
 import type { NotificationView, Page, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../core/api.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { isType, notificationOf } from '../../core/records.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
-import { mayRead, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, type Scope } from '../authority.ts';
+import { mayRead, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
@@ -221,26 +221,6 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       }
     },
   );
-}
-
-/** What was asked for, or what a narrow token may see without saying so. */
-export function scopeOf(
-  who: Principal,
-  asked: { log?: string | undefined; project?: string | undefined; conversation?: string | undefined },
-): Scope {
-  const own = who.kind === 'agent' ? `${who.project}/${who.agent}` : undefined;
-  const text = asked.log ?? own;
-  const log = text === undefined ? undefined : logOf(parseAddress(text));
-  const project = asked.project ?? (log === undefined ? (who.project ?? undefined) : splitLog(log).project);
-  if (log !== undefined && project !== splitLog(log).project)
-    throw new ProblemError(
-      'bad_argument',
-      `log ${JSON.stringify(log)} is not in project ${JSON.stringify(project)}; leave one out`,
-    );
-  const conversation = asked.conversation ?? who.conversation ?? undefined;
-  const scope = { project, log, conversation };
-  mustRead(who, scope);
-  return scope;
 }
 
 type ListQuery = {

@@ -1,11 +1,11 @@
 /** Records as they are written, as server-sent events. */
 import type { HttpBindings } from '@hono/node-server';
 import { conversationId } from '../../core/address.ts';
+import { scopeOf } from '../authority.ts';
 import { createRoute, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { logParam, nameParam, problem } from '../schemas.ts';
-import { scopeOf } from './notifications.ts';
 
 export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
   api.openapi(

@@ -1,0 +1,210 @@
+/**
+ * Commands with `--server <url>`: the same questions, asked of a running server instead of the database. The token is in
+ * `EARPIECE_TOKEN`, so that it stands in no command line and no history.
+ */
+import { createClient, type ApiError, type Client, type StreamOptions } from '../client/index.ts';
+import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import type { NotificationView, QueuedReply, StoryItem } from '../core/api.ts';
+import { EarpieceError, type ErrorCode } from '../core/errors.ts';
+import type { Item } from '../core/items.ts';
+import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
+import type { Stored } from '../core/records.ts';
+import { formatDuration, readConfig, type Config } from '../config/index.ts';
+import type { Queued, RECEIPTS, Why } from '../inbox/index.ts';
+import { addressIn, untilStopped, type Scope } from './context.ts';
+import { EXIT } from './exit.ts';
+import { complain, plain } from './terminal.ts';
+
+type ReceiptName = (typeof RECEIPTS)[number];
+
+/** What a command needs to ask a server: a client, and what the configuration says of addresses. */
+export type Remote = { readonly client: Client; readonly config: Config };
+
+/** Runs `work` against the server. What it refuses is an error of ours, with the exit code of its kind. */
+export async function remotely<T>(url: string, work: (remote: Remote) => Promise<T>): Promise<T> {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/u.test(parsed.protocol) || parsed.pathname !== '/' || parsed.search !== '')
+    throw new EarpieceError(
+      'bad_argument',
+      `--server ${JSON.stringify(url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
+    );
+  const token = process.env['EARPIECE_TOKEN']?.trim();
+  if (!token)
+    throw new EarpieceError(
+      'bad_argument',
+      '--server needs a token in EARPIECE_TOKEN; where the server runs, make one: earpiece token create --kind project --name <name>',
+    );
+  try {
+    const { config } = readConfig({ cwd: process.cwd(), env: process.env });
+    return await work({ client: createClient({ url: parsed.origin, token }), config });
+  } catch (error) {
+    throw isApiError(error) ? ours(error) : error;
+  }
+}
+
+const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
+
+const OURS: Readonly<Record<string, ErrorCode>> = {
+  unauthorized: 'not_trusted',
+  forbidden: 'not_trusted',
+  rate_limited: 'upstream',
+  unreachable: 'upstream',
+  not_earpiece: 'upstream',
+  internal: 'upstream',
+  stopping: 'upstream',
+};
+const PASSED_ON: ReadonlySet<string> = new Set([
+  'bad_address',
+  'bad_notification',
+  'bad_event',
+  'bad_argument',
+  'not_found',
+  'nobody_there',
+  'store_unavailable',
+  'store_refused',
+  'store_full',
+] satisfies ErrorCode[]);
+
+const ours = (error: ApiError): EarpieceError =>
+  new EarpieceError(
+    PASSED_ON.has(error.code) ? (error.code as ErrorCode) : (OURS[error.code] ?? 'bad_argument'),
+    error.code === 'unauthorized' ? `EARPIECE_TOKEN: ${error.message}` : error.message,
+    { cause: error, retryable: error.retryable },
+  );
+
+export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
+
+/** Queues, and waits where that is asked for. */
+export async function send(
+  { client, config }: Remote,
+  { to: text, ...input }: NotificationInput & { readonly to: string | undefined },
+  until?: { readonly receipt: ReceiptName; readonly timeoutMs: number },
+): Promise<{ readonly queued: Queued; readonly to: Address; readonly waited: Waited | undefined }> {
+  const to = addressIn(config, text);
+  const reply = await client.queue({ ...input, to: formatAddress(to) });
+  return { queued: queuedOf(reply), to, waited: until && (await wait(client, reply, until)) };
+}
+
+const queuedOf = ({ kind, id, into, to }: QueuedReply): Queued =>
+  kind === 'folded'
+    ? { kind, id: id as NotificationId, into: (into ?? id) as NotificationId, to }
+    : { kind, id: id as NotificationId, to };
+
+const ASK_EVERY_S = 30;
+
+async function wait(
+  client: Client,
+  { id, to }: QueuedReply,
+  { receipt: until, timeoutMs }: { readonly receipt: ReceiptName; readonly timeoutMs: number },
+): Promise<Waited> {
+  const logs = [...new Set(to.map((each) => each.split('#')[0] ?? ''))];
+  const deadline = performance.now() + timeoutMs;
+  for (const log of logs) {
+    for (;;) {
+      const left = deadline - performance.now();
+      const now = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
+      if (now.reached) break;
+      if (now.settled)
+        return { receipt: now.receipt, code: EXIT.ended.code, said: `; it ended ${plain(now.receipt)} and not ${until}` };
+      if (deadline - performance.now() <= 0)
+        return {
+          receipt: now.receipt,
+          code: EXIT.waited.code,
+          said: `; not ${until} within ${formatDuration(timeoutMs)}, it is ${now.receipt === 'queued' ? 'still waiting' : now.receipt}`,
+        };
+    }
+  }
+  return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
+}
+
+/** What waits, newest first; every page of it. */
+export async function open({ client }: Remote, scope: Scope): Promise<readonly { log: LogKey; item: Item }[]> {
+  const found: { log: LogKey; item: Item }[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...(before === undefined ? {} : { before }) });
+    for (const view of page.items) found.push({ log: view.log as LogKey, item: itemOf(view) });
+    if (page.next === null) return found;
+    before = page.next;
+  }
+}
+
+export async function why({ client }: Remote, id: string, log: LogKey | undefined): Promise<Why> {
+  const story = await client.why(id, log);
+  return { log: story.log as LogKey, id: story.id as NotificationId, items: story.items.map((item) => whyItem(item)) };
+}
+
+const whyItem = ({ notification, steps, now }: StoryItem): Why['items'][number] => ({
+  item: itemOf(notification),
+  receipt: notification.receipt,
+  steps: steps.map(({ at, seq, what, detail }) => ({ at, seq, what, ...(detail === null ? {} : { detail }) })),
+  now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),
+});
+
+/** The newest records, oldest of them first, and where the log stood then. */
+export async function newest(
+  { client }: Remote,
+  { conversation, ...scope }: Scope,
+  limit: number,
+): Promise<{ readonly records: readonly Stored[]; readonly head: number }> {
+  let records: Stored[] = [];
+  let head: number | undefined;
+  for (let before: number | undefined; records.length < limit;) {
+    const page = await client.log({
+      ...scope,
+      newest: true,
+      limit: Math.min(500, limit - records.length),
+      ...(before === undefined ? {} : { before }),
+    });
+    head ??= page.head;
+    records = [...page.items.filter(({ body }) => conversation === undefined || body.conversation === conversation), ...records];
+    if (page.next === null) break;
+    before = Number(page.next);
+  }
+  return { records, head: head ?? 0 };
+}
+
+/** Records as they come, until Ctrl+C, over as many connections as it takes. */
+export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator<Stored, void, undefined> {
+  return client.stream({
+    ...query,
+    signal: untilStopped(),
+    onState: (state) => {
+      if (state.kind === 'away') complain(`${state.error.message}; trying again`);
+    },
+  });
+}
+
+/** As much of an item as a person is shown. */
+function itemOf(view: NotificationView): Item {
+  const { person, sender, action, instruction, key, outcome, takenBy, closedAt } = view;
+  const origin = person === null && sender === null ? undefined : { depth: 0, ...given({ person, agent: sender }) };
+  return {
+    id: view.id as NotificationId,
+    audience: (view.conversation ?? '') as ConversationId,
+    notification: {
+      id: view.id as NotificationId,
+      kind: parseKind(view.kind),
+      level: view.level,
+      message: view.message,
+      expiresAt: view.expiresAt,
+      ...given({ action, instruction, key, deliver: view.deliver as Deliver | null }),
+      ...(origin === undefined ? {} : { origin }),
+    },
+    seq: view.seq,
+    at: view.at,
+    state: view.state,
+    offers: view.offers,
+    gate: view.gate,
+    read: view.receipt === 'read',
+    observed: view.receipt === 'observed',
+    count: view.count,
+    lastAt: view.lastAt,
+    differs: [],
+    history: [],
+    ...given({ outcome: outcome as Item['outcome'] | null, takenBy: takenBy as ConversationId | null, closedAt }),
+  };
+}
+
+type Given<T> = { [K in keyof T]?: NonNullable<T[K]> };
+const given = <T extends object>(of: T): Given<T> =>
+  Object.fromEntries(Object.entries(of).filter(([, value]) => value !== null && value !== undefined)) as Given<T>;

@@ -1,0 +1,63 @@
+/** Pages of records. What is looked at for one page is bounded, so a page may be short and have a next one. */
+import type { LogKey } from '../core/address.ts';
+import type { RecordsPage } from '../core/api.ts';
+import type { Stored } from '../core/records.ts';
+import type { Inbox } from '../inbox/index.ts';
+
+export type HistoryQuery = {
+  /** One log is walked by its index; without one, positions of the whole store are. */
+  readonly log?: LogKey | undefined;
+  readonly project?: string | undefined;
+  /** Exclusive. */
+  readonly after?: number | undefined;
+  /** Exclusive. */
+  readonly before?: number | undefined;
+  /** The page at the end instead of the one at the beginning; `before` alone means it too. */
+  readonly newest?: boolean | undefined;
+  readonly limit: number;
+  readonly wants: (record: Stored) => boolean;
+};
+
+/** Records of one log looked at for one page, however few of them are wanted. */
+const MAX_RECORDS = 5_000;
+/** Positions of the store looked at for one page across logs. */
+const MAX_POSITIONS = 20_000;
+const CHUNK = 500;
+
+export async function history(inbox: Inbox, query: HistoryQuery): Promise<RecordsPage> {
+  const { log, project, limit, wants } = query;
+  const newest = query.newest ?? query.before !== undefined;
+  const head = await inbox.store.head();
+  const bottom = query.after ?? 0;
+  const top = Math.min(query.before === undefined ? head : query.before - 1, head);
+  const positions = log === undefined ? MAX_POSITIONS : Number.POSITIVE_INFINITY;
+  let after = newest ? Math.max(bottom, top - positions) : bottom;
+  let upTo = newest ? top : Math.min(top, bottom + positions);
+  const found: Stored[] = [];
+  const page = (): RecordsPage => {
+    const next = newest ? (upTo > bottom ? upTo + 1 : null) : after < top ? after : null;
+    return { items: newest ? found.toReversed() : found, next: next === null ? null : String(next), head };
+  };
+  for (let looked = 0; log === undefined || looked < MAX_RECORDS; looked += CHUNK) {
+    const records = await inbox.store.read({
+      ...(log === undefined ? {} : { log }),
+      ...(log !== undefined || project === undefined ? {} : { project }),
+      after,
+      upTo,
+      limit: CHUNK,
+      newestFirst: newest,
+    });
+    for (const record of records) {
+      if (newest) upTo = record.seq - 1;
+      else after = record.seq;
+      if (wants(record)) found.push(record);
+      if (found.length === limit) return page();
+    }
+    if (records.length === CHUNK) continue;
+    // Nothing more between the bounds of this page.
+    if (newest) upTo = after;
+    else after = upTo;
+    break;
+  }
+  return page();
+}

@@ -1,0 +1,35 @@
+/** What is built into the package. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+
+const folder = join(import.meta.dirname, '../../dist/console');
+const MAX_BYTES = 150_000;
+
+const files = (): { name: string; bytes: Buffer }[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({ name: entry.name, bytes: readFileSync(join(entry.parentPath, entry.name)) }));
+
+verifies('console:small', 'SC: all files together are under 150 kB gzipped', () => {
+  const size = files().reduce((sum, { bytes }) => sum + gzipSync(bytes, { level: 9 }).length, 0);
+  expect(size).toBeGreaterThan(10_000);
+  expect(size).toBeLessThan(MAX_BYTES);
+});
+
+verifies('console:small', 'the page has nothing inline, and nothing in it is of another server', () => {
+  const html =
+    files()
+      .find(({ name }) => name === 'index.html')
+      ?.bytes.toString() ?? '';
+  expect(html).toContain('<script type="module"');
+  expect(html.match(/<script(?![^>]*\bsrc=)[^>]*>/gu)).toBeNull();
+  expect(html.match(/<style|\sstyle=|\son[a-z]+=/gu)).toBeNull();
+  for (const { name, bytes } of files().filter((file) => /\.(?:html|css|svg)$/u.test(file.name)))
+    expect(
+      (bytes.toString().match(/(?:https?:)?\/\/[\w.-]+/gu) ?? []).filter((url) => url !== 'http://www.w3.org'),
+      name,
+    ).toEqual([]);
+});

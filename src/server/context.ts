@@ -3,11 +3,14 @@ import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
 import type { Config } from '../config/index.ts';
-import type { Inbox } from '../inbox/index.ts';
+import type { Address } from '../core/address.ts';
+import type { NotificationInput } from '../core/notification.ts';
+import type { Inbox, Queued } from '../inbox/index.ts';
 import type { SubscriberSet, SubscriberToggles } from '../bus/index.ts';
 import type { WebhookReceiver } from '../sources/webhooks/index.ts';
 import { problem } from './schemas.ts';
 import type { Metrics } from './metrics.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { Sessions } from './sessions.ts';
 import type { Hub } from './stream/hub.ts';
 import type { Principal, Tokens } from './tokens.ts';
@@ -29,6 +32,9 @@ export type Deps = {
   readonly sessions: Sessions;
   readonly hub: Hub;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
+  /** Queues, counted and traced. */
+  readonly queue: (to: string | Address, input: NotificationInput) => Promise<Queued>;
   /** The project of the folder that the server runs in. */
   readonly project: string;
   readonly version: string;

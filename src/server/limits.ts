@@ -33,6 +33,10 @@ export class Buckets {
     this.#now = now;
   }
 
+  get size(): number {
+    return this.#buckets.size;
+  }
+
   /** Takes one. The seconds to wait where there is none left. */
   take(caller: string): number | undefined {
     const bucket = this.#bucket(caller);

@@ -189,6 +189,7 @@ const deliver = z
     z.enum(MOMENTS),
     z.strictObject({ at: z.number() }).openapi({ description: 'at a time, epoch milliseconds' }),
     z.strictObject({ afterTurns: z.number().int().min(1) }).openapi({ description: 'after so many turns' }),
+    z.strictObject({ afterTool: z.string().regex(/^\S{1,256}$/) }).openapi({ description: 'with the result of this tool' }),
   ])
   .openapi('Deliver');
 

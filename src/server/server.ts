@@ -94,7 +94,7 @@ export function createServer(options: ServerOptions): Server {
   const { store } = inbox;
   const metrics = new Metrics();
   const tokens = options.tokens ?? new Tokens(store);
-  const hub = new Hub({ store, tokens, metrics, report, ...options.streams });
+  const hub = new Hub({ store, tokens, metrics, telemetry, report, ...options.streams });
   let listening: Listening | undefined;
   const cookie = (): string => `earpiece_${listening?.port ?? 0}`;
   const guards = new Guards({ tokens, metrics, allowedHosts: options.allowedHosts ?? [], rates: options.rates, cookie });
@@ -103,6 +103,15 @@ export function createServer(options: ServerOptions): Server {
     tokens,
     hub,
     metrics,
+    telemetry,
+    queue: (to, input) =>
+      telemetry.span('earpiece.queue', { 'earpiece.level': input.level ?? 'info' }, async (set) => {
+        const queued = await inbox.queue(to, input);
+        set({ 'earpiece.id': queued.id, 'earpiece.outcome': queued.kind });
+        metrics.count('earpiece_queued_total', { kind: queued.kind });
+        telemetry.count('earpiece.queued', { kind: queued.kind });
+        return queued;
+      }),
     sessions: new Sessions(store, tokens),
     project: options.project,
     version: options.version,

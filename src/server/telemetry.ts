@@ -7,11 +7,14 @@ type Attributes = Readonly<Record<string, string | number>>;
 export interface Telemetry {
   /** A span round the work; what it throws is recorded, and thrown on. `set` adds what is known later. */
   span<T>(name: string, attributes: Attributes, work: (set: (more: Attributes) => void) => Promise<T>): Promise<T>;
+  /** A span of no length: what somebody else did, at this time (epoch ms). */
+  happened(name: string, at: number, attributes: Attributes): void;
   count(name: string, attributes: Attributes): void;
 }
 
 export const NO_TELEMETRY: Telemetry = {
   span: (_name, _attributes, work) => work(() => {}),
+  happened: () => {},
   count: () => {},
 };
 
@@ -40,6 +43,7 @@ export async function openTelemetry(load: () => Promise<OpenTelemetry> = () => i
           span.end();
         }
       }),
+    happened: (name, at, attributes) => tracer.startSpan(name, { startTime: at, attributes }).end(at),
     count: (name, attributes) => {
       let counter = counters.get(name);
       if (counter === undefined) counters.set(name, (counter = meter.createCounter(name)));

@@ -25,7 +25,7 @@ const pageQuery = z.strictObject({
   limit: limitQuery(500, 100),
 });
 
-export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
+export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
   api.openapi(
     createRoute({
       method: 'get',
@@ -85,13 +85,12 @@ export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
       const who = principalOf(c);
       mustLead(who, { log });
       const { content, author, level, deliver } = c.req.valid('json');
-      const done = await inbox.queue(`${log}#${conversationId(conversation)}`, {
+      const done = await queue(`${log}#${conversationId(conversation)}`, {
         ...given({ id: c.req.valid('header')['idempotency-key'], level, deliver }),
         kind: 'user.message',
         message: content,
         origin: { person: author ?? personOf(who) },
       });
-      metrics.count('earpiece_queued_total', { kind: done.kind });
       return reply<QueuedReply>(c, queuedReply(done), done.kind === 'queued' ? 201 : 200);
     },
   );
@@ -105,7 +104,7 @@ export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
     const { action, message, instruction, author } = asked;
     mustLead(who, { log: to.log });
     const address = to.conversation === undefined ? to.log : `${to.log}#${to.conversation}`;
-    const done = await inbox.queue(address, {
+    const done = await queue(address, {
       ...given({ id, instruction }),
       kind: `user.${action}`,
       level: action === 'resume' ? 'info' : 'critical',
@@ -113,7 +112,6 @@ export function conversationRoutes(api: Api, { inbox, metrics }: Deps): void {
       action,
       origin: { person: author ?? personOf(who) },
     });
-    metrics.count('earpiece_queued_total', { kind: done.kind });
     return { ...queuedReply(done), effects: await effects(inbox, to, action) };
   };
 

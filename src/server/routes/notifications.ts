@@ -21,7 +21,7 @@ const MAX_SEARCHED = 500;
 const MAX_WAIT_S = 60;
 
 export function notificationRoutes(api: Api, deps: Deps): void {
-  const { inbox, metrics, hub } = deps;
+  const { inbox, queue, hub } = deps;
 
   api.openapi(
     createRoute({
@@ -46,8 +46,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
         );
       const to = parseAddress(body.to);
       const input = mustQueue(principalOf(c), to, { ...schemas.toInput(body), ...(key === undefined ? {} : { id: key }) });
-      const done = await inbox.queue(to, input);
-      metrics.count('earpiece_queued_total', { kind: done.kind });
+      const done = await queue(to, input);
       return reply<QueuedReply>(c, queuedReply(done), done.kind === 'queued' ? 201 : 200);
     },
   );

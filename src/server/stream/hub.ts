@@ -12,6 +12,7 @@ import type { Store } from '../../core/ports.ts';
 import { isType, type Draft, type Stored } from '../../core/records.ts';
 import { concerns, maySee, type Scope } from '../authority.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { Principal, Tokens } from '../tokens.ts';
 
 export type StreamQuery = Scope & {
@@ -24,6 +25,7 @@ export type HubOptions = {
   readonly store: Store;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
   /** What goes wrong with nobody to tell. */
   readonly report: (line: string) => void;
   readonly heartbeatMs?: number;
@@ -166,7 +168,14 @@ export class Hub {
     const encoded = new Map<Stored, Uint8Array>();
     for (const stream of this.#live) stream.push(page, encoded);
     this.#position = page.at(-1)?.seq ?? this.#position;
-    for (const { body } of page) if (carries(body)) this.#options.metrics.count('earpiece_carried_total', { record: body.type });
+    for (const record of page) if (carries(record.body)) this.#carried(record);
+  }
+
+  #carried({ log, at, body }: Stored): void {
+    const { metrics, telemetry } = this.#options;
+    metrics.count('earpiece_carried_total', { record: body.type });
+    telemetry.count('earpiece.carried', { record: body.type });
+    telemetry.happened('earpiece.carry', at, { 'earpiece.log': log, 'earpiece.record': body.type });
   }
 
   #beat(): void {

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { Buckets } from './limits.ts';
+
+it('lets a burst through, then as many as flow in, each caller by itself', () => {
+  let now = 0;
+  const buckets = new Buckets({ perSecond: 2, burst: 3 }, () => now);
+  const take = (who: string, n: number): (number | undefined)[] => Array.from({ length: n }, () => buckets.take(who));
+  expect(take('a', 5)).toEqual([undefined, undefined, undefined, 1, 1]);
+  expect(take('b', 1)).toEqual([undefined]);
+  now += 1_000;
+  expect(take('a', 3)).toEqual([undefined, undefined, 1]);
+  now += 3_600_000;
+  expect(take('a', 4)).toEqual([undefined, undefined, undefined, 1]);
+});
+
+it('says how long to wait, and looking takes none', () => {
+  const buckets = new Buckets({ perSecond: 0.2, burst: 1 }, () => 0);
+  expect([buckets.empty('a'), buckets.empty('a'), buckets.take('a'), buckets.empty('a'), buckets.take('a')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    5,
+    5,
+  ]);
+});
+
+it('does not remember callers without end', () => {
+  let now = 0;
+  const buckets = new Buckets({ perSecond: 1, burst: 2 }, () => now);
+  for (let i = 0; i < 50_000; i++) {
+    now++;
+    buckets.take(`10.0.${i >> 8}.${i & 255}`);
+  }
+  expect(buckets.size).toBeLessThanOrEqual(10_000);
+});

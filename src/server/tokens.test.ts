@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../core/ports.ts';
+import { memoryStore } from '../stores/memory.ts';
+import { Tokens } from './tokens.ts';
+
+let now: number;
+let store: Store;
+let tokens: Tokens;
+beforeEach(() => {
+  now = 1_000_000;
+  store = memoryStore({ clock: { now: () => now } });
+  tokens = new Tokens(store);
+});
+
+describe('tokens', () => {
+  it('are checked by all of them, and kept as a hash', async () => {
+    const { token, id } = await tokens.create({ kind: 'project', name: 'ci', project: 'shop' });
+    expect(token).toMatch(/^ep_[0-9a-z]{12}_[0-9a-z]{40}$/u);
+    expect(await tokens.check(token)).toEqual({
+      id,
+      kind: 'project',
+      name: 'ci',
+      project: 'shop',
+      agent: null,
+      conversation: null,
+      session: false,
+      expiresAt: null,
+    });
+    for (const wrong of [
+      '',
+      token.slice(0, -1),
+      `${token}x`,
+      `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`,
+      `ep_${'a'.repeat(12)}_${'b'.repeat(40)}`,
+    ])
+      expect(await tokens.check(wrong)).toBeUndefined();
+    expect(JSON.stringify(await store.setting(`token ${id}`))).not.toContain(token.slice(-40));
+    expect(await tokens.list()).toMatchObject([{ id, lastUsedAt: now }]);
+    expect(JSON.stringify(await tokens.list())).not.toMatch(/hash/u);
+  });
+
+  it('end by their time, and when they are revoked, whoever revokes them', async () => {
+    const short = await tokens.create({ kind: 'admin', name: 'short', expiresInMs: 1_000 });
+    const long = await tokens.create({ kind: 'admin', name: 'long' });
+    now += 999;
+    expect(await tokens.check(short.token)).toBeDefined();
+    now += 1;
+    expect(await tokens.check(short.token)).toBeUndefined();
+    expect((await tokens.list()).map(({ name }) => name)).toEqual(['long']);
+    const told: string[] = [];
+    tokens.onRevoked((id) => told.push(id));
+    expect(await new Tokens(store).revoke(long.id)).toBe(true);
+    expect([await tokens.check(long.token), await tokens.lives(long.id), await tokens.revoke(long.id)]).toEqual([
+      undefined,
+      false,
+      false,
+    ]);
+    expect(told).toEqual([]);
+    expect(await store.setting('tokens')).toEqual([short.id]);
+    await tokens.create({ kind: 'admin', name: 'another' });
+    expect(await store.setting(`token ${short.id}`)).toBeUndefined();
+  });
+
+  it('that are revoked do not come back by having been used', async () => {
+    const { token, id } = await tokens.create({ kind: 'admin', name: 'x' });
+    await tokens.check(token);
+    now += 120_000;
+    const checking = tokens.check(token);
+    await tokens.revoke(id);
+    await checking;
+    expect(await store.setting(`token ${id}`)).toBeUndefined();
+  });
+
+  it('of a session live no longer than the token that it was made with', async () => {
+    const parent = await tokens.create({ kind: 'project', name: 'me', project: 'shop', expiresInMs: 10_000 });
+    const who = await tokens.check(parent.token);
+    const session = await tokens.session(who, 3_600_000);
+    expect(session).toMatchObject({ session: true, kind: 'project', project: 'shop', expiresAt: parent.expiresAt });
+    expect(await tokens.check(session.token)).toMatchObject({ session: true });
+    const told: string[] = [];
+    tokens.onRevoked((id) => told.push(id));
+    await tokens.revoke(parent.id);
+    expect(await tokens.check(session.token)).toBeUndefined();
+    expect(told).toEqual([parent.id, session.id]);
+    expect(await tokens.any()).toBe(false);
+  });
+
+  it.each([
+    [{ kind: 'admin', name: ' ' }, 'a token of kind admin needs a name without control characters'],
+    [{ kind: 'admin', name: 'x', project: 'shop' }, 'a token of kind admin is for every project; leave the project out'],
+    [{ kind: 'send', name: 'x' }, 'a token of kind send is for one project; say which'],
+    [{ kind: 'agent', name: 'x', project: 'shop' }, 'a token of kind agent is for one agent; say which'],
+    [
+      { kind: 'send', name: 'x', project: 'shop', agent: 'a' },
+      'a token of kind send is for no single agent; leave the agent out, or make one of kind agent',
+    ],
+    [{ kind: 'project', name: 'x', project: 'a/b' }, 'a token of kind project has "a/b", which is no project'],
+  ] as const)('%j is refused', async (request, why) => {
+    await expect(tokens.create(request)).rejects.toThrow(why);
+    expect(await tokens.list()).toEqual([]);
+  });
+});

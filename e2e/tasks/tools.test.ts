@@ -1,0 +1,192 @@
+/** `get_next_action` and `report_completed` as agents meet them. */
+import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { CLI } from '../delivery/stage.ts';
+import { proves } from '../verifies.ts';
+import { Office } from './stage.ts';
+
+const BOTH = ['get_next_action', 'report_completed'];
+
+describe('the tools for tasks', () => {
+  proves('tasks:tools');
+
+  it('are offered where the project has tasks when the gateway starts, and else cost nobody a token', async () => {
+    await using office = await Office.open('');
+    const before = await office.agent('s1');
+    expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
+    await office.person.createTask({ title: 'x' });
+    const after = await office.agent('s2');
+    expect(await after.tools()).toEqual(['echo', 'fail', 'get_notifications', ...BOTH]);
+    // What was listed once stays what it was.
+    expect(await before.tools()).toEqual(['echo', 'fail', 'get_notifications']);
+    expect(await (await office.agent('c1', { purpose: 'chat' })).tools()).toEqual(['echo', 'fail', 'get_notifications']);
+  });
+
+  it('are offered or not as gateway.tasks says', async () => {
+    await using off = await Office.open('[gateway]\ntasks = false\n');
+    await off.person.createTask({ title: 'x' });
+    expect(await (await off.agent()).tools()).not.toContain('get_next_action');
+    await using on = await Office.open('[gateway]\ntasks = true\n');
+    expect(await (await on.agent()).tools()).toEqual(['echo', 'fail', 'get_notifications', ...BOTH]);
+  });
+
+  it('are renamed where a server has tools of these names', async () => {
+    await using office = await Office.open();
+    const file = join(office.folder, 'server.mjs');
+    writeFileSync(file, NAMESAKE);
+    const agent = await office.agent('s1', { args: ['--name', 'theirs'] });
+    expect(await agent.tools()).toContain('report_completed');
+    const { Client } = await import('@modelcontextprotocol/client');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    const client = new Client({ name: 'some-agent', version: '1' });
+    const env = office.env({ EARPIECE_ADDRESS: 'shop/coder#s2' });
+    const args = [CLI, 'gateway', '--', process.execPath, file];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: office.folder, env }));
+    try {
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+        'report_completed',
+        'get_notifications',
+        'get_next_action',
+        'earpiece_report_completed',
+      ]);
+      const theirs = await client.callTool({ name: 'report_completed', arguments: {} });
+      expect(theirs.content).toEqual([{ type: 'text', text: 'theirs' }]);
+      const ours = await client.callTool({
+        name: 'earpiece_report_completed',
+        arguments: { result: 'success', summary: 'x' },
+      });
+      expect(JSON.stringify(ours.content)).toContain('works on no task');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('say what is wrong with how they were called, and change nothing', async () => {
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    const head = await office.ear.store.head();
+    for (const [args, refused] of [
+      [{ result: 'success' }, 'report_completed needs summary, a sentence on what was done or what stands in the way'],
+      [{ summary: 'x' }, 'report_completed needs result (success, failed, blocked)'],
+      [{ result: 'sucess', summary: 'x' }, 'result "sucess" is none of success, failed, blocked; did you mean success?'],
+      [{ result: 'success', summary: ' ' }, 'summary has 0 characters; say in 1 to 4000 what was done or what stands in the way'],
+      [{ result: 'success', summary: 7 }, 'summary 7 is not a text'],
+      [
+        { result: 'success', summary: 'x', task: 't1' },
+        'report_completed has no argument "task"; it takes result, summary, task_id and session_token',
+      ],
+      [
+        { result: 'success', summary: 'x', task_id: 't9' },
+        'there is no task "t9" in project shop; earpiece tasks list shows those that are not over',
+      ],
+    ] as const)
+      expect(await agent.does('report_completed', args)).toEqual({ refused });
+    expect(await agent.does('get_next_action', { wait: '5' })).toEqual({
+      refused: 'get_next_action has no argument "wait"; it takes session_token',
+    });
+    expect(await office.ear.store.head()).toBe(head);
+  });
+
+  it('report once: a second time nothing changes, and the agent is told so', async () => {
+    proves('tasks:executions');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    const report = { result: 'success', summary: 'done' };
+    expect(await agent.does('report_completed', report)).toEqual({
+      success: true,
+      tasks: [{ id: 't1', status: 'done' }],
+      message: 'The report is recorded.',
+      instruction: 'Call get_next_action for the next task.',
+    });
+    const before = await office.person.task('t1');
+    expect(await agent.does('report_completed', report)).toMatchObject({
+      refused: expect.stringContaining('shop/coder#s1 works on no task, so there is nothing to report') as string,
+    });
+    expect(await agent.does('report_completed', { ...report, result: 'failed', task_id: 't1' })).toEqual({
+      refused: 'coder has nothing to report of task t1 "Fix the login": t1.1 was reported as success before; nothing was changed',
+    });
+    expect(await office.person.task('t1')).toEqual(before);
+  });
+
+  it('speak for their own conversation alone', async () => {
+    proves('tasks:purpose');
+    await using office = await Office.open();
+    const agent = await office.agent('s1');
+    await office.working(agent);
+    const other = await office.agent('s2');
+    const tester = await office.agent('s1', { agent: 'tester' });
+    const report = { result: 'success', summary: 'x' };
+    expect(await other.does('report_completed', { ...report, task_id: 't1' })).toEqual({
+      refused: 'task t1 "Fix the login" is worked on in coder#s1; only that conversation reports it, not coder#s2',
+    });
+    expect(await tester.does('report_completed', { ...report, task_id: 't1' })).toEqual({
+      refused: 'tester has nothing to report of task t1 "Fix the login": it is in_progress and coder\'s; nothing was changed',
+    });
+    for (const [who, own] of [
+      [other, 'shop/coder#s2'],
+      [tester, 'shop/tester#s1'],
+    ] as const)
+      for (const [tool, args] of [
+        ['report_completed', report],
+        ['get_next_action', {}],
+      ] as const)
+        expect(await who.does(tool, { ...args, session_token: 'shop/coder#s1' })).toEqual({
+          refused: `session_token "shop/coder#s1" is another conversation's, and this one is ${own}; leave it out`,
+        });
+    expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
+    expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({ success: true });
+  });
+
+  it('a failed task waits for a person, so that no agent fails at it for ever', async () => {
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    await agent.does('report_completed', { result: 'failed', summary: 'no compiler here' });
+    expect(await office.person.task('t1')).toMatchObject({
+      status: 'blocked',
+      blockedReason: 'failed: no compiler here',
+      execution: { result: 'failed', exitCode: 1 },
+    });
+    expect(await agent.does('get_next_action')).toEqual({
+      action: 'none',
+      message: 'There is nothing to do.',
+      blocked: ['t1'],
+      instruction: 'End work.',
+    });
+    await office.person.moveTask('t1', { status: 'in_progress' });
+    expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', execution: 't1.2' });
+  });
+
+  it('an unread interrupt of another kind comes first, too, and asking reads nothing', async () => {
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    await office.ear.queue('shop/coder#s1', { id: 'stop', action: 'pause', message: 'hold on', instruction: 'wait for me' });
+    for (let i = 0; i < 2; i++)
+      expect(await agent.does('get_next_action')).toMatchObject({
+        action: 'get_notifications',
+        interrupts: [{ message: 'hold on', instruction: 'wait for me' }],
+      });
+    expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
+    expect((await agent.call('echo')).isError).toBe(true);
+    await agent.does('get_notifications');
+    expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', resumed: true });
+  });
+});
+
+/** A server with a tool of our name. */
+const NAMESAKE = `import { createInterface } from 'node:readline';
+const say = (frame) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...frame }) + '\\n');
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === 'initialize')
+    say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } });
+  else if (method === 'tools/list') say({ id, result: { tools: [{ name: 'report_completed', inputSchema: { type: 'object' } }] } });
+  else if (method === 'tools/call') say({ id, result: { content: [{ type: 'text', text: 'theirs' }] } });
+  else say({ id, result: {} });
+});
+`;

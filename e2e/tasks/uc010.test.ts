@@ -1,0 +1,173 @@
+/** A person blocks a task while an agent works on it: from the click to the end of the execution. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Office } from './stage.ts';
+
+const CALLS_EVERY_MS = 500;
+
+describe('blocked by a person while the agent works', () => {
+  it('the next call is refused with the interrupt, get_notifications says what to do, report_completed closes the execution: under 2 s', async () => {
+    proves('tasks:blocked', 'pull:report-completed');
+    await using office = await Office.open();
+    const { person } = office;
+    await person.createTask({ title: 'Count down', assignee: 'coder' });
+    const agent = await office.agent();
+    const next = await agent.does('get_next_action');
+    expect(next).toMatchObject({ action: 'work', task: { id: 't1', title: 'Count down' }, execution: 't1.1' });
+    expect(await person.task('t1')).toMatchObject({
+      status: 'in_progress',
+      statusChangedBy: { kind: 'agent', name: 'coder' },
+      execution: { conversation: 's1', endedAt: null },
+    });
+
+    // It works: a call every half second, until one of them says otherwise.
+    const refusals: string[] = [];
+    let steps = 0;
+    const works = (async () => {
+      for (; ; steps++) {
+        const answer = await agent.call('echo', { text: `step ${steps}` });
+        if (answer.isError) return void refusals.push(answer.text);
+        await sleep(CALLS_EVERY_MS);
+      }
+    })();
+    await sleep(CALLS_EVERY_MS * 2.5);
+    const clickedAt = performance.now();
+    await person.moveTask('t1', { status: 'blocked', expected: 'in_progress', reason: 'legal has to agree', author: 'Ann' });
+    await works;
+    expect(refusals[0]).toContain('this call was not made, an interrupt came first');
+    expect(refusals[0]).toContain('Ann asks to cancel: “Task t1 "Count down" is blocked: legal has to agree”');
+    expect(refusals[0]).toContain('Calls are made again after get_notifications has been called.');
+
+    const pulled = await agent.does('get_notifications');
+    expect(pulled).toMatchObject({
+      success: true,
+      count: 1,
+      notifications: [
+        {
+          type: 'interrupt',
+          action: 'cancel',
+          task_id: 't1',
+          from: 'Ann',
+          message: 'Task t1 "Count down" is blocked: legal has to agree',
+          instruction: 'Stop the current work and call report_completed(result="blocked", task_id="t1").',
+        },
+      ],
+    });
+    const reported = await agent.does('report_completed', { result: 'blocked', summary: 'stopped as I was told' });
+    const tookMs = performance.now() - clickedAt;
+    expect(reported).toEqual({
+      success: true,
+      tasks: [{ id: 't1', status: 'blocked' }],
+      already_interrupted: true,
+      message: 'Already interrupted: t1 was blocked by Ann (legal has to agree).',
+      instruction: 'End work.',
+    });
+    expect(tookMs).toBeLessThan(2_000);
+
+    const { statusChangedAt, execution, ...task } = await person.task('t1');
+    expect(task).toMatchObject({ status: 'blocked', blockedReason: 'legal has to agree', statusChangedBy: { name: 'Ann' } });
+    expect(execution).toMatchObject({ result: 'blocked', exitCode: 1, message: 'Ann blocked it: legal has to agree' });
+    expect((execution?.endedAt ?? Infinity) - statusChangedAt).toBeLessThan(2_000);
+    expect((await person.taskExecutions('t1')).items).toEqual([execution]);
+    // The interrupt is read, and holds nothing back any more.
+    const [interrupt] = (await person.notifications({ log: 'shop/coder' })).items;
+    expect(interrupt).toMatchObject({ kind: 'task.blocked', receipt: 'read', gate: false });
+    expect(await agent.does('get_next_action')).toMatchObject({ action: 'none', blocked: ['t1'] });
+    // What was refused never reached the server.
+    expect(steps).toBeGreaterThan(0);
+    expect(office.calls().map(({ text }) => text)).toEqual(Array.from({ length: steps }, (_, i) => `step ${i}`));
+    expect((await agent.call('echo', { text: 'on' })).text).toBe('on');
+  });
+
+  it('a call that runs already returns its result with the interrupt; the next is refused', async () => {
+    proves('tasks:blocked', 'gate:before');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    const running = agent.call('echo', { text: 'running', delayMs: 1_000 });
+    // It is with the server by now: the gateway answers in order.
+    await agent.client.ping();
+    await office.person.moveTask('t1', { status: 'blocked', reason: 'wait' });
+    const answer = await running;
+    expect(answer).toMatchObject({ isError: false });
+    expect(answer.text).toMatch(/^running\n[^]*Task t1 "Fix the login" is blocked: wait/u);
+    const refused = await agent.call('echo', { text: 'next' });
+    expect(refused.isError).toBe(true);
+    expect(office.calls().map(({ text }) => text)).toEqual(['running']);
+    // It may report without asking first: the report lowers the gate.
+    expect(await agent.does('report_completed', { result: 'blocked', summary: 'ok' })).toMatchObject({
+      already_interrupted: true,
+    });
+    expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
+  });
+
+  it('by the command line the same', async () => {
+    proves('tasks:blocked');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    const { code, stdout } = await office.run(['tasks', 'status', 't1', 'blocked', '--as', 'Ann', '--reason', 'wait']);
+    expect([code, stdout]).toEqual([0, 't1  blocked of coder: Fix the login\n']);
+    expect((await agent.call('echo')).text).toContain('Ann asks to cancel: “Task t1 "Fix the login" is blocked: wait”');
+  });
+
+  it('without get_notifications every further call is refused with the same text, failing tools too', async () => {
+    proves('tasks:blocked');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    await office.person.moveTask('t1', { status: 'blocked' });
+    const refusals = [await agent.call('echo'), await agent.call('fail'), await agent.call('echo', { text: 'x' })];
+    expect(new Set(refusals.map(({ text }) => text)).size).toBe(1);
+    expect(refusals.every(({ isError }) => isError)).toBe(true);
+    expect(office.calls()).toEqual([]);
+  });
+
+  it('makes no call: the interrupt is kept until it does, also over the end of its gateway', async () => {
+    proves('tasks:blocked');
+    await using office = await Office.open();
+    const first = await office.agent();
+    await office.working(first);
+    await first.client.close();
+    await office.person.moveTask('t1', { status: 'blocked', reason: 'wait' });
+    const again = await office.agent();
+    const refused = await again.call('echo', { text: 'x' });
+    expect(refused.text).toContain('is blocked: wait');
+    expect(office.calls()).toEqual([]);
+  });
+});
+
+describe('unblocked before the agent looked', () => {
+  it('nothing arrives and calls pass', async () => {
+    proves('tasks:unblocked');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    await office.person.moveTask('t1', { status: 'blocked' });
+    await office.person.moveTask('t1', { status: 'in_progress', expected: 'blocked' });
+    expect(await agent.call('echo', { text: 'a' })).toMatchObject({ text: 'a', isError: false });
+    expect(await agent.does('get_notifications')).toEqual({ success: true, count: 0, notifications: [] });
+    expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', resumed: true, execution: 't1.1' });
+    expect(await agent.does('report_completed', { result: 'success', summary: 'done' })).toMatchObject({ success: true });
+    expect(await office.person.task('t1')).toMatchObject({ status: 'done', execution: { result: 'success', exitCode: 0 } });
+  });
+
+  it('after it looked, it hears that it may go on, and its stop ends nothing', async () => {
+    proves('tasks:unblocked');
+    await using office = await Office.open();
+    const agent = await office.agent();
+    await office.working(agent);
+    await office.person.moveTask('t1', { status: 'blocked', author: 'Ann' });
+    await agent.does('get_notifications');
+    await office.person.moveTask('t1', { status: 'in_progress', author: 'Ann' });
+    const told = await agent.call('report_completed', { result: 'blocked', summary: 'as told' });
+    expect(told.text).toContain('what you were told to stop for is over');
+    expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
+    expect((await agent.call('echo', { text: 'on' })).text).toBe('on');
+    expect(await agent.does('report_completed', { result: 'blocked', summary: 'no key' })).toMatchObject({
+      tasks: [{ id: 't1', status: 'blocked' }],
+    });
+    expect(await office.person.task('t1')).toMatchObject({ blockedReason: 'no key', statusChangedBy: { name: 'coder' } });
+  });
+});

@@ -304,7 +304,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       what: 'a moment',
       ...send('--deliver', 'nxt', 'x'),
       ...usage(
-        '--deliver "nxt" is none of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>; did you mean next?',
+        '--deliver "nxt" is none of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, in:<duration>, turns:<n>, after:<tool>; did you mean next?',
       ),
     },
     {

@@ -442,7 +442,7 @@ export class Agent implements AsyncDisposable {
   }
 
   async #due(at: 'turn_end' | 'forced'): Promise<boolean> {
-    return (await this.conversation.preview({ at })).decisions.some((decision) => decision.kind === 'take');
+    return (await this.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
   }
 
   #request(): Parameters<typeof askModel>[1] {
@@ -483,7 +483,7 @@ export class Agent implements AsyncDisposable {
     }
     this.#mayForce = false;
     // Tools that were ended took the interrupt along in their results already.
-    const due = (await this.conversation.preview({ at: 'forced' })).decisions.some((decision) => decision.kind === 'take');
+    const due = (await this.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
     if (due) await this.#carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
     return 'goes on';
   }
@@ -499,7 +499,7 @@ export class Agent implements AsyncDisposable {
 
   /** Whether something of error or above would ride now. */
   async #urgent(): Promise<boolean> {
-    const { decisions } = await this.conversation.preview({ at: 'turn_end' });
+    const decisions = await this.conversation.decisions({ at: 'turn_end' });
     const taken = new Set(decisions.flatMap((d) => (d.kind === 'take' ? [d.id] : [])));
     const open = await this.inbox.store.items(this.conversation.log, { kind: 'open', conversation: this.conversation.id });
     return open.some((item) => taken.has(item.id) && levelRank(item.notification.level) >= levelRank('error'));
@@ -521,7 +521,7 @@ export class Agent implements AsyncDisposable {
         if (!last) return this.#record([record]);
         // What failed in this batch rides on it.
         await this.#self.told();
-        await this.#carry([record], 'tool_batch_end', knows);
+        await this.#carry([record], 'tool_batch_end', knows, [...new Set(calls.map(({ name }) => name))]);
         watch.carried();
       },
     });
@@ -531,8 +531,9 @@ export class Agent implements AsyncDisposable {
     records: readonly Draft[],
     at: 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced',
     known: Readonly<Record<string, number>> = {},
+    tools?: readonly string[],
   ): Promise<Carried> {
-    const carried = await this.conversation.carry(records, { at, known });
+    const carried = await this.conversation.carry(records, { at, known, ...(tools === undefined ? {} : { tools }) });
     this.#take(carried.records);
     fault('agent.carried');
     const delivered = carried.records.flatMap(({ body }) =>

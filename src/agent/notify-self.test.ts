@@ -75,6 +75,7 @@ describe('what is kept', () => {
     ['after 3 turns', { afterTurns: 3 }],
     [{ at: 'in 10m' }, { at: Date.parse('2026-03-28T10:10:00Z') }],
     [{ at: '2026-03-29T09:00:00+02:00' }, { at: Date.parse('2026-03-29T07:00:00Z') }],
+    [{ after_tool: 'deploy' }, { afterTool: 'deploy' }],
   ])('deliver_at %j is %j', async (deliverAt, deliver) => {
     const { inbox, open } = stage();
     const { note } = await open('a');

@@ -63,6 +63,7 @@ export const notifySelf = (agent: () => Agent): Tool => ({
               'immediate, next_turn (the default: before your next step), after_tool, or a time such as "in 10m" or "at 15:30".',
           },
           { type: 'object', properties: { after_turns: { type: 'integer' } }, required: ['after_turns'] },
+          { type: 'object', properties: { after_tool: { type: 'string' } }, required: ['after_tool'] },
           { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
         ],
       },
@@ -234,18 +235,22 @@ async function momentOf(
     return whenOf(given, given, here);
   }
   if (typeof given === 'object' && given !== null && !Array.isArray(given) && Object.keys(given).length === 1) {
-    const { after_turns: turns, at } = given as Readonly<Record<string, Json>>;
+    const { after_turns: turns, after_tool: tool, at } = given as Readonly<Record<string, Json>>;
     if (typeof turns === 'number') {
       if (!Number.isInteger(turns) || turns < 1 || turns > 1_000)
         throw bad('deliver_at.after_turns', turns, 'is a whole number from 1 to 1,000');
       return { deliver: { afterTurns: turns }, said: given };
     }
     if (typeof at === 'string') return whenOf(at, given, here);
+    if (typeof tool === 'string') {
+      if (!/^\S{1,256}$/.test(tool)) throw bad('deliver_at.after_tool', tool, 'is the name of a tool');
+      return { deliver: { afterTool: tool }, said: given };
+    }
   }
   throw bad('deliver_at', given, WHENS);
 }
 
-const WHENS = `is one of ${Object.keys(MOMENTS).join(', ')}, {"after_turns": n} or {"at": a time such as "in 10m" or "2026-05-01T10:00"}`;
+const WHENS = `is one of ${Object.keys(MOMENTS).join(', ')}, {"after_turns": n}, {"after_tool": name} or {"at": a time such as "in 10m" or "2026-05-01T10:00"}`;
 
 async function whenOf(
   text: string,

@@ -80,7 +80,7 @@ export class Watcher {
     );
     for (const item of open) this.#show(item);
     if (open.length === 0) return;
-    const { decisions } = await conversation.preview({ at: this.#agent.mode === 'idle' ? 'idle' : 'forced' });
+    const decisions = await conversation.decisions({ at: this.#agent.mode === 'idle' ? 'idle' : 'forced' });
     const taken = new Set(decisions.flatMap((d) => (d.kind === 'take' ? [d.id] : [])));
     const due = open.filter((item) => taken.has(item.id));
     if (this.#agent.mode !== 'idle') {

@@ -21,6 +21,8 @@ export type Facts = {
   /** Turns that started since an item was queued, for those that wait for some. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
+  /** The tools whose results this carrier is, or closes the batch of. */
+  readonly tools?: readonly string[];
 };
 
 export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [] };
@@ -30,7 +32,8 @@ const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] 
   next: 'any',
   now: 'any',
   after_tool: ['tool_result', 'tool_batch_end'],
-  next_cycle: ['cycle_start', 'tool_batch_end', 'turn_start', 'forced'],
+  // A carrier at the end of a turn, or for an idle agent, begins a cycle.
+  next_cycle: ['cycle_start', 'tool_batch_end', 'turn_start', 'turn_end', 'idle', 'forced'],
   cycle_end: ['tool_batch_end', 'turn_end', 'idle'],
   turn_start: ['turn_start'],
   turn_end: ['turn_end', 'idle'],
@@ -96,6 +99,12 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
     if ('at' in deliver) return now >= deliver.at ? undefined : `waits until ${new Date(deliver.at).toISOString()}`;
+    if ('afterTool' in deliver) {
+      const points = DUE_AT.after_tool as readonly ContactPoint[];
+      if (points.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
+      if (!has(facts, points) || now - item.at >= policy.maxDeferMs) return undefined;
+      return `waits for the tool ${deliver.afterTool}`;
+    }
     const since = facts.turnsSince[item.id] ?? 0;
     if (since >= deliver.afterTurns || !has(facts, ['turn_start'])) return undefined;
     return `waits for turn ${deliver.afterTurns} after it was queued, ${since} so far`;

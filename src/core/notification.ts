@@ -15,8 +15,15 @@ export const ACTIONS = ['cancel', 'pause', 'resume'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export const MOMENTS = ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'] as const;
-/** When it may ride. `at` is epoch milliseconds; `afterTurns` counts turns that start after the queue. */
-export type Deliver = (typeof MOMENTS)[number] | { readonly at: number } | { readonly afterTurns: number };
+/**
+ * When it may ride. `at` is epoch milliseconds; `afterTurns` counts turns that start after the queue; `afterTool` is the
+ * name of a tool, with whose result it rides.
+ */
+export type Deliver =
+  | (typeof MOMENTS)[number]
+  | { readonly at: number }
+  | { readonly afterTurns: number }
+  | { readonly afterTool: string };
 
 /** Who caused it. `depth` counts agent-to-agent hops; `cause` is the notification that led to this one. */
 export type Origin = {
@@ -230,11 +237,13 @@ function checkDeliver(
   if (typeof deliver === 'string')
     return MOMENTS.includes(deliver)
       ? deliver
-      : refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at} or {afterTurns}`);
+      : refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
     if ('at' in deliver && Number.isFinite(deliver.at)) return { at: deliver.at };
     if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
       return { afterTurns: deliver.afterTurns };
+    if ('afterTool' in deliver && typeof deliver.afterTool === 'string' && /^\S{1,256}$/.test(deliver.afterTool))
+      return { afterTool: deliver.afterTool };
   }
-  return refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at: epoch ms} or {afterTurns: n}`);
+  return refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at: epoch ms}, {afterTurns: n} or {afterTool: name}`);
 }

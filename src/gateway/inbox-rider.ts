@@ -129,7 +129,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const signal = await conversation.signal({ at: 'tool_result' });
       return { kind: 'ride', text: signal.waiting ? signal.text : '', signal: signal.text, delivery: noDelivery };
     }
-    const offer = await conversation.offer({ at: 'tool_result', on, ...(maxChars === undefined ? {} : { maxChars }) });
+    const offer = await conversation.offer({
+      at: 'tool_result',
+      on,
+      tools: [on, on.slice(on.indexOf(':') + 1)],
+      ...(maxChars === undefined ? {} : { maxChars }),
+    });
     return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
   };
   /** A tool of ours passes every gate, and carries like any other, failing too; its own answer is never replaced. */

@@ -57,6 +57,8 @@ export type CarryOptions = {
   readonly at: ContactPoint;
   /** What the agent came to know by itself: `about` → when (epoch ms). */
   readonly known?: Readonly<Record<string, number>>;
+  /** The tools whose results it carries. */
+  readonly tools?: readonly string[];
 };
 
 export type Carried = {
@@ -424,7 +426,8 @@ export class Conversation {
       turnsSince[item.id] = turns.length;
     }
     const mutes: readonly Mute[] = await this.inbox.mutes(this.log);
-    return { known: options.known ?? {}, points: this.options.points ?? [], turnsSince, mutes };
+    const { known = {}, tools } = options;
+    return { known, points: this.options.points ?? [], turnsSince, mutes, ...(tools === undefined ? {} : { tools }) };
   }
 
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {

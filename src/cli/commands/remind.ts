@@ -143,7 +143,7 @@ async function list(ear: Earpiece, options: Options): Promise<void> {
   if (sorted.length === 0) return print('no reminder waits');
   const rows = sorted.map(async (one) => {
     const { id, message, deliver } = one.item.notification;
-    const due = typeof deliver === 'object' ? await shown(deliver, ear.config.timeZone) : 'now';
+    const due = typeof deliver === 'object' && !('afterTool' in deliver) ? await shown(deliver, ear.config.timeZone) : 'now';
     return [reminderId(id), due, plain(to(one)), plain(message.replace(/^Reminder: /u, ''))];
   });
   print(table(await Promise.all(rows), [{ head: 'ID' }, { head: 'DUE' }, { head: 'TO', spare: 1 }, { head: 'TEXT' }]));

@@ -67,7 +67,10 @@ export function send(program: CommandLine, answer: Answer): void {
     .option('--data <json>', 'structured data beside the message')
     .addOption(choice('--action <action>', ACTIONS, 'an interrupt that asks for something'))
     .option('--instruction <text>', 'what the agent is asked to do')
-    .option('--deliver <moment>', `when it may ride: ${MOMENTS.join(', ')}, in:<duration> or turns:<n> (default: next)`)
+    .option(
+      '--deliver <moment>',
+      `when it may ride: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (default: next)`,
+    )
     .option('--ttl <duration>', 'after which it is of no use any more, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
     .option('--as <person>', 'it is a person who says this')
@@ -189,11 +192,12 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
 function parseDeliver(text: string): Deliver {
   if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver', text, 'in:') };
   if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver', text, { max: 1_000, before: 'turns:' }) };
+  if (/^after:\S{1,256}$/.test(text)) return { afterTool: text.slice('after:'.length) };
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;
   const near = didYouMean(text, MOMENTS);
   throw new EarpieceError(
     'bad_argument',
-    `--deliver ${JSON.stringify(text.slice(0, 80))} is none of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `--deliver ${JSON.stringify(text.slice(0, 80))} is none of ${MOMENTS.join(', ')}, in:<duration>, turns:<n>, after:<tool>${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
 

@@ -137,7 +137,7 @@ describe('a CloudEvent', () => {
     [
       'a moment',
       { ...WHOLE, deliver: 'nxt' },
-      'event attribute deliver "nxt": is one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
+      'event attribute deliver "nxt": is one of next, after_tool, next_cycle, cycle_end, turn_start, turn_end, now, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"; did you mean next?',
     ],
     ['a time to live', { ...WHOLE, ttlms: '10m' }, 'event attribute ttlms "10m": is a whole number of milliseconds above 0'],
     ['supersede', { ...WHOLE, supersede: 1 }, 'event attribute supersede 1: is true or false'],

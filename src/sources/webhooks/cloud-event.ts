@@ -185,19 +185,22 @@ function deliverOf(text: string | undefined): Deliver | undefined {
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;
   const [, turns] = /^turns:(\d{1,4})$/.exec(text) ?? [];
   if (turns !== undefined && Number(turns) > 0) return { afterTurns: Number(turns) };
+  const [, afterTool] = /^after:(\S{1,256})$/.exec(text) ?? [];
+  if (afterTool !== undefined) return { afterTool };
   const at = rfc3339(text);
   if (at !== undefined) return { at };
   const near = didYouMean(text, MOMENTS);
   throw wrong(
     'deliver',
     text,
-    `is one of ${MOMENTS.join(', ')}, turns:<n>, or a time such as "2026-05-01T10:00:00Z"${near === undefined ? '' : `; did you mean ${near}?`}`,
+    `is one of ${MOMENTS.join(', ')}, turns:<n>, after:<tool>, or a time such as "2026-05-01T10:00:00Z"${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
 }
 
 function deliverText(deliver: Deliver): string {
   if (typeof deliver === 'string') return deliver;
-  return 'at' in deliver ? new Date(deliver.at).toISOString() : `turns:${deliver.afterTurns}`;
+  if ('at' in deliver) return new Date(deliver.at).toISOString();
+  return 'afterTurns' in deliver ? `turns:${deliver.afterTurns}` : `after:${deliver.afterTool}`;
 }
 
 /** An event's data is an object; what is none gets a name: `value`, `text` or `base64`. */

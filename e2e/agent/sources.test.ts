@@ -41,7 +41,7 @@ const times = (talk: Talk, words: string, n = talk.requests.length): number => f
 describe.each(APIS)('%s: tools that fail', (api) => {
   proves('sources:failures');
 
-  it('one that throws is told once, with what it said', async () => {
+  it('US1(a), SC-001: one that throws is told once, with what it said', async () => {
     const talk = await start([says(call('c1', 'fails')), says(text('done'))], { tools: [fails] }, api);
     await talk.agent.send('go');
     await talk.agent.send('and now?');
@@ -105,7 +105,7 @@ describe('thresholds', () => {
   // The scripted model counts 15 tokens a request.
   const calls = (n: number): Step[] => Array.from({ length: n }, (_, i) => says(call(`c${i}`, 'echo', { n: i })));
 
-  it('80 % of the tokens', async () => {
+  it('US3(a), FR-002, SC-006: 80 % of the tokens', async () => {
     const talk = await start([...calls(3), says(text('done'))], { budget: { tokens: 75 } });
     expect(await talk.agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
     talk.check([]);
@@ -117,7 +117,7 @@ describe('thresholds', () => {
     more.check(['budget_warn: token at 71% - 30 of 105 left']);
   });
 
-  it('70 % of the iterations', async () => {
+  it('US3(b): 70 % of the iterations', async () => {
     const talk = await start([...calls(8), says(text('done'))], { maxCycles: 10 });
     await talk.agent.send('go');
     expect([7, 8, 9].map((n) => times(talk, 'budget_warn', n))).toEqual([0, 1, 1]);
@@ -131,7 +131,7 @@ describe('thresholds', () => {
     talk.check(['context_warn: 75% used (5 tokens remaining)']);
   });
 
-  it('several of one moment are one status', async () => {
+  it('US3(c): several of one moment are one status', async () => {
     const talk = await start([...calls(2), says(text('done'))], {
       budget: { tokens: 36, warnAt: { iterations: 0.6 } },
       maxCycles: 3,
@@ -173,12 +173,13 @@ describe('thresholds', () => {
 describe('loops', () => {
   proves('sources:loops');
 
-  it('the third time is told, once', async () => {
+  it('FR-003, US4(a): the third time is told, once, as critical', async () => {
     const again = [1, 2, 3, 4, 5].map((n) => says(call(`c${n}`, 'echo', { query: 'the same' })));
     const talk = await start([...again, says(text('done'))]);
     await talk.agent.send('go');
     expect([3, 4, 5, 6].map((n) => times(talk, '!loop:', n))).toEqual([0, 1, 1, 1]);
     talk.check(['!loop: echo(query: the same) repeated 3x']);
+    expect(JSON.stringify(talk.requests[3]?.body)).toMatch(/agent critical: !loop/);
   });
 });
 

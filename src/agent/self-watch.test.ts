@@ -216,7 +216,7 @@ describe('whoever listens', () => {
     expect(troubles).toContainEqual(new Error('bus down'));
   });
 
-  it('hears of queries, turns and the session', async () => {
+  it('FR-004: hears of queries, turns and the session', async () => {
     const { agent, emitted, types, open } = await start([batchOf('t', 't'), DONE], {
       tools: [tool('t', async () => ({ content: 'x' }))],
     });

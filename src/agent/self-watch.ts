@@ -195,7 +195,7 @@ export class SelfWatch {
    * the turn that runs: what an agent causes is never critical.
    */
   #originOf({ type }: Seen, tool: string | undefined): Partial<Origin> | undefined {
-    if (type === 'budget.token.exceeded' && this.#running) return undefined;
+    if (this.#running && (type === 'budget.token.exceeded' || type === 'agent.loop.detected')) return undefined;
     return { agent: this.#options.log, depth: 0, ...(tool === undefined ? {} : { tool }) };
   }
 

@@ -292,6 +292,13 @@ export const REQUIREMENTS = {
   'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
+  'server:events': {
+    behaviour: 'CloudEvents and signed webhooks reach the subscribers; what is none is refused, all or nothing.',
+  },
+  'server:subscribers': {
+    behaviour: 'Subscribers are listed, switched and tried over HTTP; those of the core say why they are not.',
+  },
+  'server:activity': { behaviour: 'Charts count what was queued, delivered and waits; settings and tokens show no secret.' },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
 
@@ -335,6 +342,7 @@ export const REQUIREMENTS = {
   'tasks:unblocked': { behaviour: 'What a person takes back before the agent looked never arrives.' },
   'tasks:known-faults': { behaviour: 'None of the known faults of the seed that tasks come from is there.' },
   'tasks:tools': { behaviour: 'Agents get the tools for tasks where there are tasks, and speak by them for themselves alone.' },
+  'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
   'tasks:one-step': {
     behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
   },

@@ -2,7 +2,7 @@
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../core/api.ts';
 import type { Emitted, EventInput, Heard } from '../../core/event.ts';
-import { checksum } from '../../core/event.ts';
+import { checksum, makeEvent } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
@@ -43,6 +43,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const who = principalOf(c);
       if (emitter === undefined) throw noBus();
       const events = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer())).map((event) => allowed(who, event));
+      // What a bus would refuse: all of them are looked at before the first is emitted.
+      for (const event of events) makeEvent(event, { id: 'made when it is emitted', now: inbox.store.now() });
       const done: Emitted[] = [];
       for (const event of events) {
         done.push(await emitter.emit(event));

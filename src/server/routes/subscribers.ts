@@ -223,7 +223,7 @@ const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
 
 /** Positions looked at to count who spoke this week, and for how long an answer is good. */
 const MAX_POSITIONS = 20_000;
-const GOOD_FOR_MS = 30_000;
+const GOOD_FOR_MS = 5_000;
 
 class Rates {
   readonly #inbox: Inbox;

@@ -1,0 +1,242 @@
+/** Events, webhooks and subscribers, of `earpiece serve` as people start it. */
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError, createClient, type Client } from '../../src/client/index.ts';
+import { Tokens } from '../../src/server/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves } from '../verifies.ts';
+import { ServerProcess } from './process.ts';
+
+let shell: Shell;
+let server: ServerProcess;
+let client: Client;
+let url: string;
+let token: string;
+
+beforeAll(async () => {
+  shell = new Shell();
+  mkdirSync(join(shell.folder, 'config/earpiece'), { recursive: true });
+  writeFileSync(
+    join(shell.folder, 'config/earpiece/earpiece.toml'),
+    '[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH_SECRET"\n[webhooks.off]\nkind = "github"\nto = "shop/coder"\nsecret_env = "NOT_SET"\n',
+  );
+  const ear = await shell.open();
+  ({ token } = await new Tokens(ear.store).create({ kind: 'admin', name: 'tests' }));
+  server = new ServerProcess(['--port', '0', '--no-console'], {
+    cwd: shell.folder,
+    env: shell.env({ GH_SECRET: 'a secret of github' }),
+  });
+  ({ url } = await server.ready);
+  client = createClient({ url, token });
+});
+afterAll(async () => {
+  server.kill('SIGTERM');
+  await server[Symbol.asyncDispose]();
+  await shell[Symbol.asyncDispose]();
+});
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'it went through',
+    (error: unknown) => (error instanceof ApiError ? { status: error.status, said: error.message } : error),
+  );
+const failed = (id: string, more: object = {}) => ({
+  id,
+  source: 'ci',
+  type: 'tool.call.failure',
+  subject: 'shop/coder',
+  severity: 'error',
+  data: { tool_name: 'deploy', error_type: 'Exit', error_message: `exit ${id}` },
+  ...more,
+});
+
+describe('events', () => {
+  proves('server:events');
+
+  it('come structured, in a batch and binary, and subscribers make notifications of them', async () => {
+    const one = await client.emit(failed('e1'));
+    expect(one.events).toMatchObject([{ id: 'e1', source: 'ci', type: 'tool.call.failure' }]);
+    expect(one.events[0]?.heard.filter(({ kind }) => kind !== 'skipped').length).toBeGreaterThan(0);
+    expect((await client.emit([failed('e2'), failed('e3')])).events.map(({ id }) => id)).toEqual(['e2', 'e3']);
+    const binary = await fetch(`${url}/api/events`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'ce-specversion': '1.0',
+        'ce-id': 'e4',
+        'ce-source': 'ci',
+        'ce-type': 'tool.call.failure',
+        'ce-subject': 'shop/coder',
+        'ce-severity': 'error',
+      },
+      body: '{"tool_name": "deploy", "error_type": "Exit", "error_message": "exit e4"}',
+    });
+    expect(await binary.json()).toMatchObject({ events: [{ id: 'e4' }] });
+    const open = (await client.notifications({ log: 'shop/coder', state: 'open' })).items;
+    expect(open.some(({ subscriber }) => subscriber !== null)).toBe(true);
+    expect(
+      (await client.emit(failed('e1'))).events[0]?.heard.every(({ kind }) => kind === 'duplicate' || kind === 'skipped'),
+    ).toBe(true);
+  });
+
+  it('that are none are refused, and of a batch with a bad one nothing is emitted', async () => {
+    const before = (await client.log({ limit: 1, newest: true })).head;
+    expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });
+    expect(await failure(client.emit([failed('x2'), failed('x3', { severity: 'loud' })]))).toMatchObject({
+      status: 400,
+      said: expect.stringMatching(/^event 2 of the batch: event attribute severity "loud": is one of/u) as string,
+    });
+    expect(await failure(client.emit([failed('x4'), failed('x5', { type: 'a b' })]))).toMatchObject({ status: 400 });
+    expect((await client.log({ limit: 1, newest: true })).head).toBe(before);
+    const text = await fetch(`${url}/api/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
+      body: 'x',
+    });
+    expect(text.status).toBe(415);
+  });
+
+  it('come as webhooks where the secret is there; the others are told at the start', async () => {
+    const body = JSON.stringify({
+      action: 'opened',
+      pull_request: { number: 7, title: 'Faster' },
+      repository: { full_name: 'a/shop' },
+      sender: { login: 'ann' },
+    });
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-event': 'pull_request',
+      'x-github-delivery': 'd1',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', 'a secret of github').update(body).digest('hex')}`,
+    };
+    const answer = await fetch(`${url}/api/webhooks/gh`, { method: 'POST', headers, body });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { events: [{ source: 'webhook/gh' }] }]);
+    expect((await fetch(`${url}/api/webhooks/off`, { method: 'POST', headers, body })).status).toBe(404);
+    expect(server.stderr).toBe('earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export it\n');
+  });
+});
+
+describe('subscribers', () => {
+  proves('server:subscribers');
+
+  it('are listed with what they listen to, what is locked and why, and how often they spoke', async () => {
+    const { project, subscribers, problems } = await client.subscribers();
+    expect([project, problems]).toEqual(['shop', []]);
+    const locked = subscribers.filter(({ core }) => core);
+    expect(locked.length).toBeGreaterThan(0);
+    for (const each of locked) expect(each).toMatchObject({ enabled: true, locked: expect.stringContaining('core') as string });
+    for (const { id, name, event_types, from } of subscribers)
+      expect([id, name, event_types, from.file].every((part) => part.length > 0)).toBe(true);
+    expect(subscribers.some(({ spoke_last_7_days }) => spoke_last_7_days > 0)).toBe(true);
+  });
+
+  it('are switched off and on from the next event on; one of the core is not, and one that is not there neither', async () => {
+    const { subscribers } = await client.subscribers();
+    const core = subscribers.find((each) => each.core)?.id ?? '';
+    const other = subscribers.find(({ id }) => id === 'alert')?.id ?? '';
+    const fire = (id: string) =>
+      client.emit({
+        id,
+        source: 'prometheus',
+        type: 'alert.firing',
+        subject: 'shop/coder',
+        severity: 'warning',
+        data: { alertname: id, fingerprint: id },
+      });
+    const heard = async (id: string): Promise<boolean> =>
+      (await fire(id)).events[0]?.heard.some(({ subscriber, kind }) => subscriber === other && kind !== 'skipped') ?? false;
+    expect(await heard('a1')).toBe(true);
+    expect(await client.toggleSubscriber(other, false)).toMatchObject({ id: other, enabled: false });
+    expect(await heard('a2')).toBe(false);
+    expect(await client.disabledSubscribers()).toEqual([other]);
+    expect(await client.toggleSubscriber(other, true)).toMatchObject({ id: other, enabled: true });
+    expect(await heard('a3')).toBe(true);
+    expect(await failure(client.toggleSubscriber(core, false))).toEqual({
+      status: 400,
+      said: expect.stringContaining('cannot be disabled: it is of the core') as string,
+    });
+    expect(await failure(client.toggleSubscriber('alrt', false))).toEqual({
+      status: 404,
+      said: 'there is no subscriber "alrt" in project shop; did you mean alert?',
+    });
+    expect(await client.setDisabledSubscribers([other])).toEqual([other]);
+    expect(await failure(client.setDisabledSubscribers(['nope']))).toMatchObject({ status: 400 });
+    expect(await failure(client.setDisabledSubscribers([core]))).toMatchObject({ status: 400 });
+    expect(await client.disabledSubscribers()).toEqual([other]);
+    expect(await client.setDisabledSubscribers([])).toEqual([]);
+  });
+
+  it('are tried with a canned event', async () => {
+    const tried = await client.testSubscriber('alert', { to: 'shop/coder' });
+    expect(tried).toMatchObject({
+      subscriber_id: 'alert',
+      event_type: 'alert.firing',
+      to: 'shop/coder',
+      message: expect.stringMatching(/^queued: /u) as string,
+    });
+    expect((await client.why(tried.notification ?? '', 'shop/coder')).items[0]?.notification).toMatchObject({
+      subscriber: 'alert',
+    });
+    expect(await failure(client.testSubscriber('alert', { to: 'docs/x' }))).toMatchObject({ status: 400 });
+  });
+});
+
+describe('what was, and what is set', () => {
+  proves('server:activity');
+
+  it('activity counts what was queued, delivered and waits, how long it took and what it cost', async () => {
+    const ear = await shell.open();
+    const before = await client.activity({ project: 'shop' });
+    await client.queue({ to: 'shop/writer', kind: 'ci.slow', level: 'warning', message: 'x' });
+    const offer = await ear.conversation('shop/writer#main').offer({ at: 'tool_result' });
+    await offer?.confirm();
+    await client.queue({ to: 'shop/writer', kind: 'ci.slow', level: 'critical', message: 'y' });
+    const to = ear.store.now() + 1;
+    const after = await client.activity({ project: 'shop', from: to - 3_600_000, to, bucketMs: 600_000 });
+    const sum = (of: typeof after, what: 'queued' | 'delivered', level: 'warning' | 'critical'): number =>
+      of.buckets.reduce((n, bucket) => n + bucket[what][level], 0);
+    expect([sum(after, 'queued', 'critical'), sum(after, 'delivered', 'warning')]).toEqual([1, 1]);
+    expect(after.buckets).toHaveLength(6);
+    expect(after.delivery.count).toBe(before.delivery.count + 1);
+    expect(after.delivery.p50Ms).toBeGreaterThanOrEqual(0);
+    expect(after.kinds.find(({ kind }) => kind === 'ci.slow')).toMatchObject({ queued: 2, delivered: 1 });
+    expect(after.tokens).toBeGreaterThan(0);
+    expect(after.truncated).toBe(false);
+    expect(await failure(client.activity({ from: 5, to: 5 }))).toMatchObject({ status: 400, said: 'from 5 is not before to 5' });
+    expect(await failure(client.activity({ from: 0, to: 1e12, bucketMs: 1_000 }))).toMatchObject({ status: 400 });
+  });
+
+  it('settings say who decided each, and no secret', async () => {
+    const { settings, project, files } = await client.settings();
+    expect(project).toBe('shop');
+    expect(files.map(({ scope }) => scope)).toEqual(['project', 'user']);
+    expect(settings.find(({ key }) => key === 'server.port')).toMatchObject({
+      value: 4747,
+      decidedBy: 'default',
+      env: 'EARPIECE_SERVER_PORT',
+    });
+    expect(settings.find(({ key }) => key === 'project')).toMatchObject({
+      text: 'shop',
+      decidedBy: expect.stringContaining('earpiece.toml') as string,
+    });
+  });
+
+  it('tokens are made, listed without their secrets, and revoked', async () => {
+    const made = await client.createToken({ kind: 'send', name: 'ci', project: 'shop' });
+    const other = createClient({ url, token: made.token });
+    expect((await other.queue({ to: 'shop/coder', message: 'x' })).kind).toBe('queued');
+    const { items } = await client.tokens();
+    expect(items.map(({ name }) => name)).toEqual(['tests', 'ci']);
+    expect(JSON.stringify(items)).not.toContain(made.token.slice(-40));
+    await client.revokeToken(made.id);
+    expect(await failure(other.queue({ to: 'shop/coder', message: 'x' }))).toMatchObject({ status: 401 });
+    expect(await failure(client.revokeToken(made.id))).toMatchObject({ status: 404 });
+    expect(await failure(client.createToken({ kind: 'agent', name: 'x', project: 'shop' }))).toMatchObject({
+      status: 400,
+      said: 'a token of kind agent is for one agent; say which',
+    });
+  });
+});

@@ -178,6 +178,22 @@ describe('a file that the agent has read', () => {
     expect(await here.told()).toEqual(['file.changed a']);
   });
 
+  it('an editor that takes its time is not one that deletes or empties', async () => {
+    const { source, seen, put, at, told } = world({ files: { a: '1', b: '1' }, debounceMs: 200 });
+    await source.start();
+    for (const path of ['a', 'b', 'sentinel']) await source.noteRead(path);
+    rmSync(at('a'));
+    put('b', '');
+    put('sentinel', 'first');
+    // By then both were looked at once.
+    await seen.until('file.changed sentinel');
+    put('a', '2');
+    put('b', '2');
+    expect((await told()).toSorted()).toEqual(['file.changed a', 'file.changed b']);
+    put('b', '');
+    expect(await told()).toEqual(['file.changed b']);
+  });
+
   it('a touch, the same content again and a change that is undone at once are nothing', async () => {
     const { source, put, at, told } = world({ files: { a: 'one' } });
     await source.start();
@@ -419,12 +435,14 @@ describe('what an earlier read saw', () => {
     expect(seen.events[0]?.about).toBeUndefined();
     await source.noteRead('b', '1');
     await source.noteRead('a', '2');
-    expect(seen.lines()).toEqual(['source.stale a']);
-    // Read again or not, from now on it is followed.
+    first.put('b', '2');
+    await seen.until('file.changed b');
+    // What changed while no process watched is told when it is read; what changes from now on is told at once.
+    expect(seen.lines()).toEqual(['source.stale a', 'file.changed b']);
     first.put('c', '3');
     await seen.until('file.changed c');
     await source.noteRead('c', '3');
-    expect(seen.lines()).toEqual(['source.stale a', 'file.changed c']);
+    expect(seen.lines()).toEqual(['source.stale a', 'file.changed b', 'file.changed c']);
   });
 });
 

@@ -182,8 +182,8 @@ describe('the upstream', () => {
   it('moves by a fetch: how far, and what came', async () => {
     proves('sources:git');
     const { mine, theirs } = remote();
-    const { seen, told } = await started(mine.folder);
     mine.commit('mine', '1');
+    const { seen, told } = await started(mine.folder);
     for (let i = 1; i <= 7; i++) theirs.commit('theirs', `${i}`, `Their commit ${i}`);
     theirs.git('push', '-q');
     mine.git('fetch', '-q');
@@ -355,6 +355,8 @@ describe('what the agent itself does', () => {
     const result = await source.withOwnCommand(() => mine.git('checkout', '-qb', 'own'));
     expect(result).toBe('');
     mine.git('checkout', '-qb', 'theirs');
+    // Nobody has seen it yet.
+    await source.withOwnCommand(() => mine.git('checkout', '-qb', 'again'));
     expect(await told()).toEqual(['warning git.branch_switched: the branch is now `theirs`, it was `own`']);
     await expect(
       source.withOwnCommand(() => {

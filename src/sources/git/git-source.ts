@@ -86,7 +86,7 @@ class Repository implements GitSource {
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
     // What others did up to now is not the agent's doing, and after its command nobody could tell.
-    if (this.#settling.size > 0 && this.#ownCommands === 0) await this.#look();
+    if (this.#ownCommands === 0) await this.#lookNow({ own: false });
     this.#ownCommands++;
     try {
       return await command();
@@ -97,11 +97,7 @@ class Repository implements GitSource {
   }
 
   async noteOwnChange(): Promise<void> {
-    try {
-      await this.#look({ own: true });
-    } catch (error) {
-      this.#trouble(lineOf(error));
-    }
+    await this.#lookNow({ own: true });
   }
 
   async #enter(signal: AbortSignal): Promise<void> {
@@ -146,6 +142,15 @@ class Repository implements GitSource {
       watcher.once('ready', () => resolve());
       signal.addEventListener('abort', () => resolve());
     });
+  }
+
+  /** For whoever waits: it never rejects. */
+  async #lookNow(how: { readonly own: boolean }): Promise<void> {
+    try {
+      await this.#look(how);
+    } catch (error) {
+      this.#trouble(lineOf(error));
+    }
   }
 
   /** Asks git, and tells what is new. `own`: the agent did it, so it is known. */

@@ -1,0 +1,49 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+import { gitIn, type CommandOptions } from './command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-command-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What comes of a `git` that does this. */
+const of = (script: string, options: CommandOptions = {}) => {
+  const program = join(folder, 'git');
+  writeFileSync(program, `#!/bin/sh\n${script}\n`);
+  chmodSync(program, 0o755);
+  return gitIn(folder, program)(['x'], options);
+};
+
+test('what it says, and why it failed: the first reason, in one line, without names and passwords', async () => {
+  expect(await of('echo one; echo two')).toEqual({ kind: 'ok', out: 'one\ntwo\n' });
+  const failing = `echo "warning: x" >&2; echo "fatal: no access to 'https://ada:s3cret@example.org/x' or ssh://me@h/y" >&2; echo hint >&2; exit 128`;
+  expect(await of(failing)).toEqual({
+    kind: 'failed',
+    code: 128,
+    line: "fatal: no access to 'https://…@example.org/x' or ssh://…@h/y",
+  });
+  expect(await of('exit 1')).toEqual({ kind: 'failed', code: 1, line: 'no reason given' });
+  expect(await of('kill -KILL $$')).toMatchObject({ kind: 'failed', code: null });
+});
+
+test('one that is missing, not allowed, or in a folder that is not there', async () => {
+  expect(await gitIn(folder, 'no-such-git')(['x'])).toEqual({ kind: 'missing' });
+  expect(await gitIn(join(folder, 'none'), 'sh')(['x'])).toEqual({ kind: 'missing' });
+  expect(await gitIn(folder, folder)(['x'])).toMatchObject({ kind: 'failed', code: null });
+});
+
+test('it ends in time, with what it started, and cannot ask anybody anything', async () => {
+  expect(await of('sleep 600 & sleep 600', { withinMs: 100 })).toEqual({ kind: 'stopped', why: 'timeout' });
+  const stop = new AbortController();
+  const running = of('sleep 600', { signal: stop.signal });
+  stop.abort();
+  expect(await running).toEqual({ kind: 'stopped', why: 'aborted' });
+  expect(await of('echo', { signal: stop.signal })).toEqual({ kind: 'stopped', why: 'aborted' });
+  // No terminal, an empty input, and what it would ask with is switched off.
+  expect(await of('read answer < /dev/tty || cat; echo "$GIT_TERMINAL_PROMPT$GIT_OPTIONAL_LOCKS$LC_ALL"')).toEqual({
+    kind: 'ok',
+    out: '00C\n',
+  });
+});

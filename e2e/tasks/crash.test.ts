@@ -1,0 +1,73 @@
+/** A person's change is killed at each write boundary: what is stored, recorded and told is all of it, or none. */
+import { describe, expect, it } from 'vitest';
+import { logKey } from '../../src/core/address.ts';
+import { isTaskRecord, replayTask, TASK_RECORDS, Tasks, type TaskRecord } from '../../src/tasks/index.ts';
+import type { Earpiece } from '../../src/index.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves } from '../verifies.ts';
+
+/** Of one change: two records, the interrupt, and the commit behind them. */
+const POINTS = [
+  'append.begun',
+  'append.record_written:1',
+  'append.record_written:2',
+  'append.record_written:3',
+  'append.items_written',
+  'append.committed',
+];
+
+type Seen = { readonly status: string; readonly records: number; readonly told: number };
+
+async function seen(ear: Earpiece): Promise<Seen> {
+  const task = await new Tasks(ear).get('shop', 't1');
+  const stored = await ear.store.read({ project: 'shop', types: TASK_RECORDS });
+  const records = stored.map(({ body, at }) => ({ record: body as unknown as TaskRecord, project: 'shop', at }));
+  const whole = replayTask(records.toSorted((a, b) => a.record.version - b.record.version));
+  expect({ ...whole, changedAt: 0, statusChangedAt: 0, createdAt: 0, executions: 0 }).toEqual({
+    ...task,
+    changedAt: 0,
+    statusChangedAt: 0,
+    createdAt: 0,
+    executions: 0,
+  });
+  expect(stored.every(({ body }) => isTaskRecord(body))).toBe(true);
+  return { status: task.status, records: stored.length, told: (await ear.open('shop/coder')).length };
+}
+
+describe('a kill in the middle', () => {
+  it.each(POINTS)('of a block, at %s: neither half of it nor a phantom, and it can be repeated', async (point) => {
+    proves('tasks:one-step', 'store:kill-9');
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const tasks = new Tasks(ear);
+    const by = { kind: 'person', name: 'Ann' } as const;
+    await tasks.create('shop', { title: 'x', assignee: 'coder' }, by);
+    await tasks.move('shop', 't1', 'in_progress', { by });
+    const before = await seen(ear);
+    const { stderr } = await shell.run(['tasks', 'status', 't1', 'blocked'], { env: { EARPIECE_FAULT: point } });
+    expect(stderr).toBe('');
+    const after = await seen(ear);
+    const blocked = { status: 'blocked', records: before.records + 2, told: 1 };
+    expect(after).toEqual(point === 'append.committed' ? blocked : before);
+    // The person, who got no answer, does it again.
+    expect(await shell.says(['tasks', 'status', 't1', 'blocked'])).toContain('t1  blocked of coder');
+    expect(await seen(ear)).toEqual(blocked);
+    expect(await ear.conversation('shop/coder#main', { purpose: 'task' }).gate()).toHaveLength(1);
+  });
+
+  it('of a reassignment, between its two halves: told is told, and the other half is made by whoever reads it', async () => {
+    proves('tasks:one-step');
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const tasks = new Tasks(ear);
+    const by = { kind: 'person', name: 'Ann' } as const;
+    await tasks.create('shop', { title: 'x', assignee: 'coder' }, by);
+    await tasks.move('shop', 't1', 'in_progress', { by });
+    await shell.run(['tasks', 'assign', 't1', 'tester'], { env: { EARPIECE_FAULT: 'append.committed' } });
+    expect(await ear.store.read({ log: logKey('shop', 'tester') })).toEqual([]);
+    expect((await ear.open('shop/coder')).map(({ notification }) => notification.kind.name)).toEqual(['reassigned']);
+    expect(await shell.says(['tasks', 'list'])).toContain('tester');
+    expect((await ear.store.read({ log: logKey('shop', 'tester') })).map(({ body }) => body.type)).toEqual(['task_received']);
+    await seen(ear);
+  });
+});

@@ -920,6 +920,119 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     },
   ],
 
+  'The server and its tokens': [
+    {
+      what: 'a port that is taken',
+      given: 'a port in use',
+      args: ['serve', '--port', '{port}'],
+      ...usage(
+        'port {port} of 127.0.0.1 is in use, perhaps by another earpiece serve; choose another with --port, or 0 for any that is free',
+      ),
+    },
+    {
+      what: 'a port that there is not',
+      args: ['serve', '--port', '99999'],
+      ...usage('--port "99999" is not a whole number from 0 to 65535'),
+    },
+    {
+      what: 'to let everybody in while there is no token',
+      args: ['serve', '--host', '0.0.0.0', '--port', '0'],
+      ...usage(
+        'listening on "0.0.0.0" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
+      ),
+    },
+    {
+      what: 'a host that is none',
+      args: ['serve', '--host', 'http://127.0.0.1'],
+      ...usage('--host "http://127.0.0.1" is no host name or IP address; write e.g. 127.0.0.1'),
+    },
+    {
+      what: 'another name that is none',
+      args: ['serve', '--allow-host', 'https://example.com'],
+      ...usage('--allow-host "https://example.com" is no host name or IP address; write e.g. 127.0.0.1'),
+    },
+    {
+      what: 'an address of another machine',
+      args: ['serve', '--host', '192.0.2.1', '--port', '0'],
+      ...usage(
+        'listening on "192.0.2.1" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
+      ),
+    },
+    {
+      what: 'a token without a kind',
+      args: ['token', 'create', '--name', 'ci'],
+      ...usage('required option "--kind <kind>" not specified (see earpiece help token create)'),
+    },
+    {
+      what: 'a kind of token that there is not',
+      args: ['token', 'create', '--kind', 'sned', '--name', 'ci'],
+      ...usage('--kind "sned" is none of admin, project, agent, send; did you mean send?'),
+    },
+    {
+      what: 'an agent for a token of another kind',
+      args: ['token', 'create', '--kind', 'send', '--name', 'ci', '--agent', 'coder'],
+      ...usage('--agent is for --kind agent; a token of kind send is for no single agent'),
+    },
+    {
+      what: "an agent's token without the agent",
+      args: ['token', 'create', '--kind', 'agent', '--name', 'worker'],
+      ...usage('a token of kind agent is for one agent; say which: --agent <agent>'),
+    },
+    {
+      what: 'a project for a token for everything',
+      args: ['token', 'create', '--kind', 'admin', '--name', 'me', '--project', 'shop'],
+      ...usage('a token of kind admin is for every project; leave the project out'),
+    },
+    {
+      what: 'a token without a name',
+      args: ['token', 'create', '--kind', 'admin', '--name', ' '],
+      ...usage('a token of kind admin needs a name without control characters'),
+    },
+    {
+      what: 'an end that is no duration',
+      args: ['token', 'create', '--kind', 'admin', '--name', 'me', '--expires', 'soon'],
+      ...usage('--expires "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
+    },
+    {
+      what: 'a token that is not there',
+      args: ['token', 'revoke', 'nope'],
+      stderr: 'earpiece: there is no token "nope"; earpiece token list shows them\n',
+      code: 7,
+    },
+    {
+      what: 'a server that is none, to log in to',
+      args: ['token', 'login', '--url', 'localhost'],
+      ...usage('--url "localhost" is no address of a server; write e.g. http://127.0.0.1:4747'),
+    },
+    {
+      what: 'a server to ask that is none',
+      args: ['agents', '--server', 'localhost:4747'],
+      env: { EARPIECE_TOKEN: 'ep_x' },
+      ...usage('--server "localhost:4747" is no address of a server; write e.g. http://127.0.0.1:4747'),
+    },
+    {
+      what: 'a server to ask, without a token',
+      args: ['agents', '--server', 'http://127.0.0.1:4747'],
+      env: { EARPIECE_TOKEN: '' },
+      ...usage(
+        '--server needs a token in EARPIECE_TOKEN; where the server runs, make one: earpiece token create --kind project --name <name>',
+      ),
+    },
+    {
+      what: 'a server that does not run',
+      given: 'a port where nobody listens',
+      args: ['send', '--to', 'coder', '--server', 'http://127.0.0.1:{port}', 'x'],
+      env: { EARPIECE_TOKEN: 'ep_x' },
+      stderr: 'earpiece: http://127.0.0.1:{port} cannot be reached; is earpiece serve running there?\n',
+      code: 1,
+    },
+    {
+      what: "to read in an agent's place from elsewhere",
+      args: ['inbox', '--read', '--server', 'http://127.0.0.1:4747'],
+      env: { EARPIECE_TOKEN: 'ep_x' },
+      ...usage('--read marks for an agent where it runs; with --server what waits is only listed'),
+    },
+  ],
   'The gateway': [
     {
       what: 'no server',

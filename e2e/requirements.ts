@@ -299,6 +299,9 @@ export const REQUIREMENTS = {
     behaviour: 'Subscribers are listed, switched and tried over HTTP; those of the core say why they are not.',
   },
   'server:activity': { behaviour: 'Charts count what was queued, delivered and waits; settings and tokens show no secret.' },
+  'server:command': {
+    behaviour: 'earpiece serve logs browsers in, refuses to be open without a token, and is loaded by nothing else.',
+  },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
 
@@ -343,6 +346,7 @@ export const REQUIREMENTS = {
   'tasks:known-faults': { behaviour: 'None of the known faults of the seed that tasks come from is there.' },
   'tasks:tools': { behaviour: 'Agents get the tools for tasks where there are tasks, and speak by them for themselves alone.' },
   'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
+  'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {
     behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
   },

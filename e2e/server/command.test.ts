@@ -1,0 +1,160 @@
+/** `earpiece serve` and `earpiece token`, as a person uses them. */
+import { spawnSync } from 'node:child_process';
+import { hostname } from 'node:os';
+import { expect, it } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { CLI } from '../delivery/stage.ts';
+import { Shell } from '../cli/shell.ts';
+import { proves, verifies } from '../verifies.ts';
+import { ServerProcess } from './process.ts';
+import { onSocket, statusOf } from './raw.ts';
+
+verifies(
+  'server:command',
+  'it prints an address that logs one browser in; the session outlives a restart',
+  async () => {
+    await using shell = new Shell();
+    const at = { cwd: shell.folder, env: shell.env() };
+    const first = new ServerProcess(['--port', '0'], at);
+    const { url, login } = await first.ready;
+    expect(login).toMatch(new RegExp(`^${url}/#code=[\\w-]{22}$`, 'u'));
+    const logIn = (address: string): Promise<Response> =>
+      fetch(`${new URL(address).origin}/api/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: url },
+        body: JSON.stringify({ code: new URL(address).hash.slice('#code='.length) }),
+      });
+    const answer = await logIn(login);
+    expect(await answer.json()).toMatchObject({ who: { kind: 'admin', session: true }, project: 'shop' });
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await logIn(login)).status).toBe(401);
+    const [{ login: another }] = (await shell.json(['token', 'login', '--url', url])) as [{ login: string }];
+    expect((await logIn(another)).status).toBe(200);
+    // Without a console that was built, a browser is told where it is.
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect([page.status, page.headers.get('x-frame-options')]).toEqual([200, 'DENY']);
+
+    first.kill('SIGINT');
+    expect(await first.ended).toEqual({ code: 0, signal: null });
+    await using second = new ServerProcess(['--port', new URL(url).port], at);
+    await second.ready;
+    expect((await fetch(`${url}/api/session`, { headers: { cookie } })).status).toBe(200);
+  },
+  60_000,
+);
+
+verifies(
+  'server:command',
+  'for people it says where, what database, and how to go on',
+  async () => {
+    await using shell = new Shell();
+    const running = shell.begin(['serve', '--port', '0', '--verbose']);
+    await running.shows('Ctrl+C ends it');
+    running.process.kill('SIGTERM');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n').map((line) => line.replace(/:\d+\/#code=.*$/u, ':…/#code=…').replace(shell.db, '{db}'))).toEqual([
+      'http://127.0.0.1:…/#code=…',
+      'This address logs one browser in, once, within ten minutes; another: earpiece token login',
+      'sqlite {db} · programs need a token: earpiece token create · Ctrl+C ends it',
+      '',
+    ]);
+  },
+  60_000,
+);
+
+verifies(
+  'server:command',
+  'with a token it listens on all addresses, under their numbers and the names that it was given',
+  async () => {
+    await using shell = new Shell();
+    await shell.says(['token', 'create', '--kind', 'project', '--name', 'ci', '--json']);
+    await using server = new ServerProcess(
+      ['--host', '0.0.0.0', '--port', '0', '--no-console', '--allow-host', 'agents.example'],
+      {
+        cwd: shell.folder,
+        env: shell.env(),
+      },
+    );
+    const { url } = await server.ready;
+    const at = `http://127.0.0.1:${new URL(url).port}`;
+    const under = async (host: string): Promise<number> =>
+      statusOf((await onSocket(at, [`GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`])).text);
+    expect(
+      await Promise.all(['127.0.0.1', '10.1.2.3:80', '[::1]:80', hostname(), 'agents.example', 'localhost'].map(under)),
+    ).toEqual(Array.from({ length: 6 }, () => 200));
+    expect(await Promise.all(['evil.example', 'agents.example.evil.example', '10.1.2.3.evil.example'].map(under))).toEqual([
+      421, 421, 421,
+    ]);
+  },
+  60_000,
+);
+
+it('tokens are made for scripts, listed for people, and revoked', async () => {
+  proves('server:command', 'cli:commands');
+  await using shell = new Shell();
+  expect(await shell.says(['token', 'list'])).toBe(
+    'there is no token; make one: earpiece token create --kind admin --name <name>\n',
+  );
+  const { stdout, stderr } = await shell.run([
+    'token',
+    'create',
+    '--kind',
+    'agent',
+    '--name',
+    'worker',
+    '--agent',
+    'coder#a1',
+    '--expires',
+    '90d',
+  ]);
+  expect(stdout).toMatch(/^ep_[0-9a-z]{12}_[0-9a-z]{40}\n$/u);
+  const id = stdout.slice(3, 15);
+  expect(stderr).toBe(`${id}, for shop/coder#a1; it is not shown again\n`);
+  const [made] = await shell.json(['token', 'create', '--kind', 'send', '--name', 'ci']);
+  expect(made).toMatchObject({ kind: 'send', name: 'ci', project: 'shop', agent: null, session: false });
+  const list = await shell.says(['token', 'list']);
+  expect(list).toMatch(new RegExp(`^${id} +agent +worker +shop/coder#a1 +never +\\d{4}-\\d{2}-\\d{2}$`, 'mu'));
+  expect(list).toMatch(/ send +ci +shop +never +when revoked$/mu);
+  expect(list).not.toContain(stdout.trim().slice(-40));
+  expect(await shell.says(['token', 'revoke', id])).toBe(`${id} is revoked\n`);
+  expect(await shell.json(['token', 'list'])).toMatchObject([{ name: 'ci' }]);
+}, 60_000);
+
+it('an agent token is what a session_token is: it reads its own, marks it read, and tells others', async () => {
+  proves('server:tokens');
+  await using shell = new Shell();
+  const ear = await shell.open();
+  const token = (
+    await shell.run(['token', 'create', '--kind', 'agent', '--name', 'worker', '--agent', 'coder#a1'])
+  ).stdout.trim();
+  await using server = new ServerProcess(['--port', '0', '--no-console'], { cwd: shell.folder, env: shell.env() });
+  const client = createClient({ url: (await server.ready).url, token });
+  await ear.queue('shop/coder#a1', { id: 'mine', level: 'critical', message: 'x' });
+  await ear.queue('shop/coder#b2', { id: 'other', message: 'y' });
+  expect((await client.notifications({ state: 'open' })).items.map(({ id }) => id)).toEqual(['mine']);
+  expect(await client.read('mine')).toMatchObject({ reached: false });
+  expect(await ear.conversation('shop/coder#a1').gate()).toEqual([]);
+  expect((await client.queue({ to: 'shop/writer', level: 'critical', message: 'help' })).kind).toBe('queued');
+  expect((await ear.open('shop/writer'))[0]?.notification).toMatchObject({
+    level: 'error',
+    origin: { agent: 'coder', depth: 1 },
+  });
+}, 60_000);
+
+it('no other command loads what only the server needs', () => {
+  proves('server:command');
+  const hook = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve: (name, context, next) => {
+      const found = next(name, context);
+      if (/node_modules\\/(hono|@hono|zod|@asteasolutions)\\//.test(found.url)) process.stderr.write(found.url + '\\n');
+      return found;
+    } });`;
+  const { stderr, stdout, status } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, CLI, 'help', 'token'],
+    { encoding: 'utf8' },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('login');
+});

@@ -1,5 +1,4 @@
 /** Everything that goes wrong is answered as an RFC 9457 problem. One table says which status a code has. */
-import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from '@hono/zod-openapi';
@@ -152,5 +151,3 @@ function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
     .at(0);
   return best === undefined || best.code === 'invalid_type' ? issue : { ...best, path: [...issue.path, ...best.path] };
 }
-
-export const answerId = (c: Context): string => (c.get('answer' as never) as string | undefined) ?? 'unknown';

@@ -136,7 +136,7 @@ function Side({
           <img src="/icon.svg" alt="" width="22" height="22" />
           Earpiece
         </a>
-        <button type="button" className="quiet small find" onClick={onPalette} aria-label="Find or do">
+        <button type="button" className="quiet small find" onClick={onPalette} aria-label="Find or do, ⌘K">
           <Icon name="search" />
           <kbd aria-hidden="true">⌘K</kbd>
         </button>

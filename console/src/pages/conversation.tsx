@@ -16,7 +16,6 @@ import { span, useNow } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
-import { client } from '../state/server.ts';
 import { callsIn, doingIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
@@ -185,7 +184,12 @@ function Head({
         </p>
       </div>
       <label className="toggle small">
-        <input type="checkbox" checked={everything} onChange={(event) => setEverything(event.target.checked)} />
+        <input
+          type="checkbox"
+          aria-label="All records"
+          checked={everything}
+          onChange={(event) => setEverything(event.target.checked)}
+        />
         <span>All records</span>
       </label>
     </header>
@@ -261,17 +265,9 @@ function Wakes({
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
   const [first] = about;
   if (first === undefined) return null;
-  const discuss = (): void =>
-    void doOnce({ address, what: 'message', says: 'Please look at what waits.' }, (id) =>
-      client.say(address, { content: 'Please look at what waits.' }, { idempotencyKey: id }),
-    );
+  const discuss = (): void => void doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
   const dismiss = (): void => {
-    for (const note of about)
-      void doOnce({ address, what: `dismiss ${note.kind}`, says: note.message }, async (id) => {
-        await client.withdraw(note.id, { log: note.log, reason: 'dismissed in the console' });
-        queueMicrotask(() => arrived((each) => each === id));
-        return { id };
-      });
+    for (const { id, log, message } of about) void doOnce(address, { kind: 'dismiss', id, log, about: message });
   };
   return (
     <div className="wake" role="group" aria-label="waiting for you">

@@ -91,11 +91,15 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
             <a
               className="row notification"
               data-row=""
+              data-count={n.count}
               href={to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)}
             >
               <LevelShape level={n.level} />
               <b className="kind words">{n.kind}</b>
-              <span className="message words">{firstOf(n.message) ?? n.message}</span>
+              <span className="message words">
+                {n.count > 1 && <b>{`${n.count}× `}</b>}
+                {firstOf(n.message) ?? n.message}
+              </span>
               <span className="muted words">{n.log}</span>
               <span className="muted">{n.receipt.replaceAll('_', ' ')}</span>
               <span className="muted">

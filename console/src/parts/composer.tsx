@@ -2,7 +2,6 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { serverNow } from '../state/clock.ts';
 import { doOnce, draftOf, keepDraft } from '../state/said.ts';
-import { client } from '../state/server.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
 import { LEVELS, MOMENTS, STOP_DOES } from '../words.ts';
 import { Icon } from './icons.tsx';
@@ -39,20 +38,16 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     setResult(null);
     const deliver = deliverOf(moment);
     const how = { ...(level === 'info' ? {} : { level }), ...(deliver === undefined ? {} : { deliver }) };
-    void doOnce({ address, what: as === 'message' ? 'message' : kind, says: content }, (id) =>
-      as === 'message'
-        ? client.say(address, { content, ...how }, { idempotencyKey: id })
-        : client.queue({ to: address, kind, message: content, ...how }, { idempotencyKey: id }),
-    );
+    void doOnce(address, as === 'message' ? { kind: 'say', content, ...how } : { kind: 'notify', as: kind, content, ...how });
     area.current?.focus();
   };
-  const interrupt = (action: 'pause' | 'resume' | 'cancel'): void => {
+  const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
     setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
-    void doOnce({ address, what: action === 'cancel' ? 'stop' : action, says: STOPS[action] }, async (id) => {
-      const done = await client.interrupt(address, { action }, { idempotencyKey: id });
-      setResult(done.effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · '));
-      return done;
-    });
+    const done = await doOnce(address, { kind: 'interrupt', action });
+    const effects = done !== undefined && 'effects' in done ? done.effects : [];
+    setResult(
+      done === undefined ? null : effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · '),
+    );
   };
   return (
     <form
@@ -107,15 +102,15 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
         </select>
         <span className="grow" />
         {paused ? (
-          <button type="button" data-deed="pause" onClick={() => interrupt('resume')}>
+          <button type="button" data-deed="pause" onClick={() => void interrupt('resume')}>
             <Icon name="play" /> Resume
           </button>
         ) : (
-          <button type="button" data-deed="pause" onClick={() => interrupt('pause')}>
+          <button type="button" data-deed="pause" onClick={() => void interrupt('pause')}>
             <Icon name="pause" /> Pause
           </button>
         )}
-        <Stop does={STOP_DOES[summary?.force ?? 'waits']} onStop={() => interrupt('cancel')} />
+        <Stop does={STOP_DOES[summary?.force ?? 'waits']} onStop={() => void interrupt('cancel')} />
         <button type="submit" className="primary" disabled={text.trim() === ''}>
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
@@ -167,8 +162,6 @@ function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => 
     </span>
   );
 }
-
-const STOPS = { pause: 'Pause: finish this step and wait.', resume: 'Go on.', cancel: 'Stop what you are doing.' } as const;
 
 function deliverOf(moment: string): Deliver | undefined {
   const later = IN.find(({ value }) => value === moment);

@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { exactTime, span, useNow, minuteTime } from '../state/clock.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
-import { forget, tryAgain } from '../state/said.ts';
+import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { onSays, type Entry, type Rider } from '../state/timeline.ts';
 import { MOMENTS } from '../words.ts';
@@ -168,12 +168,16 @@ export function Staged({
 function waitsFor({ deliver, level, action }: Note): string {
   if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing, it interrupts';
   if (deliver === null) return 'the next message';
-  if (typeof deliver === 'object') return 'at' in deliver ? minuteTime(deliver.at) : `${deliver.afterTurns} more turns`;
+  if (typeof deliver === 'object') {
+    if ('at' in deliver) return minuteTime(deliver.at);
+    return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;
+  }
   return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';
 }
 
 /** Said here, and not in the log yet. */
 export function Pending({ said }: { readonly said: Said }): ReactElement {
+  const { what, text } = deedSays(said.deed);
   return (
     <article
       className={`note staged pending ${said.state}`}
@@ -181,16 +185,16 @@ export function Pending({ said }: { readonly said: Said }): ReactElement {
       data-state="pending"
       data-row=""
       tabIndex={-1}
-      aria-label={`${said.what}, ${STATES[said.state]}`}
+      aria-label={`${what}, ${STATES[said.state]}`}
     >
       <header>
-        <span className="kind">{said.what}</span>
+        <span className="kind">{what}</span>
         <span className="from" role="status">
           {STATES[said.state]}
         </span>
       </header>
       <div className="note-body">
-        <Folded text={said.says} />
+        <Folded text={text} />
       </div>
       {said.state === 'failed' && (
         <footer>

@@ -35,7 +35,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
     );
     return () => end.abort();
   }, []);
-  const all = useMemo(() => [...commands(onHelp), ...conversations(), ...notifications(found)], [found, onHelp]);
+  const all = useMemo(() => [...conversations(), ...commands(onHelp), ...notifications(found)], [found, onHelp]);
   const choices = useMemo(() => {
     const words = asked.toLowerCase().split(/\s+/u).filter(Boolean);
     const scored = all.filter((choice) =>

@@ -1,68 +1,124 @@
 /**
- * What a person does: shown as pending until the log has it. The id is made here, so trying again queues it once; what is
- * typed survives a reload.
+ * What a person does: shown as pending until the log has it. The id is made here, so trying again does it once; what was
+ * typed and what was not sent survive a reload.
  */
+import { ApiError, type InterruptReply, type QueuedReply } from '../../../src/client/index.ts';
+import type { Deliver, Level } from '../types.ts';
 import { Cell } from './cell.ts';
 import { messageOf } from './loaded.ts';
-import { ApiError } from '../../../src/client/index.ts';
+import { client } from './server.ts';
+
+type How = { readonly level?: Level; readonly deliver?: Deliver };
+export type Deed =
+  | ({ readonly kind: 'say'; readonly content: string } & How)
+  | ({ readonly kind: 'notify'; readonly as: string; readonly content: string } & How)
+  | { readonly kind: 'interrupt'; readonly action: 'pause' | 'resume' | 'cancel' }
+  | { readonly kind: 'dismiss'; readonly id: string; readonly log: string; readonly about: string };
 
 export type Said = {
   readonly id: string;
   /** `project/agent#conversation`. */
   readonly address: string;
-  readonly what: string;
-  readonly says: string;
-  readonly at: number;
+  readonly deed: Deed;
   readonly state: 'sending' | 'accepted' | 'failed';
   readonly problem: string | null;
   /** The server was not reached, or not now: the same may work later. */
   readonly retryable: boolean;
 };
 
-export const said = new Cell<readonly Said[]>([]);
-const again = new Map<string, () => Promise<unknown>>();
+const KEPT = 'said';
+const NOT_KNOWN = 'The page was left before an answer came. Trying again does it once, if it was not done.';
 
-/** `did` tells of an answer; `id` may be another one when the log counted it into an open one. */
-export async function doOnce<T extends { readonly id: string; readonly into?: string | null }>(
-  { address, what, says }: Pick<Said, 'address' | 'what' | 'says'>,
-  work: (id: string) => Promise<T>,
-): Promise<T | undefined> {
-  const id = `c_${unique()}`;
-  const entry: Said = { id, address, what, says, at: Date.now(), state: 'sending', problem: null, retryable: false };
-  said.set([...said.value, entry]);
-  const run = async (): Promise<T | undefined> => {
-    change(id, { state: 'sending', problem: null });
-    try {
-      const done = await work(id);
-      // Counted into another one: that one is shown, with its count.
-      if (done.into) forget(id);
-      else change(id, { state: 'accepted' });
-      return done;
-    } catch (error) {
-      change(id, {
-        state: 'failed',
-        problem: messageOf(error),
-        retryable: error instanceof ApiError && (error.retryable || error.status === 0),
-      });
-      return undefined;
-    }
-  };
-  again.set(id, run);
-  return run();
+export const said = new Cell<readonly Said[]>(kept());
+said.watch(() => {
+  if (said.value.length === 0) sessionStorage.removeItem(KEPT);
+  else sessionStorage.setItem(KEPT, JSON.stringify(said.value));
+});
+
+function kept(): readonly Said[] {
+  try {
+    const before = JSON.parse(sessionStorage.getItem(KEPT) ?? '[]') as readonly Said[];
+    return before.map((each) =>
+      each.state === 'sending' ? { ...each, state: 'failed', problem: NOT_KNOWN, retryable: true } : each,
+    );
+  } catch {
+    return [];
+  }
 }
 
-export const tryAgain = (id: string): void => void again.get(id)?.();
+/** Undefined when it did not come to an answer: then it stands there as not sent. */
+export async function doOnce(address: string, deed: Deed): Promise<InterruptReply | QueuedReply | undefined> {
+  const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
+  said.set([...said.value, entry]);
+  return run(entry);
+}
+
+export function tryAgain(id: string): void {
+  const entry = said.value.find((each) => each.id === id);
+  if (entry === undefined) return;
+  change(id, { state: 'sending', problem: null });
+  void run(entry);
+}
+
+async function run({ id, address, deed }: Said): Promise<InterruptReply | QueuedReply | undefined> {
+  try {
+    const done = await send(id, address, deed);
+    // Counted into another one, or nothing that comes into the log by this id: what it changed is shown where it changed.
+    if (done === undefined || done.into !== null) forget(id);
+    else change(id, { state: 'accepted' });
+    return done;
+  } catch (error) {
+    const retryable = error instanceof ApiError && (error.retryable || error.status === 0);
+    change(id, { state: 'failed', problem: messageOf(error), retryable });
+    return undefined;
+  }
+}
+
+async function send(id: string, address: string, deed: Deed): Promise<InterruptReply | QueuedReply | undefined> {
+  const once = { idempotencyKey: id };
+  switch (deed.kind) {
+    case 'say': {
+      const { kind: _, ...message } = deed;
+      return client.say(address, message, once);
+    }
+    case 'notify': {
+      const { kind: _, as, content, ...how } = deed;
+      return client.queue({ to: address, kind: as, message: content, ...how }, once);
+    }
+    case 'interrupt':
+      return client.interrupt(address, { action: deed.action }, once);
+    case 'dismiss':
+      await client.withdraw(deed.id, { log: deed.log, reason: 'dismissed in the console' });
+      return undefined;
+    default:
+      return deed satisfies never;
+  }
+}
 
 export function forget(id: string): void {
-  again.delete(id);
   if (said.value.some((each) => each.id === id)) said.set(said.value.filter((each) => each.id !== id));
 }
 
 /** The log has these. */
 export function arrived(has: (id: string) => boolean): void {
-  const gone = said.value.filter(({ id }) => has(id));
-  for (const { id } of gone) again.delete(id);
-  if (gone.length > 0) said.set(said.value.filter(({ id }) => !has(id)));
+  if (said.value.some(({ id }) => has(id))) said.set(said.value.filter(({ id }) => !has(id)));
+}
+
+const STOPS = { pause: 'Pause: finish this step and wait.', resume: 'Go on.', cancel: 'Stop what you are doing.' } as const;
+
+export function deedSays(deed: Deed): { readonly what: string; readonly text: string } {
+  switch (deed.kind) {
+    case 'say':
+      return { what: 'message', text: deed.content };
+    case 'notify':
+      return { what: deed.as, text: deed.content };
+    case 'interrupt':
+      return { what: deed.action === 'cancel' ? 'stop' : deed.action, text: STOPS[deed.action] };
+    case 'dismiss':
+      return { what: 'dismiss', text: deed.about };
+    default:
+      return deed satisfies never;
+  }
 }
 
 const change = (id: string, to: Partial<Said>): void =>

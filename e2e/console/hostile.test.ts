@@ -1,0 +1,146 @@
+/** Whoever produces something writes text, and never a part of the page. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { conversation } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const BAD =
+  '<img src=x onerror="window.pwned=1;alert(1)"><svg onload=alert(2)><script>window.pwned=2</script>"\'`><a href="javascript:alert(3)">x</a>{{7*7}}\u202Eevil';
+/** As far as a name may hold it: no slash, no #. */
+const NAME = '<img src=x onerror=alert(1)>';
+const TOML = (text: string): string => JSON.stringify(text.replaceAll('\u202E', ''));
+
+verifies(
+  'console:text',
+  'in every field that a producer controls, on every page: no element, no dialog, no request',
+  async () => {
+    await using stage = await Stage.open(browser, {
+      files: {
+        '.earpiece/subscribers/bad.toml': `[subscriber]\nid = "bad"\nname = ${TOML(BAD)}\ndescription = ${TOML(BAD)}\nversion = "1.0.0"\n\n[events]\ntypes = ["bad.event"]\nseverity_filter = "info"\n\n[batching]\nwindow_ms = 0\nmax_size = 5\ndedupe_key = "type"\ndedupe_window_ms = 0\n\n[output]\npriority = "normal"\ninject_at = "after_tool"\ntemplate = "bad.toon.j2"\ncore = false\n`,
+        '.earpiece/subscribers/bad.toon.j2': 'rows[1]{a}:\n  {{ event.payload.what | toon_encode }}',
+        '.earpiece/subscribers/broken.toml': `[subscriber]\nid = ${TOML(BAD)}\n`,
+      },
+    });
+    const { ear } = stage;
+    const log = `shop/${NAME}`;
+    const { agent } = await stage.agent(
+      `${log}#${NAME}`,
+      [{ reasoning: { text: BAD }, text: BAD, calls: [{ id: BAD, name: 'bad', args: { [BAD]: BAD } }] }, { text: BAD }],
+      {
+        tools: [
+          {
+            name: 'bad',
+            description: BAD,
+            inputSchema: { type: 'object' },
+            execute: async () => {
+              await ear.bus.emit({
+                type: 'bad.event',
+                source: 'bad',
+                subject: `${log}#${NAME}`,
+                severity: 'info',
+                data: { what: BAD },
+              });
+              await ear.queue(`${log}#${NAME}`, { kind: 'a.b', level: 'error', message: BAD, data: { [BAD]: [BAD] } });
+              await ear.queue(`${log}#${NAME}`, { kind: 'a.toon', message: `rows[1]{"${NAME}"}:\n  "${NAME}"` });
+              return { content: BAD };
+            },
+          },
+        ],
+      },
+    );
+    await agent.send(BAD, { author: BAD });
+    await ear.queue(`${log}#${NAME}`, {
+      id: '<img/src=x/onerror=alert(1)>',
+      kind: 'a.waits',
+      message: BAD,
+      key: BAD,
+      about: BAD,
+      deliver: 'turn_end',
+      origin: { person: BAD, agent: BAD, tool: BAD },
+    });
+    await ear.conversation(`${log}#other`, { host: BAD, hostVersion: BAD, carrier: BAD, purpose: 'x' }).seen();
+    await stage.server.tokens.create({ kind: 'send', name: NAME, project: 'shop' });
+
+    const page = await stage.page();
+    const seen = watch(page);
+    const hashes = [
+      '#/agents',
+      `#/agents/shop/${encodeURIComponent(NAME)}/${encodeURIComponent(NAME)}?why=${encodeURIComponent('<img/src=x/onerror=alert(1)>')}`,
+      `#/agents/shop/${encodeURIComponent(NAME)}/other`,
+      '#/activity',
+      '#/notifications',
+      '#/tasks',
+      '#/settings/notifications',
+      '#/settings/advanced',
+      `#/notifications?kind=${encodeURIComponent(BAD)}`,
+      `#/agents?find=${encodeURIComponent(BAD)}`,
+      `#/settings/notifications?find=${encodeURIComponent(BAD)}`,
+      `#/agents/${encodeURIComponent(BAD)}/x/y`,
+    ];
+    for (const hash of hashes) {
+      await page.goto(`${stage.url}/${hash}`);
+      await page.getByRole('main').waitFor();
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      expect(await strangers(page), hash).toEqual([]);
+    }
+    // It was there, as text.
+    await page.goto(conversation(stage, log, NAME));
+    await page.locator('article[data-state=staged]').waitFor();
+    await page.evaluate(`document.querySelectorAll('.folded > button').forEach((button) => button.click())`);
+    await page.evaluate(`document.querySelectorAll('details').forEach((details) => (details.open = true))`);
+    expect((await page.locator('.timeline').innerText()).split('onerror="window.pwned=1').length).toBeGreaterThan(6);
+    expect(await strangers(page)).toEqual([]);
+    const all = page.getByRole('checkbox', { name: 'All records' });
+    await all.check();
+    await page.evaluate(`document.querySelectorAll('details').forEach((details) => (details.open = true))`);
+    expect(await strangers(page)).toEqual([]);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('option', { name: NAME }).first().waitFor();
+    expect(await strangers(page)).toEqual([]);
+    expect(seen.dialogs).toEqual([]);
+    expect(seen.elsewhere).toEqual([]);
+    expect(await page.evaluate('window.pwned')).toBeUndefined();
+  },
+);
+
+verifies('console:text', 'a megabyte in one message, and a thousand that wait: the page goes on', async () => {
+  await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
+  await stage.ear.queue('shop/coder#main', { kind: 'big.one', message: `rows[200000]{a}:\n${'  x\n'.repeat(200_000)}` });
+  for (let i = 0; i < 300; i++) await stage.ear.queue('shop/coder#main', { kind: 'small.one', message: `number ${i}` });
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await page.locator('article[data-state=staged]', { hasText: 'number 299' }).waitFor();
+  expect(await page.locator('article[data-state=staged]').count()).toBeGreaterThanOrEqual(200);
+  const began = performance.now();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('switch', { name: 'File changes' }).waitFor();
+  expect(performance.now() - began).toBeLessThan(3_000);
+});
+
+function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: string[] } {
+  const dialogs: string[] = [];
+  const elsewhere: string[] = [];
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith('http://127.0.0.1:')) elsewhere.push(request.url());
+  });
+  return { dialogs, elsewhere };
+}
+
+/** Elements that the console has no reason to have, and links that lead out of it. */
+const strangers = (page: Page): Promise<unknown> =>
+  page.evaluate(`[
+    ...document.querySelectorAll('#console img:not([src="/icon.svg"]), #console script, #console iframe, #console object, #console embed, #console style, #console [onload], #console [onerror], #console [onclick]'),
+    ...[...document.querySelectorAll('a')].filter((a) => !a.getAttribute('href')?.startsWith('#')),
+  ].map((element) => element.outerHTML)`);

@@ -1,0 +1,112 @@
+/** The keyboard alone. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { openBrowser } from './browser.ts';
+import { morning } from './morning.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+let stage: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  stage = await Stage.open(browser);
+  await morning(stage);
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate("document.activeElement.dataset.log ?? document.activeElement.dataset.note ?? document.activeElement.id ?? ''");
+
+verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Escape goes back, p and s ask', async () => {
+  const page = await stage.page();
+  await page.locator('a[data-log="shop/coder"]').waitFor();
+  await page.keyboard.press('j');
+  expect(await focused(page)).toBe('docs/reviewer');
+  for (const key of ['j', 'j', 'j', 'j', 'k', 'j', 'k']) await page.keyboard.press(key);
+  expect(await focused(page)).toBe('shop/coder');
+  await page.keyboard.press('Enter');
+  await page.locator('article[data-state=staged]', { hasText: 'user.message' }).waitFor();
+
+  await page.keyboard.press('j');
+  const newest = await focused(page);
+  await page.keyboard.press('k');
+  expect(await focused(page)).not.toBe(newest);
+  await page.keyboard.press('w');
+  const why = page.getByRole('complementary', { name: 'Why' });
+  await why.getByText('deploy.blocked · warning').waitFor();
+  await page.keyboard.press('Escape');
+  await why.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('m');
+  expect(await focused(page)).toBe('say');
+  await page.keyboard.type('jkwps?');
+  expect(await page.locator('#say').inputValue()).toBe('jkwps?');
+  await page.keyboard.press('Escape');
+  expect(await focused(page)).not.toBe('say');
+
+  await page.keyboard.press('s');
+  await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor();
+  expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop-yes');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.close();
+});
+
+verifies('console:keys', 'the palette finds agents, notifications and commands', async () => {
+  const page = await stage.page();
+  await page.keyboard.press('Control+k');
+  const find = page.getByRole('combobox', { name: /^Find agents/u });
+  await find.waitFor();
+  await page.getByRole('option', { name: 'The nightly export' }).waitFor();
+  await page.keyboard.type('nightly');
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'Why' }).getByText('ci.failed · error').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('advanced');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Budgets' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('theme dark');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('claude');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await page.getByText('rode on').waitFor();
+  expect(page.url()).toContain('#/agents/shop/claude-code/a41f');
+  await page.close();
+});
+
+verifies('console:keys', 'every element that Tab reaches shows that it has the focus', async () => {
+  const page = await stage.page();
+  for (const hash of ['#/agents', '#/agents/shop/coder/main', '#/activity', '#/settings/notifications', '#/settings/advanced']) {
+    await page.goto(`${stage.url}/${hash}`);
+    await page.getByRole('main').waitFor();
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    const unseen: unknown[] = [];
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press('Tab');
+      const seen = await page.evaluate(`(() => {
+        const element = document.activeElement;
+        if (element === document.body) return true;
+        const style = getComputedStyle(element);
+        const hit = element.querySelector('.hit');
+        const drawn = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1;
+        return drawn || (hit !== null && getComputedStyle(hit).strokeWidth === '2px') || element.outerHTML.slice(0, 120);
+      })()`);
+      if (seen !== true) unseen.push(seen);
+    }
+    expect(unseen, hash).toEqual([]);
+  }
+  await page.close();
+});

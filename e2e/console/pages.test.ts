@@ -1,0 +1,127 @@
+/**
+ * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> each is drawn into it, for people.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { openBrowser } from './browser.ts';
+import { morning } from './morning.ts';
+import { Stage } from './stage.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SHOTS = process.env['CONSOLE_SHOTS'];
+
+const PAGES: Readonly<Record<string, string>> = {
+  agents: '#/agents',
+  'agents none found': '#/agents?find=nobody',
+  conversation: '#/agents/shop/coder/main',
+  'conversation at a host': '#/agents/shop/claude-code/a41f',
+  'conversation of nobody': '#/agents/shop/nobody/main',
+  activity: '#/activity',
+  notifications: '#/notifications?project=shop',
+  tasks: '#/tasks',
+  account: '#/settings/account',
+  models: '#/settings/models',
+  subscribers: '#/settings/notifications',
+  advanced: '#/settings/advanced',
+};
+
+let browser: Browser;
+let stage: Stage;
+let empty: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  [stage, empty] = await Promise.all([Stage.open(browser), Stage.open(browser)]);
+  await morning(stage);
+});
+afterAll(async () => {
+  await Promise.all([stage[Symbol.asyncDispose](), empty[Symbol.asyncDispose]()]);
+  await browser.close();
+});
+
+describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+  for (const width of [1280, 390])
+    verifies(
+      'console:accessible',
+      `${colorScheme}, ${width} wide: no serious fault, nothing wider than the screen, nothing in the log of errors`,
+      async () => {
+        const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+        const errors: string[] = [];
+        page.on('console', (message) => {
+          if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
+        });
+        page.on('pageerror', (error) => errors.push(error.message));
+        for (const [name, hash] of Object.entries(PAGES)) {
+          await page.goto(`${stage.url}/${hash}`);
+          await ready(page);
+          await check(page, `${name}-${width}-${colorScheme}`);
+          if (name !== 'conversation') continue;
+          await page.getByRole('button', { name: 'Why tool.call.failure' }).first().click();
+          await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+          await check(page, `why-${width}-${colorScheme}`);
+          // Three levels: on a phone why has the screen for itself, and leads back.
+          expect(await page.locator('.timeline').isVisible()).toBe(width > 760);
+          await page.getByRole('button', { name: width > 760 ? 'Close why' : 'Back to the conversation' }).click();
+          expect(await page.locator('.timeline').isVisible()).toBe(true);
+        }
+        if (width > 760) {
+          await page.keyboard.press('Control+k');
+          await page.getByRole('dialog').getByRole('option').first().waitFor();
+          await check(page, `palette-${width}-${colorScheme}`);
+          await page.keyboard.press('Escape');
+        }
+        expect(errors).toEqual([]);
+        await page.context().close();
+      },
+    );
+});
+
+verifies(
+  'console:teaches',
+  'a server that nobody has met: commands to copy on every page; a filter that hides all says which',
+  async () => {
+    const page = await empty.page();
+    await page.getByText('earpiece gateway --print claude').waitFor();
+    await check(page, 'nobody');
+    await page.goto(`${empty.url}/#/activity`);
+    await page.getByText('Nothing happened in the last hour').waitFor();
+    await check(page, 'activity-nobody');
+    await page.goto(`${empty.url}/#/agents/shop/coder/main`);
+    await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
+    await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
+    await page.goto(`${stage.url}/`);
+    const other = await stage.page();
+    await other.goto(`${stage.url}/#/agents?find=nobody&only=paused`);
+    await other.getByText('only paused, named “nobody” hides all 5.').waitFor();
+    await other.getByRole('button', { name: 'Clear the filter' }).click();
+    await other.locator('a[data-log="shop/coder"]').waitFor();
+    await other.goto(`${stage.url}/#/settings/notifications?find=zzz`);
+    await other.getByRole('button', { name: 'Clear the filter' }).click();
+    await other.getByRole('switch', { name: 'File changes' }).waitFor();
+    const login = await (await browser.newContext()).newPage();
+    await login.goto(stage.url);
+    await login.getByText('earpiece token login').waitFor();
+    await check(login, 'login');
+  },
+);
+
+async function ready(page: Page): Promise<void> {
+  await page.getByRole('main').waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+}
+
+async function check(page: Page, name: string): Promise<void> {
+  if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name.replaceAll(' ', '_')}.png`) });
+  expect(
+    await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+    `${name} fits`,
+  ).toBe(true);
+  await page.evaluate(AXE);
+  const faults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' — ' + failureSummary.slice(0, 200)).join(' | ')))`);
+  expect(faults, name).toEqual([]);
+}

@@ -1,0 +1,169 @@
+/** What a person does: message, pause, resume, stop. Each is pending until the log has it. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { conversation, rode, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { heldTool } from './morning.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+verifies('console:person', 'a message in the middle of a turn waits, and rides on the tool that runs', async () => {
+  await using stage = await Stage.open(browser);
+  const held = heldTool('run', 'Runs a command.');
+  const { agent, model } = await stage.agent(
+    'shop/coder#main',
+    [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'Tabs it is.' }],
+    {
+      tools: [held.tool],
+    },
+  );
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  const turn = agent.send('Format the file.');
+  await held.called;
+  const say = page.getByRole('textbox', { name: 'Say something to shop/coder#main' });
+  await say.fill('use tabs\nand no spaces');
+  await say.press('Enter');
+  await staged(page, 'user.message').waitFor();
+  expect(await say.inputValue()).toBe('');
+  expect(await page.locator('article[data-state=pending]').count()).toBe(0);
+  held.end('formatted');
+  const said = rode(page, 'user.message');
+  await said.waitFor();
+  await turn;
+  expect(await said.getAttribute('aria-label')).toContain('message from');
+  expect(await said.innerText()).toContain('use tabs\nand no spaces');
+  await page.getByText('Tabs it is.').waitFor();
+  expect(JSON.stringify(model.requests[1]?.prompt)).toContain('use tabs');
+});
+
+verifies('console:person', 'an idle agent answers a message at once; a notification waits for its moment', async () => {
+  await using stage = await Stage.open(browser);
+  await stage.agent('shop/coder#main', [{ text: 'Good morning.' }]);
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await page.getByLabel('Send as').selectOption('notification');
+  await page.getByLabel('Kind').fill('desk.note');
+  await page.getByLabel('When').selectOption('turn_end');
+  await page.getByLabel('Level').selectOption('warning');
+  await page.getByRole('textbox', { name: /^Say something/u }).fill('lunch at noon');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await staged(page, 'desk.note').getByText('waits for the end of this turn').waitFor();
+
+  await page.getByLabel('Send as').selectOption('message');
+  await page.getByLabel('When').selectOption('next');
+  await page.getByLabel('Level').selectOption('info');
+  await page.getByRole('textbox', { name: /^Say something/u }).fill('good morning');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByText('Good morning.').waitFor();
+  await rode(page, 'user.message').waitFor();
+});
+
+verifies('console:person', 'Stop says beforehand what it does at this host, asks once, and aborts the stream', async () => {
+  await using stage = await Stage.open(browser);
+  let heard: () => void = () => {};
+  const streaming = new Promise<void>((resolve) => (heard = resolve));
+  const { agent, model } = await stage.agent('shop/coder#main', [
+    { text: 'One two three four five.', between: (n) => (n === 3 ? (heard(), new Promise<void>(() => {})) : undefined) },
+    { text: 'I have stopped.' },
+  ]);
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  const turn = agent.send('Count.');
+  await streaming;
+  await page.getByText('thinking').first().waitFor();
+  const composer = page.getByRole('form', { name: 'Say something' });
+  expect(await composer.getByRole('button', { name: 'Stop' }).innerText()).toContain('aborts the stream');
+  await composer.getByRole('button', { name: 'Stop' }).click();
+  // Nothing has happened yet.
+  await composer.getByRole('button', { name: 'Go on' }).click();
+  expect(model.aborted).toEqual([]);
+  await composer.getByRole('button', { name: 'Stop' }).click();
+  await composer.getByRole('button', { name: 'Stop: aborts the stream' }).click();
+  await composer.getByText('earpiece: aborts what the model writes, and its tools').waitFor();
+  await turn;
+  expect(model.aborted).toEqual([0]);
+  await rode(page, 'user.cancel').waitFor();
+  await page.getByText('cut off here: it was interrupted').waitFor();
+  await page.getByText('I have stopped.').waitFor();
+});
+
+verifies('console:person', 'a pause lasts until Resume, on every page; what was said in between is answered then', async () => {
+  await using stage = await Stage.open(browser);
+  const held = heldTool('run', 'Runs a command.');
+  const { agent } = await stage.agent(
+    'shop/coder#main',
+    [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'I wait.' }, { text: 'I go on.' }],
+    {
+      tools: [held.tool],
+    },
+  );
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  const turn = agent.send('Work.');
+  await held.called;
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('earpiece: finishes its turn and waits').waitFor();
+  await turn;
+  await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+  await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor();
+  await page.getByRole('textbox', { name: /^Say something/u }).fill('are you there?');
+  await page.getByRole('textbox', { name: /^Say something/u }).press('Enter');
+  await staged(page, 'user.message').waitFor();
+  expect(agent.mode).toBe('idle');
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await page.getByText('I go on.').waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+  await rode(page, 'user.message').waitFor();
+  await page.getByRole('navigation', { name: 'Places' }).getByText('paused').waitFor({ state: 'detached' });
+});
+
+verifies('console:person', 'where a wake asks, a person says: discuss now, or dismiss', async () => {
+  await using stage = await Stage.open(browser);
+  const { model } = await stage.agent('shop/coder#main', [{ text: 'The export is broken.' }]);
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
+  const asks = page.getByRole('group', { name: 'waiting for you' });
+  await asks.getByText('export.failed waits, and the agent is idle.').waitFor();
+  expect(model.requests).toHaveLength(0);
+  await asks.getByRole('button', { name: 'Discuss now' }).click();
+  await page.getByText('The export is broken.').waitFor();
+  await rode(page, 'export.failed').waitFor();
+  await asks.waitFor({ state: 'detached' });
+
+  await stage.ear.queue('shop/coder#main', { kind: 'import.failed', level: 'error', message: 'the import failed' });
+  await asks.getByRole('button', { name: 'Dismiss' }).click();
+  await page.locator('article[data-state=ended]', { hasText: 'dismissed in the console' }).waitFor();
+  await asks.waitFor({ state: 'detached' });
+  expect(model.requests).toHaveLength(1);
+});
+
+verifies('console:person', 'at a host that only the gateway reaches, Stop refuses the next call, and says so', async () => {
+  await using stage = await Stage.open(browser);
+  const talk = stage.ear.conversation('shop/claude#a4', {
+    host: 'claude-code',
+    carrier: 'gateway:files',
+    pulls: true,
+    points: ['tool_result'],
+  });
+  await talk.seen();
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/claude', 'a4'));
+  const composer = page.getByRole('form', { name: 'Say something' });
+  await composer.getByText('refuses its next tool call').waitFor();
+  await composer.getByRole('button', { name: 'Stop' }).click();
+  await composer.getByRole('button', { name: 'Stop: refuses its next tool call' }).click();
+  await composer.getByText('claude-code: its next tool call is refused until it has read this').waitFor();
+  await staged(page, 'user.cancel').waitFor();
+  const refusal = await talk.refuse({ on: 'read_file' });
+  expect(refusal?.text).toContain('Stop what you are doing.');
+  await refusal?.offer?.confirm();
+  await page.getByText('an interrupt is unread').waitFor();
+});

@@ -1,0 +1,157 @@
+/** Settings, and the charts: what a person changes takes effect, and what they see leads on. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { conversation, notesOn, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { morning } from './morning.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const changed = (stage: Stage, path: string): Promise<unknown> =>
+  stage.ear.bus.emit({ type: 'file.changed', source: 'files', subject: 'shop/coder#main', severity: 'info', data: { path } });
+
+verifies(
+  'console:subscribers',
+  'US5(a,b), SC-005, SC-007: off within three clicks, and the next event queues nothing',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await changed(stage, 'a.ts');
+    await staged(page, 'a.ts').waitFor();
+
+    let clicks = 0;
+    await page.getByRole('link', { name: 'Settings' }).click();
+    clicks++;
+    const toggle = page.getByRole('switch', { name: 'File changes' });
+    await toggle.click();
+    clicks++;
+    const row = page.locator('[data-subscriber=file_changes]');
+    await row.getByText('off: takes effect now, from the next event on').waitFor();
+    expect(clicks).toBeLessThanOrEqual(3);
+    expect(await toggle.getAttribute('aria-checked')).toBe('false');
+    await changed(stage, 'b.ts');
+    await page.goto(conversation(stage, 'shop/coder'));
+    await staged(page, 'a.ts').waitFor();
+    expect(await notesOn(page)).toEqual(['staged file.changed']);
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('switch', { name: 'File changes' }).click();
+    await row.getByText('on: takes effect now').waitFor();
+    await changed(stage, 'c.ts');
+    await page.goto(conversation(stage, 'shop/coder'));
+    await staged(page, 'c.ts').waitFor();
+  },
+);
+
+verifies(
+  'console:subscribers',
+  'US5(c): one of the core is locked, with the reason; a row says what it hears, and how often it spoke',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/settings/notifications`);
+    const core = page.locator('[data-subscriber=budget_exceeded]');
+    const locked = core.getByRole('switch');
+    expect(await locked.isDisabled()).toBe(true);
+    expect(await locked.getAttribute('aria-checked')).toBe('true');
+    expect(await locked.getAttribute('aria-describedby')).toBe('lock-budget_exceeded');
+    expect(await core.innerText()).toContain('it is of the core: an agent must not miss what it tells');
+    expect(await core.locator('.badge').innerText()).toBe('critical');
+    const tools = page.locator('[data-subscriber=background_tool]');
+    expect(await tools.locator('code').allInnerTexts()).toEqual(['tool.stopped', 'tool.waiting', 'tool.failed']);
+    expect(await tools.innerText()).toContain('+1 more');
+    expect(await tools.innerText()).toContain('silent this week');
+  },
+);
+
+verifies(
+  'console:subscribers',
+  'Test says "Sent!", and when it will show; one that the command line switched off is seen to be off',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/settings/notifications`);
+    const row = page.locator('[data-subscriber=process_ended]');
+    await row.getByRole('button', { name: 'Test Processes' }).click();
+    await row.getByText('Sent!').waitFor();
+    await row.getByText("queued: it rides on the agent's next request").waitFor();
+    await stage.ear.toggles.disable(
+      { kind: 'project', project: 'shop' },
+      'process_ended',
+      'somebody else',
+      stage.ear.bus.subscribers('shop'),
+    );
+    await page.locator('[data-subscriber=process_ended] [role=switch][aria-checked=false]').waitFor();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await page.locator('article[data-state=staged]').waitFor();
+  },
+);
+
+verifies('console:activity', 'a point of a chart leads to its notifications, and one of them to its story', async () => {
+  await using stage = await Stage.open(browser);
+  await morning(stage);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/activity`);
+  const chart = page.locator('figure', { has: page.getByRole('heading', { name: 'Queued, by level' }) });
+  const point = chart.locator('a.point').last();
+  const said = await point.getAttribute('aria-label');
+  expect(said).toMatch(/\d\d:\d\d: \d+ info, \d+ warning, \d+ error, \d+ critical/u);
+  const counted = (said ?? '').match(/\d+ (?=info|warning|error|critical)/gu)?.reduce((sum, n) => sum + Number(n), 0);
+  await chart.getByRole('button', { name: 'as a table' }).click();
+  await chart.getByRole('table').waitFor();
+  await chart.getByRole('button', { name: 'as a chart' }).click();
+  await point.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Notifications' }).waitFor();
+  await page.locator('a.row').first().waitFor();
+  // What was folded into another is counted there.
+  const counts = await page
+    .locator('a.row')
+    .evaluateAll((rows) =>
+      (rows as unknown as { dataset: Record<string, string> }[]).map(({ dataset }) => Number(dataset['count'])),
+    );
+  expect(counts.reduce((sum, n) => sum + n, 0)).toBe(counted);
+  await page.locator('a.row', { hasText: 'main is red' }).click();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('main is red: 2 jobs failed').first().waitFor();
+  expect(page.url()).toContain('#/agents/shop/claude-code/a41f?why=');
+});
+
+verifies(
+  'console:login',
+  'the address works once, and its code is in no address afterwards; a token of an admin logs in, too',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const address = await stage.server.loginUrl();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(address);
+    await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+    expect(page.url()).toBe(`${stage.url}/#/agents`);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.reload();
+    await page.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+    await page.goto(`${stage.url}/#/settings/account`);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByText('earpiece token login').waitFor();
+    await context.close();
+
+    const other = await browser.newContext();
+    const second = await other.newPage();
+    await second.goto(address);
+    await second.getByText('the code was used before or is too old').waitFor();
+    const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });
+    await second.getByRole('textbox', { name: 'Token' }).fill(token);
+    await second.getByRole('button', { name: 'Log in' }).click();
+    await second.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+    await other.close();
+  },
+);

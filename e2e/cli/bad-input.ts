@@ -760,6 +760,66 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     },
   ],
 
+  Tasks: [
+    {
+      what: 'a status that there is not',
+      args: ['tasks', 'status', 't1', 'blokced'],
+      ...usage('status "blokced" is none of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?'),
+    },
+    {
+      what: 'a task that there is not',
+      args: ['tasks', 'show', 't99'],
+      stderr: 'earpiece: there is no task "t99" in project shop; earpiece tasks list shows those that are not over\n',
+      code: 7,
+    },
+    {
+      what: 'an id that is none',
+      args: ['tasks', 'status', '#7', 'done'],
+      stderr: 'earpiece: there is no task "#7" in project shop; earpiece tasks list shows those that are not over\n',
+      code: 7,
+    },
+    {
+      what: 'an agent of another project',
+      args: ['tasks', 'add', '--to', 'web/coder', 'Fix the login'],
+      ...usage('assignee "web/coder" is no agent of project shop; write its name'),
+    },
+    {
+      what: 'a whole project as its assignee',
+      args: ['tasks', 'add', '--to', '*', 'Fix the login'],
+      ...usage('assignee "*" is no agent of project shop; write its name'),
+    },
+    {
+      what: 'a priority that there is not',
+      args: ['tasks', 'add', '--priority', 'higher', 'Fix the login'],
+      ...usage('--priority "higher" is none of low, normal, high, urgent; did you mean high?'),
+    },
+    {
+      what: 'a title of two lines',
+      args: ['tasks', 'add', 'Fix\nthe login'],
+      ...usage('title "Fix\\nthe login": needs one line of text; more goes into the description'),
+    },
+    {
+      what: 'a title that is too long',
+      args: ['tasks', 'add', long(300)],
+      ...usage('title has 300 characters, at most 200 are allowed; put the rest into a file and name it'),
+    },
+    {
+      what: 'nobody to assign to',
+      args: ['tasks', 'assign', 't1'],
+      ...usage('tasks assign takes either an agent or --nobody'),
+    },
+    {
+      what: 'nobody who does it',
+      args: ['tasks', 'add', '--as', ' ', 'Fix the login'],
+      ...usage('--as "" names nobody; write who does this'),
+    },
+    {
+      what: 'all tasks of one status',
+      args: ['tasks', 'list', '--all', '--status', 'done'],
+      ...usage('give either --all or --status done'),
+    },
+  ],
+
   'The environment': [
     {
       what: 'a view',

@@ -50,7 +50,7 @@ export const DEFAULT_POLICY: Policy = {
   kinds: {},
   flat: {},
   tools: {},
-  core: ['earpiece.*', 'user.*', 'budget.exceeded', 'task.blocked'],
+  core: ['earpiece.*', 'user.*', 'budget.exceeded', 'task.*'],
   maxItems: 10,
   maxTokens: 800,
   coalesceMs: { '*': 2_000 },

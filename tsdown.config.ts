@@ -13,6 +13,7 @@ export default defineConfig({
     handles: 'src/entries/handles.ts',
     server: 'src/entries/server.ts',
     sources: 'src/entries/sources.ts',
+    tasks: 'src/entries/tasks.ts',
     client: 'src/entries/client.ts',
     'cli/main': 'src/cli/main.ts',
     // Started by its path, from beside or above: `src/bus/templates/thread.ts`.

@@ -151,7 +151,7 @@ export function createServer(options: ServerOptions): Server {
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
       telemetry.count('earpiece.http.requests', { route, status: c.res.status });
-      c.res = secured(c.res);
+      secured(c.res);
       c.res.headers.set('x-request-id', c.get('answer'));
       options.log?.(safe(`${method} ${path} ${c.res.status} ${(seconds * 1_000).toFixed(1)} ms ${c.get('answer')}`));
     });

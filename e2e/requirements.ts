@@ -271,6 +271,9 @@ export const REQUIREMENTS = {
       'A subscriber is switched off in three clicks, from the next event on; one of the core is locked, with the reason.',
   },
   'console:toon': { behaviour: 'TOON is shown as a table; what does not parse as it was sent, with a mark.' },
+  'console:tasks': {
+    behaviour: 'A task is blocked and unblocked by a click: the page shows whom it interrupts, and what came of it.',
+  },
   'console:activity': { behaviour: 'Each point of a chart leads to the notifications behind it.' },
   'console:resumes': {
     behaviour: 'A reload and a restart of the server lose nothing on the page, which says when it is not live.',

@@ -9,5 +9,7 @@ export type {
   SettingReply,
   StoryItem,
   SubscriberItem,
+  TaskView,
 } from '../../src/client/index.ts';
 export type { Deliver, Level } from '../../src/core/notification.ts';
+export type { TaskExecution, TaskPriority, TaskStatus } from '../../src/core/task.ts';

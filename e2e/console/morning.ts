@@ -1,4 +1,5 @@
 /** A morning of a small team: several agents at several hosts, with something in every place that the console shows. */
+import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Tool } from '../../src/sources/tool.ts';
 import type { Stage } from './stage.ts';
 
@@ -128,6 +129,20 @@ export async function morning(stage: Stage): Promise<void> {
     level: 'critical',
     message: 'The disk of the build machine is full.',
   });
+
+  const tasks = new Tasks(ear);
+  const mira = { kind: 'person', name: 'Mira' } as const;
+  await tasks.create(
+    'shop',
+    { title: 'Round prices in one place', description: LONG, priority: 'high', assignee: 'claude-code' },
+    mira,
+  );
+  await tasks.create('shop', { title: 'Say what a coupon is worth', assignee: 'coder' }, mira);
+  await tasks.create('shop', { title: 'Export orders weekly', status: 'backlog' }, mira);
+  await tasks.create('shop', { title: 'Old checkout off', priority: 'urgent' }, mira);
+  await nextFor(tasks, gateway);
+  await tasks.move('shop', 't1', 'blocked', { by: mira, reason: 'legal has to agree' });
+  await tasks.move('shop', 't4', 'cancelled', { by: mira });
 
   const codex = ear.conversation('shop/codex#main', {
     host: 'codex',

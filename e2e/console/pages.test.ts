@@ -22,7 +22,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'conversation of nobody': '#/agents/shop/nobody/main',
   activity: '#/activity',
   notifications: '#/notifications?project=shop',
-  tasks: '#/tasks',
+  tasks: '#/tasks?over=yes',
   account: '#/settings/account',
   models: '#/settings/models',
   subscribers: '#/settings/notifications',

@@ -1,12 +1,337 @@
-import type { ReactElement } from 'react';
-import { Empty } from '../parts/empty.tsx';
-import type { Query } from '../route.ts';
+/** What agents have to do. Whoever takes a task out of an agent's hands interrupts it, and sees how far that got. */
+import { useEffect, useState, type ReactElement } from 'react';
+import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { Folded } from '../parts/said.tsx';
+import { Ago } from '../parts/time.tsx';
+import { change, to, type Query } from '../route.ts';
+import { useAgents } from '../state/agents.ts';
+import { listen } from '../state/live.ts';
+import { messageOf, useLoaded } from '../state/loaded.ts';
+import { useProjects } from '../state/projects.ts';
+import { client } from '../state/server.ts';
+import { soon } from '../state/soon.ts';
+import type { TaskExecution, TaskPriority, TaskStatus, TaskView } from '../types.ts';
 
-export const TasksPage = ({ query: _query }: { readonly query: Query }): ReactElement => (
-  <div className="page">
-    <header className="page-head">
-      <h1>Tasks</h1>
-    </header>
-    <Empty title="No tasks yet" />
-  </div>
-);
+/** What needs somebody first. */
+const ORDER: readonly TaskStatus[] = ['blocked', 'in_progress', 'todo', 'backlog', 'done', 'cancelled'];
+const SAYS: Readonly<Record<TaskStatus, string>> = {
+  backlog: 'backlog',
+  todo: 'to do',
+  in_progress: 'in progress',
+  blocked: 'blocked',
+  done: 'done',
+  cancelled: 'cancelled',
+};
+const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
+const OVER: ReadonlySet<TaskStatus> = new Set(['done', 'cancelled']);
+
+export function TasksPage({ query }: { readonly query: Query }): ReactElement {
+  const { own, all } = useProjects();
+  const project = query['project'] ?? own;
+  const over = query['over'] === 'yes';
+  const tasks = useLoaded(`${project} ${over}`, (signal) =>
+    client.tasks({ project, limit: 200, signal, ...(over ? {} : { open: true }) }),
+  );
+  const { again } = tasks;
+  useEffect(() => {
+    const asking = soon(async () => again(), 60);
+    const end = listen((records) => {
+      if (
+        records.some(
+          ({ log, body }) =>
+            log.startsWith(`${project}/`) &&
+            (body.type.startsWith('task_') || body.type.startsWith('notification_') || body.type.startsWith('carrier_')),
+        )
+      )
+        asking.ask();
+    });
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [again, project]);
+  const show = (next: { readonly project?: string; readonly over?: boolean }): void =>
+    change(to.tasks({ project: next.project ?? project, ...((next.over ?? over) ? { over: 'yes' } : {}) }));
+  const groups = ORDER.map((status) => ({
+    status,
+    items: tasks.value?.items.filter((task) => task.status === status) ?? [],
+  })).filter(({ items }) => items.length > 0);
+  return (
+    <div className="page tasks">
+      <header className="page-head">
+        <h1>Tasks</h1>
+        <div className="filters">
+          <select aria-label="Project" value={project} onChange={(event) => show({ project: event.target.value })}>
+            {all.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <label className="inline">
+            <input type="checkbox" checked={over} onChange={(event) => show({ over: event.target.checked })} />
+            <span>those that are over, too</span>
+          </label>
+        </div>
+      </header>
+      <NewTask key={project} project={project} onMade={again} />
+      {tasks.problem !== null && <Problem text={tasks.problem} again={again} />}
+      {tasks.value === undefined && tasks.problem === null && <Skeleton rows={4} label="reading tasks" />}
+      {tasks.value !== undefined && groups.length === 0 && (
+        <Empty title={over ? `${project} has no tasks` : `${project} has nothing to do`}>
+          <p>
+            Make one above and give it to an agent. It asks for its next one with the tool get_next_action, and says how it went
+            with report_completed.
+          </p>
+          {!over && (
+            <button type="button" onClick={() => show({ over: true })}>
+              Show those that are over
+            </button>
+          )}
+        </Empty>
+      )}
+      {groups.map(({ status, items }) => (
+        <section key={status} className="project" aria-label={SAYS[status]}>
+          <h2>{`${SAYS[status]} · ${items.length}`}</h2>
+          <ul className="rows">
+            {items.map((task) => (
+              <li key={task.id}>
+                <TaskRow task={task} onChanged={again} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChanged: () => void }): ReactElement {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  /** Where it is to go, while a reason is asked for. */
+  const [asked, setAsked] = useState<TaskStatus | null>(null);
+  const [reason, setReason] = useState('');
+  const { id, project, execution } = task;
+  const run = (work: () => Promise<unknown>): void => {
+    setBusy(true);
+    setAsked(null);
+    work()
+      .then(
+        () => setProblem(null),
+        (error: unknown) => setProblem(messageOf(error)),
+      )
+      .finally(() => {
+        setBusy(false);
+        onChanged();
+      });
+  };
+  const move = (status: TaskStatus, why: string): void =>
+    run(() =>
+      client.moveTask(id, { status, expected: task.status, ...(why.trim() === '' ? {} : { reason: why.trim() }) }, { project }),
+    );
+  const takes = execution !== null && execution.endedAt === null;
+  const asks = (status: TaskStatus): boolean => takes && (status === 'blocked' || status === 'cancelled' || status === 'todo');
+  return (
+    <div className={`row task status-${task.status}`} data-row="" tabIndex={-1} data-task={id}>
+      <div className="task-what">
+        <span className="muted task-id">{id}</span> <b className="words">{task.title}</b>{' '}
+        {task.priority !== 'normal' && (
+          <span className={`badge priority-${task.priority === 'urgent' ? 'critical' : task.priority}`}>{task.priority}</span>
+        )}
+        {task.description !== '' && <Folded text={task.description} />}
+        {task.blockedReason !== null && <p className="words blocked-why">{`blocked: ${task.blockedReason}`}</p>}
+        {execution !== null && <Work execution={execution} project={project} />}
+      </div>
+      <Assignee
+        task={task}
+        busy={busy}
+        onAssign={(assignee) => run(() => client.editTask(id, { assignee, expected: task.version }, { project }))}
+      />
+      <span className="muted task-since">
+        <Ago at={task.statusChangedAt} />
+      </span>
+      <div className="task-deeds">
+        {asked === null ? (
+          task.mayBecome.map((status) => (
+            <button
+              key={status}
+              type="button"
+              className={`small ${status === 'cancelled' || status === 'backlog' ? 'quiet' : ''}`}
+              disabled={busy}
+              onClick={() => (asks(status) ? setAsked(status) : move(status, ''))}
+            >
+              {MOVES[task.status === 'blocked' && status === 'in_progress' ? 'unblock' : status]}
+            </button>
+          ))
+        ) : (
+          <form
+            className="task-ask"
+            onSubmit={(event) => {
+              event.preventDefault();
+              move(asked, reason);
+              setReason('');
+            }}
+          >
+            <label>
+              <span>{`${execution?.agent ?? 'the agent'} works on it and is interrupted. Why?`}</span>
+              <input
+                autoFocus
+                value={reason}
+                onChange={(event) => setReason(event.target.value)}
+                placeholder="a reason that it reads"
+              />
+            </label>
+            <button type="submit" className="danger small">
+              {MOVES[asked]}
+            </button>
+            <button type="button" className="quiet small" onClick={() => setAsked(null)}>
+              Go on
+            </button>
+          </form>
+        )}
+      </div>
+      <p className={`row-said words ${problem === null ? '' : 'bad'}`} role="status">
+        {busy ? 'pending …' : problem}
+      </p>
+    </div>
+  );
+}
+
+const MOVES: Readonly<Record<TaskStatus | 'unblock', string>> = {
+  backlog: 'To the backlog',
+  todo: 'To do',
+  in_progress: 'Start',
+  blocked: 'Block',
+  done: 'Done',
+  cancelled: 'Cancel',
+  unblock: 'Unblock',
+};
+
+/** How far the work is, and what came of an interruption: each has its notification, which tells the rest. */
+function Work({ execution, project }: { readonly execution: TaskExecution; readonly project: string }): ReactElement {
+  const { agent, conversation, interrupted, endedAt, result, startedAt } = execution;
+  const log = `${project}/${agent}`;
+  return (
+    <p className="task-work muted">
+      <a href={to.conversation(log, conversation ?? 'main')}>{`${agent}${conversation === null ? '' : `#${conversation}`}`}</a>
+      {endedAt === null ? (
+        <>
+          {conversation === null ? ' has not taken it up yet' : ' works on it since '}
+          {conversation !== null && <Ago at={startedAt} />}
+        </>
+      ) : (
+        <span className="words">
+          {` reported ${result ?? 'nothing'} `}
+          <Ago at={endedAt} />
+          {execution.message !== null && `: ${execution.message}`}
+        </span>
+      )}
+      {interrupted !== null && endedAt === null && (
+        <>
+          {` · was told to stop (${interrupted.why} by ${interrupted.by.name}), has not answered yet: `}
+          <a href={to.conversation(log, conversation ?? 'main', interrupted.notification)}>why</a>
+        </>
+      )}
+    </p>
+  );
+}
+
+const NOBODY = '';
+
+function Assignee({
+  task,
+  busy,
+  onAssign,
+}: {
+  readonly task: TaskView;
+  readonly busy: boolean;
+  readonly onAssign: (assignee: string | null) => void;
+}): ReactElement {
+  const names = useAgentNames(task.project, task.assignee);
+  if (OVER.has(task.status)) return <span className="muted words">{task.assignee ?? 'nobody'}</span>;
+  return (
+    <select
+      aria-label={`Who does ${task.id}`}
+      value={task.assignee ?? NOBODY}
+      disabled={busy}
+      onChange={(event) => onAssign(event.target.value === NOBODY ? null : event.target.value)}
+    >
+      <option value={NOBODY}>nobody</option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function useAgentNames(project: string, also: string | null): readonly string[] {
+  const { items } = useAgents();
+  return [
+    ...new Set([
+      ...items.filter((agent) => agent.project === project).map(({ agent }) => agent),
+      ...(also === null ? [] : [also]),
+    ]),
+  ].toSorted();
+}
+
+function NewTask({ project, onMade }: { readonly project: string; readonly onMade: () => void }): ReactElement {
+  const [title, setTitle] = useState('');
+  const [assignee, setAssignee] = useState(NOBODY);
+  const [priority, setPriority] = useState<TaskPriority>('normal');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const names = useAgentNames(project, null);
+  const make = (): void => {
+    setBusy(true);
+    client
+      .createTask({ project, title: title.trim(), priority, ...(assignee === NOBODY ? {} : { assignee }) })
+      .then(
+        () => {
+          setTitle('');
+          setProblem(null);
+          onMade();
+        },
+        (error: unknown) => setProblem(messageOf(error)),
+      )
+      .finally(() => setBusy(false));
+  };
+  return (
+    <form
+      className="new-task"
+      aria-label="New task"
+      onSubmit={(event) => {
+        event.preventDefault();
+        make();
+      }}
+    >
+      <input
+        aria-label="Title"
+        placeholder={`Something to do in ${project} …`}
+        value={title}
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <select aria-label="For" value={assignee} onChange={(event) => setAssignee(event.target.value)}>
+        <option value={NOBODY}>nobody yet</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select aria-label="Priority" value={priority} onChange={(event) => setPriority(event.target.value as TaskPriority)}>
+        {PRIORITIES.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <button type="submit" disabled={busy || title.trim() === ''}>
+        Make it
+      </button>
+      {problem !== null && <Problem text={problem} />}
+    </form>
+  );
+}

@@ -1,0 +1,77 @@
+/** UC010 from the chair of the person: blocked by a click while an agent works. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { nextFor, report, Tasks } from '../../src/tasks/index.ts';
+import { verifies } from '../verifies.ts';
+import { conversation, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const HOST = { host: 'claude-code', carrier: 'gateway:files', purpose: 'task', pulls: true, points: ['tool_result'] } as const;
+
+verifies(
+  'console:tasks',
+  'UC010: made and given to an agent, blocked while it works; it stops at its next call, and its report closes the work',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const worker = stage.ear.conversation('shop/coder#s1', HOST);
+    await worker.seen();
+    const tasks = new Tasks(stage.ear);
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/tasks`);
+    await page.getByText('shop has nothing to do').waitFor();
+    await page.getByRole('textbox', { name: 'Title' }).fill('Count down');
+    await page.getByLabel('For', { exact: true }).selectOption('coder');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    const row = page.locator('[data-task=t1]');
+    await row.getByText('Count down').waitFor();
+    expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
+    await row.getByText('works on it since').waitFor();
+    expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
+
+    await row.getByRole('button', { name: 'Block' }).click();
+    await row.getByPlaceholder('a reason that it reads').fill('legal has to agree');
+    const clickedAt = performance.now();
+    await row.getByRole('button', { name: 'Block' }).click();
+    await row.getByText('blocked: legal has to agree').waitFor();
+    await row.getByText('was told to stop (blocked by').waitFor();
+    const refusal = await worker.refuse({ on: 'read_file' });
+    expect(refusal?.text).toContain('legal has to agree');
+    await refusal?.offer?.confirm();
+    await report(tasks, worker, { result: 'blocked', summary: 'stopped as I was told' });
+    await row.getByText('reported blocked').waitFor();
+    expect(performance.now() - clickedAt).toBeLessThan(5_000);
+
+    await row.getByRole('link', { name: 'coder#s1' }).click();
+    await page.locator('article', { hasText: 'task.blocked' }).first().waitFor();
+  },
+);
+
+verifies('console:tasks', 'unblocked before the agent looked: what would have interrupted it is taken back', async () => {
+  await using stage = await Stage.open(browser);
+  const worker = stage.ear.conversation('shop/coder#s1', HOST);
+  await worker.seen();
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down', assignee: 'coder' }, { kind: 'person', name: 'Mira' });
+  await nextFor(tasks, worker);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  const row = page.locator('[data-task=t1]');
+  await row.getByRole('button', { name: 'Block' }).click();
+  await row.getByRole('button', { name: 'Block' }).click();
+  await row.getByRole('link', { name: 'why' }).click();
+  await staged(page, 'task.blocked').waitFor();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('the gate is up because of it').waitFor();
+  await page.goBack();
+  await row.getByRole('button', { name: 'Unblock' }).click();
+  await row.getByRole('button', { name: 'Done' }).waitFor();
+  expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
+  await page.goto(conversation(stage, 'shop/coder', 's1'));
+  await page.locator('article[data-state=ended]', { hasText: 'task.blocked' }).waitFor();
+});

@@ -814,6 +814,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--as "" names nobody; write who does this'),
     },
     {
+      what: 'a purpose that is no word',
+      args: ['gateway', '--purpose', 'small talk', '--', 'x'],
+      ...usage('--purpose "small talk" is no word of letters, digits, "_" and "-"; write task or chat'),
+    },
+    {
       what: 'all tasks of one status',
       args: ['tasks', 'list', '--all', '--status', 'done'],
       ...usage('give either --all or --status done'),

@@ -1,6 +1,9 @@
 /** Agents that work on tasks through gateways of their own, and a person in front of a server: all on one database. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { Client as McpClient } from '@modelcontextprotocol/client';
+import { createInterface } from 'node:readline';
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { createServer } from '../../src/server/index.ts';
@@ -31,12 +34,12 @@ export class Office extends Stage {
   }
 
   /** An agent's session: a real MCP client before a real gateway. */
-  async agent(conversation = 's1', { agent = 'coder', purpose = 'task', args = [] as readonly string[] } = {}): Promise<Agent> {
+  async agent(conversation = 's1', { agent = 'coder', purpose = 'task' } = {}): Promise<Agent> {
     const client = new McpClient({ name: 'some-agent', version: '1' });
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [CLI, 'gateway', ...args, '--', process.execPath, ECHO],
+        args: [CLI, 'gateway', '--', process.execPath, ECHO],
         cwd: this.folder,
         env: this.env({
           CALL_LOG: join(this.folder, 'calls.jsonl'),
@@ -61,6 +64,40 @@ export class Office extends Stage {
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const leave of this.#leaving.toReversed()) await leave();
     await super[Symbol.asyncDispose]();
+  }
+}
+
+/** A gateway over HTTP that was not told whose it is. */
+export class HttpGateway implements AsyncDisposable {
+  readonly agent: Agent;
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess, agent: Agent) {
+    this.#process = process;
+    this.agent = agent;
+  }
+
+  static async start(office: Office): Promise<HttpGateway> {
+    const args = [CLI, 'gateway', '--http', '--port', '0', '--', process.execPath, ECHO];
+    const child = spawn(process.execPath, args, {
+      cwd: office.folder,
+      env: office.env({ EARPIECE_ADDRESS: '' }),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    for await (const line of createInterface({ input: child.stderr })) {
+      const [, url] = /listening on (\S+)/u.exec(line) ?? [];
+      if (url === undefined) continue;
+      const client = new McpClient({ name: 'some-agent', version: '1' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      return new HttpGateway(child, new Agent(client));
+    }
+    throw new Error('the gateway ended before it listened');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.agent.client.close();
+    this.#process.kill('SIGTERM');
+    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'exit');
   }
 }
 

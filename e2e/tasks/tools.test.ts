@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { CLI } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
-import { Office } from './stage.ts';
+import { HttpGateway, Office } from './stage.ts';
 
 const BOTH = ['get_next_action', 'report_completed'];
 
@@ -35,8 +35,6 @@ describe('the tools for tasks', () => {
     await using office = await Office.open();
     const file = join(office.folder, 'server.mjs');
     writeFileSync(file, NAMESAKE);
-    const agent = await office.agent('s1', { args: ['--name', 'theirs'] });
-    expect(await agent.tools()).toContain('report_completed');
     const { Client } = await import('@modelcontextprotocol/client');
     const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
     const client = new Client({ name: 'some-agent', version: '1' });
@@ -138,6 +136,29 @@ describe('the tools for tasks', () => {
         });
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
     expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({ success: true });
+  });
+
+  it('take a session_token where the connection is nobody in particular', async () => {
+    await using office = await Office.open();
+    await using front = await HttpGateway.start(office);
+    const nobody = front.agent;
+    await office.person.createTask({ title: 'Fix the login', assignee: 'coder' });
+    expect(await nobody.does('get_next_action')).toMatchObject({ action: 'none' });
+    expect(await nobody.does('get_next_action', { session_token: 'shop/coder#s1' })).toMatchObject({
+      refused: expect.stringContaining('no such conversation has been seen') as string,
+    });
+    await office.ear.conversation('shop/coder#s1', { purpose: 'task' }).seen();
+    await office.ear.conversation('shop/coder#c1', { purpose: 'chat' }).seen();
+    const token = { session_token: 'shop/coder#s1' };
+    expect(await nobody.does('get_next_action', token)).toMatchObject({ action: 'work', task: { id: 't1' } });
+    const report = { result: 'success', summary: 'x' };
+    expect(await nobody.does('report_completed', { ...report, session_token: 'shop/coder#c1' })).toEqual({
+      refused: 'shop/coder#c1 is for chat; tasks are taken and reported by conversations of purpose task',
+    });
+    expect(await nobody.does('report_completed', { ...report, session_token: 'coder' })).toMatchObject({
+      refused: expect.stringContaining('address "coder"') as string,
+    });
+    expect(await nobody.does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
   });
 
   it('a failed task waits for a person, so that no agent fails at it for ever', async () => {

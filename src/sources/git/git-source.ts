@@ -62,6 +62,11 @@ class Repository implements GitSource {
   #known: GitState | undefined;
   #told: Told = NOTHING_TOLD;
   #ownCommands = 0;
+  /** The agent did something since the last look began: what the next one finds is known. */
+  #adopt = false;
+  /** The last look saw what may be half of something. */
+  #doubted = false;
+  #stopping = false;
   #watcher: FSWatcher | undefined;
   #fetching = new AbortController();
   #timers: NodeJS.Timeout[] = [];
@@ -86,7 +91,7 @@ class Repository implements GitSource {
 
   async withOwnCommand<T>(command: () => T | Promise<T>): Promise<T> {
     // What others did up to now is not the agent's doing, and after its command nobody could tell.
-    if (this.#ownCommands === 0) await this.#lookNow({ own: false });
+    if (this.#ownCommands === 0) await this.#lookNow();
     this.#ownCommands++;
     try {
       return await command();
@@ -97,7 +102,8 @@ class Repository implements GitSource {
   }
 
   async noteOwnChange(): Promise<void> {
-    await this.#lookNow({ own: true });
+    this.#adopt = true;
+    await this.#lookNow();
   }
 
   async #enter(signal: AbortSignal): Promise<void> {
@@ -108,7 +114,8 @@ class Repository implements GitSource {
     await this.#watch(places.value, signal);
     if (signal.aborted) return;
     // What it was before the start is known, what happened during a stop is told.
-    await this.#look({ own: this.#known === undefined });
+    this.#adopt ||= this.#known === undefined;
+    await this.#look();
     if (pollMs > 0) this.#timers.push(setInterval(() => this.#settling.touch('look'), pollMs));
     if (fetchEveryMs > 0) {
       this.#fetching = new AbortController();
@@ -117,6 +124,7 @@ class Repository implements GitSource {
   }
 
   async #leave(): Promise<void> {
+    this.#stopping = true;
     this.#fetching.abort();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     await this.#watcher?.close();
@@ -125,7 +133,9 @@ class Repository implements GitSource {
     this.#settling.flush();
     await this.#background.idle();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    this.#settling.clear();
     this.#places = undefined;
+    this.#stopping = false;
   }
 
   async #watch({ own, common }: Places, signal: AbortSignal): Promise<void> {
@@ -145,39 +155,51 @@ class Repository implements GitSource {
   }
 
   /** For whoever waits: it never rejects. */
-  async #lookNow(how: { readonly own: boolean }): Promise<void> {
+  async #lookNow(): Promise<void> {
     try {
-      await this.#look(how);
+      await this.#look();
     } catch (error) {
       this.#trouble(lineOf(error));
     }
   }
 
-  /** Asks git, and tells what is new. `own`: the agent did it, so it is known. */
-  async #look({ own = false }: { readonly own?: boolean } = {}): Promise<void> {
-    const mine = this.#last.then(async () => {
-      const places = this.#places;
-      if (places === undefined) {
-        // What the agent did during a stop is not known; then the next start begins anew.
-        if (own) this.#known = undefined;
-        return;
-      }
-      // The end of the agent's command looks.
-      if (this.#ownCommands > 0) return;
-      const found = await readState(this.#git, places);
-      if (found.kind === 'trouble') return this.#trouble(`${places.top} cannot be read: ${found.line}`);
-      // The agent began a command meanwhile: what was read may be half of it.
-      if (this.#ownCommands > 0) return;
-      const [before, now] = [this.#known, found.value];
-      this.#known = now;
-      if (before === undefined) return;
-      for (const change of changesBetween(before, now, this.#told)) {
-        const takesBack = change.kind === 'resolved' || change.kind === 'up_to_date';
-        if (!own || takesBack) await this.#tell(places, change, own);
-      }
-    });
+  /** Asks git, and tells what is new; one look after the other. */
+  async #look(): Promise<void> {
+    const mine = this.#last.then(() => this.#lookAlone());
     this.#last = mine.catch(() => {});
     return mine;
+  }
+
+  async #lookAlone(): Promise<void> {
+    const places = this.#places;
+    if (places === undefined) {
+      // What the agent did during a stop is not known; then the next start begins anew.
+      if (this.#adopt) this.#known = undefined;
+      return;
+    }
+    // The end of the agent's command looks.
+    if (this.#ownCommands > 0) return;
+    const own = this.#adopt;
+    this.#adopt = false;
+    const found = await readState(this.#git, places);
+    if (found.kind === 'trouble') this.#trouble(`${places.top} cannot be read: ${found.line}`);
+    // Of what git is doing at the moment half may be seen: a conflict before it is known of what. That is looked at again.
+    const { conflict } = found.kind === 'found' ? found.value : {};
+    const doubtful = found.kind === 'moving' || (conflict?.operation === 'other' && !own && !this.#doubted && !this.#stopping);
+    if (doubtful) this.#settling.touch('look');
+    this.#doubted = doubtful;
+    // The agent did something meanwhile: what was read may be from before it, and the look after it is still to come.
+    if (found.kind !== 'found' || doubtful || this.#ownCommands > 0 || this.#adopt) {
+      this.#adopt ||= own;
+      return;
+    }
+    const [before, now] = [this.#known, found.value];
+    this.#known = now;
+    if (before === undefined) return;
+    for (const change of changesBetween(before, now, this.#told)) {
+      const takesBack = change.kind === 'resolved' || change.kind === 'up_to_date';
+      if (!own || takesBack) await this.#tell(places, change, own);
+    }
   }
 
   async #tell({ top }: Places, change: Change, own: boolean): Promise<void> {

@@ -1,5 +1,5 @@
 /** What counts of a repository, asked of git. Nothing here looks at the files of the work tree: that would take long. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Answer, Git } from './command.ts';
@@ -44,7 +44,35 @@ export async function placesOf(git: Git, root: string): Promise<Found<Places>> {
   return { kind: 'found', value: { top, own, common: resolve(root, common) } };
 }
 
-export async function readState(git: Git, { own }: Places): Promise<Found<GitState>> {
+/** - `moving`: git works on it at this moment, and went on doing so while it was asked several times. */
+export async function readState(git: Git, places: Places): Promise<Found<GitState> | { readonly kind: 'moving' }> {
+  for (let tries = 0; tries < 3; tries++) {
+    const before = stampOf(places);
+    const found = await readOnce(git, places);
+    if (stampOf(places) === before) return found;
+  }
+  return { kind: 'moving' };
+}
+
+const STAMPED = [
+  'HEAD',
+  'index',
+  'MERGE_HEAD',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'rebase-merge',
+  'rebase-apply',
+  'reftable/tables.list',
+];
+
+/** What is read in several steps belongs together only if nothing of it was written meanwhile. */
+const stampOf = ({ own }: Places): string =>
+  STAMPED.map((name) => {
+    const stats = statSync(join(own, name), { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? '-' : `${stats.ino}:${stats.size}:${stats.mtimeNs}`;
+  }).join(' ');
+
+async function readOnce(git: Git, { own }: Places): Promise<Found<GitState>> {
   const [pointer, commit, unmerged] = await Promise.all([
     git(['symbolic-ref', '-q', 'HEAD']),
     git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']),

@@ -120,16 +120,6 @@ export async function morning(stage: Stage): Promise<void> {
     points: ['tool_result'],
   } as never);
   await gateway.seen();
-  await ear.queue('shop/claude-code#a41f', { kind: 'ci.failed', level: 'error', message: 'main is red: 2 jobs failed' });
-  const offer = await gateway.offer({ at: 'tool_result', on: 'read_file' });
-  await offer?.confirm();
-  await ear.queue('shop/claude-code', { kind: 'review.asked', message: 'Ana asks for a review of #318.' });
-  await ear.queue('shop/claude-code', {
-    kind: 'disk.full',
-    level: 'critical',
-    message: 'The disk of the build machine is full.',
-  });
-
   const tasks = new Tasks(ear);
   const mira = { kind: 'person', name: 'Mira' } as const;
   await tasks.create(
@@ -143,6 +133,15 @@ export async function morning(stage: Stage): Promise<void> {
   await nextFor(tasks, gateway);
   await tasks.move('shop', 't1', 'blocked', { by: mira, reason: 'legal has to agree' });
   await tasks.move('shop', 't4', 'cancelled', { by: mira });
+  await ear.queue('shop/claude-code#a41f', { kind: 'ci.failed', level: 'error', message: 'main is red: 2 jobs failed' });
+  const offer = await gateway.offer({ at: 'tool_result', on: 'read_file' });
+  await offer?.confirm();
+  await ear.queue('shop/claude-code', { kind: 'review.asked', message: 'Ana asks for a review of #318.' });
+  await ear.queue('shop/claude-code', {
+    kind: 'disk.full',
+    level: 'critical',
+    message: 'The disk of the build machine is full.',
+  });
 
   const codex = ear.conversation('shop/codex#main', {
     host: 'codex',

@@ -88,7 +88,7 @@ export class Stage implements AsyncDisposable {
   /** A browser window that is logged in by the address that `earpiece serve` prints. */
   async page(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     this.#contexts.push(context);
     const page = await context.newPage();
     await page.goto(await this.server.loginUrl());

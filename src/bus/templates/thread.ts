@@ -58,20 +58,25 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
     await ended;
   };
 
-  /** The next message; `late` when `left` says that no time is left. It keeps the process alive for so long only. */
-  const next = async (left: () => number): Promise<unknown> => {
+  /**
+   * The next message; `late` when `left` says that no time is left, and `grace` gives none. It keeps the process alive for
+   * so long only.
+   */
+  const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
     worker.ref();
     try {
       return await new Promise<unknown>((resolve) => {
         waiting = resolve;
-        const watch = (): void => {
+        const watch = async (): Promise<void> => {
           const ms = left();
+          const more = ms > 0 ? ms : await grace();
+          if (waiting !== resolve) return;
           // One more turn of the loop: what arrived while this thread was busy is read before it counts as late.
-          if (ms <= 0) setImmediate(() => waiting === resolve && heard(LATE));
-          else timer = setTimeout(watch, ms);
+          if (more <= 0) setImmediate(() => waiting === resolve && heard(LATE));
+          else timer = setTimeout(() => void watch(), more);
         };
-        watch();
+        void watch();
       });
     } finally {
       clearTimeout(timer);
@@ -91,15 +96,40 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
     async ask(question, deadlineMs) {
       Atomics.store(begun, 0, 0n);
       const asked = process.hrtime.bigint();
+      const usedBefore = usedMs(worker);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, not a window
       worker.postMessage(question);
-      return (await next(() => {
-        const from = Atomics.load(begun, 0);
-        // On a busy machine it may take a while before it comes to run at all.
-        return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
-      })) as Answer | Lost;
+      return (await next(
+        () => {
+          const from = Atomics.load(begun, 0);
+          // On a busy machine it may take a while before it comes to run at all.
+          return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
+        },
+        // And it may run only now and then: what counts is the time that it had.
+        async () => {
+          if (msSince(asked) >= BUSY * deadlineMs) return 0;
+          const [before, now] = await Promise.all([usedBefore, usedMs(worker)]);
+          const unused = before === undefined || now === undefined ? 0 : deadlineMs - (now - before);
+          return unused > NEARLY * deadlineMs ? unused : 0;
+        },
+      )) as Answer | Lost;
     },
   };
+}
+
+/** So much more than the deadline a question may take where others have the processor. */
+const BUSY = 8;
+/** A rest that is not worth a look. */
+const NEARLY = 0.1;
+
+/** The processor's time that it has had; undefined where that cannot be told (Node before 24.6, a worker that ended). */
+async function usedMs(worker: Worker): Promise<number | undefined> {
+  try {
+    const { user, system } = await (worker as Partial<Pick<Worker, 'cpuUsage'>>).cpuUsage!.call(worker);
+    return (user + system) / 1_000;
+  } catch {
+    return undefined;
+  }
 }
 
 const LATE: Lost = { kind: 'lost', reason: 'late' };

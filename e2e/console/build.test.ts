@@ -1,4 +1,6 @@
 /** What is built into the package. */
+import { makeProgram } from '../../src/cli/program.ts';
+import { wrongSnippets } from '../snippets.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -32,4 +34,22 @@ verifies('console:small', 'the page has nothing inline, and nothing in it is of 
       (bytes.toString().match(/(?:https?:)?\/\/[\w.-]+/gu) ?? []).filter((url) => url !== 'http://www.w3.org'),
       name,
     ).toEqual([]);
+});
+
+verifies('console:teaches', 'each command that the console shows to be copied exists', () => {
+  const root = join(import.meta.dirname, '../..');
+  const sources = readdirSync(join(root, 'console/src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.tsx'),
+  );
+  const commands = sources.flatMap((file) =>
+    [
+      ...readFileSync(join(root, 'console/src', file), 'utf8').matchAll(
+        /<Command text=(?:"(?<plain>[^"]+)"|\{(?<quote>['`])(?<quoted>.+?)\k<quote>\})/gu,
+      ),
+    ].map(({ groups }) => (groups?.['plain'] ?? groups?.['quoted'] ?? '').replaceAll('${address}', 'shop/coder#main')),
+  );
+  const ours = commands.filter((command) => command.startsWith('earpiece'));
+  expect(ours.length).toBeGreaterThan(8);
+  const page = ours.map((command) => `\`\`\`sh\n${command}\n\`\`\``).join('\n');
+  expect(wrongSnippets('console', page, { root, scripts: new Set(), program: makeProgram(() => undefined) })).toEqual([]);
 });

@@ -70,7 +70,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           </select>
           <label className="inline">
             <input type="checkbox" checked={over} onChange={(event) => show({ over: event.target.checked })} />
-            <span>those that are over, too</span>
+            <span>also what is over</span>
           </label>
         </div>
       </header>

@@ -507,15 +507,23 @@ export class Agent implements AsyncDisposable {
 
   async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
     const knows: Record<string, number> = {};
+    /** What a result tells is known as of then, and not of when it is written down. */
+    const endedAt = new Map<string, number>();
     const watch = this.#self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
     await runBatch({
-      watch,
+      watch: {
+        began: (call) => watch.began(call),
+        ended: (call, end) => {
+          endedAt.set(call.id, this.inbox.store.now());
+          watch.ended(call, end);
+        },
+      },
       calls,
       tools: this.options.tools ?? [],
       signal: this.#abort.signal,
       emit: (event) => this.emit(event),
       land: async (call, outcome, last) => {
-        for (const about of outcome.knows ?? []) knows[about] = this.inbox.store.now();
+        for (const about of outcome.knows ?? []) knows[about] = endedAt.get(call.id) ?? this.inbox.store.now();
         fault('agent.tool_landing');
         const record = response(call, outcome.content, outcome.isError ?? false);
         if (!last) return this.#record([record]);

@@ -80,7 +80,6 @@ describe('write_file', () => {
   it('makes it and the folders that it needs, as its own doing', async () => {
     expect(await run(write, { path: 'new/folder/b.txt', content: 'grün\n' })).toEqual({
       content: 'Written: new/folder/b.txt, 6 bytes.',
-      knows: [`file:${at('new/folder/b.txt')}`],
     });
     expect(readFileSync(at('new/folder/b.txt'), 'utf8')).toBe('grün\n');
     expect(noted).toEqual([`writes ${at('new/folder/b.txt')}`]);

@@ -88,10 +88,8 @@ const writeFileTool = (root: string, files: Followed): Tool => ({
     } catch (error) {
       return wrong(`${path} cannot be written: ${reasonOf(error)}`);
     }
-    return {
-      content: `Written: ${path}, ${Buffer.byteLength(content).toLocaleString('en')} bytes.`,
-      knows: [files.about(absolute)],
-    };
+    // It does not know by that what others had put there: what is open about it stays.
+    return { content: `Written: ${path}, ${Buffer.byteLength(content).toLocaleString('en')} bytes.` };
   },
 });
 

@@ -475,6 +475,12 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
+  it('newer states of one thing are no storm', async () => {
+    const { bus, read } = stage([subscriber({ batching: { maxSize: 1 }, output: { supersede: true } })], { foldMs: 0 });
+    for (const branch of ['a', 'b', 'c', 'd']) await bus.emit(failure('git', `now on ${branch}`));
+    expect(await read()).toEqual([expect.stringMatching(/now on d(?!.*times)/)]);
+  });
+
   it('when all is written nothing is pending, and no timer runs on', async () => {
     const { bus } = stage([files]);
     const all = emitAll(bus, [changed('a'), changed('a')]);

@@ -44,7 +44,7 @@ t1  blocked  high  coder  now  Fix the login
       ['t1', 'cancelled'],
     ]);
     expect(await shell.json(['tasks', 'show', 't2'])).toMatchObject([{ id: 't2', description: 'see the plan', executions: [] }]);
-  });
+  }, 120_000);
 
   it("in an agent's shell it is the agent who does it, and is not interrupted by itself", async () => {
     await using shell = new Shell();

@@ -209,6 +209,7 @@ describe('agents and conversations', () => {
           limit: 5,
           ...from,
         });
+        expect(page.items.length).toBeLessThanOrEqual(5);
         if (newest) seen.unshift(...page.items);
         else seen.push(...page.items);
         next = page.next;
@@ -232,6 +233,17 @@ describe('the stream', () => {
       if (seen.length === 500) end.abort();
     }
     expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`));
+  });
+
+  it('goes on behind Last-Event-ID, whatever its address says', async () => {
+    await using stage = await Stage.open({ db: 'memory:' });
+    for (let i = 0; i < 3; i++) await stage.inbox.queue('shop/coder', { message: `${i}` });
+    const response = await stage.raw('/api/stream?after=0', { headers: { 'last-event-id': '2' } });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: record')) text += (await reader?.read())?.value ?? '';
+    await reader?.cancel();
+    expect([...text.matchAll(/^id: (\d+)$/gmu)].map(([, id]) => id)).toEqual(['2', '3']);
   });
 
   it('of one conversation has its records and those of the agent as a whole', async () => {

@@ -82,6 +82,9 @@ describe('tokens', () => {
     await tokens.revoke(parent.id);
     expect(await tokens.check(session.token)).toBeUndefined();
     expect(told).toEqual([parent.id, session.id]);
+    // Made in the moment in which its token was revoked.
+    const late = await tokens.session(who, 3_600_000);
+    expect(await tokens.check(late.token)).toBeUndefined();
     expect(await tokens.any()).toBe(false);
   });
 

@@ -8,6 +8,7 @@
  *
  * A reader that was cut off comes again with the last id that it saw, so nothing is kept for it.
  */
+import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import { isType, type Draft, type Stored } from '../../core/records.ts';
 import { concerns, maySee, type Scope } from '../authority.ts';
@@ -58,7 +59,8 @@ export class Hub {
   readonly #tokenCheck: NodeJS.Timeout;
   readonly #forgetRevoked: () => void;
   readonly #stopping = new AbortController();
-  #position = 0;
+  /** Undefined until the store was asked for the first time. */
+  #position: number | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: HubOptions) {
@@ -89,12 +91,15 @@ export class Hub {
 
   /** Everything up to here was pushed to the live streams. */
   get position(): number {
-    return this.#position;
+    return this.#position ?? 0;
   }
 
   /** The body of an answer: server-sent events. `hangUp` closes its connection, whatever is still in it. */
   async open(who: Principal, query: StreamQuery, hangUp?: () => void): Promise<ReadableStream<Uint8Array>> {
     await this.#run();
+    // Nobody could tell whether a stream has everything.
+    if (this.#position === undefined)
+      throw new EarpieceError('store_unavailable', 'the log cannot be read just now; try again', { retryable: true });
     const after = query.after ?? (await this.#options.store.head());
     const stream = new Stream(this, { who, query, after, hangUp }, this.#options);
     this.#all.add(stream);
@@ -143,7 +148,7 @@ export class Hub {
     const { signal } = this.#stopping;
     for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 5_000)) {
       try {
-        if (this.#position === 0) this.#position = await store.head();
+        this.#position ??= await store.head();
         started();
         while (!signal.aborted) {
           const page = await store.read({ after: this.#position, limit: PAGE });

@@ -1,0 +1,115 @@
+/** Streams without a connection: what the hub gives, when its own reading is held up. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LogKey } from '../../core/address.ts';
+import type { Store } from '../../core/ports.ts';
+import { memoryStore } from '../../stores/memory.ts';
+import { Metrics } from '../metrics.ts';
+import { NO_TELEMETRY } from '../telemetry.ts';
+import { Tokens, type Principal } from '../tokens.ts';
+import { Hub } from './hub.ts';
+
+const LOG = 'shop/coder' as LogKey;
+let store: Store;
+let tokens: Tokens;
+let hub: Hub;
+let who: Principal;
+/** The hub's own reads wait for this; streams that catch up go on. */
+let held: Promise<void> | undefined;
+
+beforeEach(async () => {
+  held = undefined;
+  store = memoryStore();
+  const read = store.read.bind(store);
+  store.read = async (query, options) => {
+    if (query.upTo === undefined) await held;
+    return read(query, options);
+  };
+  tokens = new Tokens(store);
+  const { token } = await tokens.create({ kind: 'admin', name: 'x' });
+  who = (await tokens.check(token)) as Principal;
+  hub = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });
+});
+afterEach(() => hub.stop());
+
+const write = async (n: number): Promise<void> => {
+  for (let i = 0; i < n; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x' }]);
+};
+
+/** Ids of the records that a stream gives, until there are so many. */
+class Reader {
+  readonly ids: number[] = [];
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.getReader();
+  }
+
+  async until(n: number): Promise<readonly number[]> {
+    while (this.ids.length < n) {
+      const { value, done } = await this.#reader.read();
+      if (done) break;
+      for (const [, id] of new TextDecoder().decode(value).matchAll(/^id: (\d+)\nevent: record$/gmu)) this.ids.push(Number(id));
+    }
+    return this.ids;
+  }
+}
+
+it('what a stream has read itself before the hub came to it is not given twice', async () => {
+  const early = new Reader(await hub.open(who, {}));
+  let release: () => void = () => {};
+  held = new Promise((resolve) => (release = resolve));
+  await write(5);
+  const late = new Reader(await hub.open(who, { after: 0 }));
+  expect(await late.until(5)).toEqual([1, 2, 3, 4, 5]);
+  release();
+  held = undefined;
+  await write(3);
+  expect(await late.until(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(await early.until(8)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+it('what is written while a stream catches up is not left out', async () => {
+  await write(450);
+  const reader = new Reader(await hub.open(who, { after: 0 }));
+  const writing = write(50);
+  const all = Array.from({ length: 500 }, (_, i) => i + 1);
+  expect(await reader.until(500)).toEqual(all);
+  await writing;
+});
+
+it('a store that fails ends no hub: it is told once and tried again', async () => {
+  const told: string[] = [];
+  const failing = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: (line) => told.push(line) });
+  const reader = new Reader(await failing.open(who, {}));
+  const changed = store.changed.bind(store);
+  held = Promise.reject(new Error('disk gone'));
+  held.catch(() => undefined);
+  await write(1);
+  while (told.length === 0) await new Promise(setImmediate);
+  held = undefined;
+  store.changed = changed;
+  expect(await reader.until(1)).toEqual([1]);
+  expect(told[0]).toBe('the log cannot be watched: disk gone; trying again');
+  await failing.stop();
+});
+
+it('no stream is opened while nobody can tell where the log stands', async () => {
+  const head = store.head.bind(store);
+  store.head = () => Promise.reject(new Error('disk gone'));
+  const waiting = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {} });
+  await expect(waiting.open(who, { after: 0 })).rejects.toThrow('the log cannot be read just now; try again');
+  store.head = head;
+  await waiting.stop();
+});
+
+it('after its end a stream gives nothing, and leaves nothing', async () => {
+  const body = await hub.open(who, {});
+  expect(hub.size).toBe(1);
+  await body.cancel();
+  expect(hub.size).toBe(0);
+  const other = new Reader(await hub.open(who, {}));
+  await tokens.revoke(who.id);
+  await write(1);
+  expect(await other.until(1)).toEqual([]);
+  expect(hub.size).toBe(0);
+});

@@ -40,6 +40,8 @@ beforeAll(() => {
   cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
   execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
+  const consoleArgs = ['build', '--config', join(root, 'console/vite.config.ts'), '--outDir', join(source, 'dist/console')];
+  execFileSync(join(bin, 'vite'), [...consoleArgs, '--logLevel', 'error'], { cwd: root, env });
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${manifest.version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });
@@ -80,6 +82,7 @@ test('holds what is built, and no source, test or path of this machine', () => {
   expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
     new Set(['LICENSE', 'README.md', 'dist', 'package.json', 'subscribers']),
   );
+  expect(existsSync(join(installed, 'dist/console/index.html'))).toBe(true);
   expect(paths.filter((path) => /\.(?:test|config)\.|arbitraries|fast-check/u.test(path))).toEqual([]);
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
 });

@@ -475,6 +475,14 @@ describe('storms', () => {
     expect(await open()).toHaveLength(100);
   });
 
+  it('more of one thing that is open is no storm: each detail is kept', async () => {
+    const { bus, read } = stage([subscriber({ batching: { maxSize: 1, dedupeWindowMs: 30_000 } })], { foldMs: 0 });
+    for (const why of ['first', 'second', 'third']) await bus.emit(failure('fetch', why));
+    const [line] = await read();
+    for (const why of ['first', 'second', 'third']) expect(line).toContain(why);
+    expect(line).not.toContain('than are listed');
+  });
+
   it('newer states of one thing are no storm', async () => {
     const { bus, read } = stage([subscriber({ batching: { maxSize: 1 }, output: { supersede: true } })], { foldMs: 0 });
     for (const branch of ['a', 'b', 'c', 'd']) await bus.emit(failure('git', `now on ${branch}`));

@@ -76,9 +76,8 @@ export class Channel {
     if (levelFor(this.subscriber, event) === 'critical') return this.#tell({ event, count: 1 }, key, now);
     const known = key === undefined ? undefined : this.#keys.get(key);
     if (known !== undefined && now.tick - known.leadTick < this.#deps.foldMs) return this.#wait(known, event);
-    // The newer state of what is told already takes no room of its own.
-    const supersedes = known !== undefined && (event.supersede ?? this.subscriber.output.supersede);
-    if (!supersedes && !this.#mayQueue(event)) return this.#count(event, key, now.tick);
+    // What is one thing with what was told of late folds onto it, or is its newer state: it takes no room of its own.
+    if (known === undefined && !this.#mayQueue(event)) return this.#count(event, key, now.tick);
     return this.#tell({ event, count: 1 }, key, now);
   }
 

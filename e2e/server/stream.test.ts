@@ -1,4 +1,5 @@
 /** Streams, over kill -9 and restarts: no gap, no repeat. */
+import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
@@ -91,6 +92,9 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
   const client = createClient({ url, token });
   const { id } = await client.queue({ to: 'shop/coder', message: 'x' });
   const waiting = client.receipt(id, { log: 'shop/coder', until: 'delivered', waitS: 30 });
+  // A connection in reserve, as browsers keep them.
+  const reserve = connect(Number(new URL(url).port), '127.0.0.1');
+  const closed = new Promise((resolve) => reserve.once('close', resolve));
   const ended = Promise.withResolvers<string>();
   const end = new AbortController();
   const watching = (async () => {
@@ -107,6 +111,7 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
   expect(await ended.promise).toBe('unreachable');
   end.abort();
   await watching;
+  await closed;
   expect(await server.ended).toEqual({ code: 0, signal: null });
   expect(server.stderr).toBe('');
 });

@@ -1,9 +1,8 @@
 /**
  * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> each is drawn into it, for people.
  */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
@@ -11,7 +10,6 @@ import { openBrowser } from './browser.ts';
 import { morning } from './morning.ts';
 import { Stage } from './stage.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SHOTS = process.env['CONSOLE_SHOTS'];
 
 const PAGES: Readonly<Record<string, string>> = {
@@ -119,7 +117,7 @@ async function check(page: Page, name: string): Promise<void> {
     await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
     `${name} fits`,
   ).toBe(true);
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const faults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' — ' + failureSummary.slice(0, 200)).join(' | ')))`);

@@ -56,9 +56,7 @@ describe('Claude Code on a task that a person blocks', () => {
       const refusal = find(seen.main, 'this call was not made, an interrupt came first');
       expect([refusal.counts, refusal.places[0]?.result?.no]).toEqual([[0, 0, 0, 1, 1, 1], 3]);
       expect(find(seen.main, 'is blocked: LEGAL-SAYS-NO').counts).toEqual([0, 0, 0, 1, 2, 2]);
-      expect([result('"type":"interrupt"'), result('Already interrupted')]).toEqual([
-        4, 5,
-      ]);
+      expect([result('"type":"interrupt"'), result('Already interrupted')]).toEqual([4, 5]);
       expect(prefixChanges(seen.main)).toEqual([]);
 
       expect(await person('show', 't1')).toMatchObject({

@@ -1,4 +1,6 @@
-/** The document: valid, whole, true, and enough for a client made of it. */
+/** The document: valid, whole, true, and enough for a client made of it. `--update` brings `docs/server.md` up to date. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 // @ts-expect-error -- it has no types
 import SwaggerClient from 'swagger-client';
@@ -6,6 +8,8 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
+
+const PAGE = join(import.meta.dirname, '../../docs/server.md');
 
 type Operation = {
   readonly operationId?: string;
@@ -42,6 +46,18 @@ verifies('server:openapi', 'every route of the code is in it, and the other way 
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/gu, '{$1}')}`);
   expect(told.toSorted()).toEqual([...new Set(routes)].toSorted());
   expect(told.length).toBeGreaterThan(25);
+});
+
+it('the page lists every route', async () => {
+  await using stage = await Stage.open({ db: 'memory:' });
+  const { paths } = await documentOf(stage);
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { summary = '' }]) => `| \`${method.toUpperCase()} ${path}\` | ${summary} |`),
+  );
+  const [before, rest = ''] = readFileSync(PAGE, 'utf8').split('<!-- routes -->');
+  const after = rest.split('<!-- end of routes -->')[1] ?? '';
+  const list = ['| route | what |', '|---|---|', ...rows].join('\n');
+  await expect(`${before}<!-- routes -->\n\n${list}\n\n<!-- end of routes -->${after}`).toMatchFileSnapshot(PAGE);
 });
 
 it('each operation has a name of its own, a sentence, and says what it answers', async () => {

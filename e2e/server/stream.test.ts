@@ -7,6 +7,7 @@ import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 import { ServerProcess } from './process.ts';
 import { Stage } from './stage.ts';
+import { told } from './watch.ts';
 
 const SUBSCRIBERS = 1_000;
 const EACH_TIME = 40;
@@ -114,6 +115,19 @@ it('a graceful stop ends the streams, finishes what is in flight, and leaves not
   await closed;
   expect(await server.ended).toEqual({ code: 0, signal: null });
   expect(server.stderr).toBe('');
+});
+
+it('the example of the page tells what was and what comes', async () => {
+  proves('server:resume');
+  await using stage = await Stage.open({ db: 'memory:' });
+  await stage.inbox.queue('shop/coder', { message: 'before' });
+  const seen: string[] = [];
+  for await (const type of told(stage.at.url, stage.token, 'shop/coder')) {
+    seen.push(type);
+    if (seen.length === 1) await stage.inbox.conversation('shop/coder#main').record([{ type: 'turn_start' }]);
+    else break;
+  }
+  expect(seen).toEqual(['system_notification_queued', 'turn_start']);
 });
 
 it('a stream is alive by its heartbeats, and ends for its server when its client goes', async () => {

@@ -1,0 +1,11 @@
+/** The example of `docs/server.md`: what was said to one agent, and what is said from now on. */
+// #region watch
+import { createClient } from 'earpiece/client';
+
+export async function* told(url: string, token: string, agent: string): AsyncGenerator<string> {
+  const client = createClient({ url, token });
+  const { items, head } = await client.log({ log: agent, newest: true });
+  for (const { body } of items) yield body.type;
+  for await (const { body } of client.stream({ log: agent, after: head })) yield body.type;
+}
+// #endregion

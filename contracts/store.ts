@@ -634,6 +634,8 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         time += 10;
         await append(offered('c1', ['b'], { conversation: 'x' }));
         await append(queued('p', { action: 'pause' }));
+        // No doing of the agent's.
+        await append({ type: 'subscriber_disabled', subscriber: 'x' });
         await store.append(ELSEWHERE, [queued('a', { level: 'critical' })]);
         await store.touch({ log: LOG, conversation: conversation('x'), host: 'codex' });
         time += 10;

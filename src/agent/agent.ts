@@ -591,6 +591,8 @@ export class Agent implements AsyncDisposable {
     this.#enter(how === 'complete' ? 'complete' : 'aborted');
     // A program that ends is no person that stops: it goes on when it is started again.
     if (how === 'stopped' && !this.#closed) await this.#record([{ type: 'agent_stopped' }]);
+    // For whoever watches; a turn that failed can be resumed all the same.
+    if (how === 'failed') await this.#record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
     await this.#self.turnEnded({ reason: how, cycles, ...(error === undefined ? {} : { error }) });
     const open =
       how === 'stopped'

@@ -184,6 +184,21 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'tool_call_response',
 ]);
 
+/** By the newest of these it is told what an agent does, or did last; what others do to its log is no sign of that. */
+export const SIGNS_OF_WORK = [
+  'turn_start',
+  'chat_request',
+  'chat_response',
+  'tool_call_request',
+  'tool_call_response',
+  'agent_stopped',
+  'agent_failed',
+  'carrier_offered',
+  'carrier_confirmed',
+] as const;
+const SIGNS: ReadonlySet<string> = new Set(SIGNS_OF_WORK);
+export const isSignOfWork = ({ type }: Draft): boolean => SIGNS.has(type);
+
 export const isType = <T extends KnownDraft['type']>(draft: Draft, type: T): draft is Extract<KnownDraft, { type: T }> =>
   draft.type === type;
 

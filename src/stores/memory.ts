@@ -19,7 +19,7 @@ import {
   type Wait,
   type Withheld,
 } from '../core/ports.ts';
-import type { CarrierId, Draft, Owner, Stored } from '../core/records.ts';
+import { isSignOfWork, type CarrierId, type Draft, type Owner, type Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
 import { present } from './presence.ts';
 import { isHousekeeping, isPast, removable, removableLoose } from './retention.ts';
@@ -347,7 +347,7 @@ function openOf(log: Log): LogOverview {
 }
 
 function overviewOf(key: LogKey, log: Log | undefined, presence: readonly Presence[]): AgentOverview {
-  const last = log?.records.findLast(({ body }) => touches(body).creates.length === 0);
+  const last = log?.records.findLast(({ body }) => isSignOfWork(body));
   const { conversation, on, name } = (last?.body ?? {}) as Record<string, unknown>;
   const what = name ?? on;
   return {

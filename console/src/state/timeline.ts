@@ -258,6 +258,7 @@ export function doingIn(records: readonly Stored[]): Doing | null {
         return { kind: 'thinking', what: null, ...since };
       case 'chat_response':
       case 'agent_stopped':
+      case 'agent_failed':
         return { kind: 'nothing', what: null, since: null, conversation: null };
       default:
     }
@@ -285,6 +286,8 @@ function markOf(body: Stored['body']): string | undefined {
       return 'woken by what waited';
     case 'agent_stopped':
       return 'stopped by a person';
+    case 'agent_failed':
+      return `the turn failed: ${text(loose['reason'])}`;
     case 'carrier_redacted':
       return `the provider refused the request with these notifications; one line stands in their place: ${text(loose['reason'])}`;
     case 'conversation_forked':

@@ -1,5 +1,6 @@
 import type { LogKey } from '../../core/address.ts';
 import { MAX_CONVERSATIONS_OF_AN_OVERVIEW, type AgentOverview, type Presence } from '../../core/ports.ts';
+import { SIGNS_OF_WORK } from '../../core/records.ts';
 import type { Database } from './database.ts';
 import { levelOf, OPEN } from './rows.ts';
 
@@ -26,7 +27,8 @@ export const AGENTS = `
       (SELECT c.presence FROM conversations c WHERE c.log = page.id ORDER BY c.seen_at DESC, c.conversation
         LIMIT ${MAX_CONVERSATIONS_OF_AN_OVERVIEW})) AS presence,
     (SELECT json_array(r.type, r.at, r.conversation, r.body ->> '$.name', r.body ->> '$.on') FROM records r
-      WHERE r.log = page.id AND r.notification IS NULL ORDER BY r.seq DESC LIMIT 1) AS last
+      WHERE r.log = page.id AND r.notification IS NULL AND r.type IN (${SIGNS_OF_WORK.map((type) => `'${type}'`).join(', ')})
+      ORDER BY r.seq DESC LIMIT 1) AS last
   FROM page ORDER BY page.key`;
 
 type Row = {

@@ -81,9 +81,6 @@ export class Guards {
 
   /** Who asks: for the routes behind it. */
   readonly token: MiddlewareHandler<Env> = async (c, next) => {
-    const address = addressOf(c);
-    const wait = this.#rates.failures.empty(address);
-    if (wait !== undefined) throw this.#tooMany('wrong tokens', wait);
     const asked = credentialOf(c, this.#options.cookie());
     if (asked === undefined)
       throw this.#refuse(
@@ -92,10 +89,7 @@ export class Guards {
       );
     if (asked.by === 'cookie') mustBeOwnPage(c, (code, detail) => this.#refuse(code, detail));
     const who = await this.#options.tokens.check(asked.text);
-    if (who === undefined) {
-      this.#rates.failures.take(address);
-      throw this.#refuse('unauthorized', 'the token is not valid, or not any more');
-    }
+    if (who === undefined) throw this.failed(c, new ProblemError('unauthorized', 'the token is not valid, or not any more'));
     const busy = (who.kind === 'send' ? this.#rates.sendToken : this.#rates.token).take(who.id);
     if (busy !== undefined) throw this.#tooMany('requests', busy);
     c.set('who', who);
@@ -109,15 +103,15 @@ export class Guards {
     await next();
   };
 
-  /** Before a code or a token is tried without one. */
-  mayTry(c: Context<Env>): void {
-    const wait = this.#rates.failures.empty(addressOf(c));
-    if (wait !== undefined) throw this.#tooMany('wrong tokens', wait);
-  }
-
-  failed(c: Context<Env>): void {
-    this.#rates.failures.take(addressOf(c));
-    this.#options.metrics.count('earpiece_refused_total', { reason: 'unauthorized' });
+  /**
+   * What a wrong token, code or signature is answered with: `why`, and after some of them from one address that it is too
+   * many. A right one is let in all the same: everybody of this machine has the same address.
+   */
+  failed(c: Context<Env>, why: ProblemError): ProblemError {
+    const wait = this.#rates.failures.take(addressOf(c));
+    if (wait !== undefined) return this.#tooMany('wrong tokens', wait);
+    this.#options.metrics.count('earpiece_refused_total', { reason: why.code });
+    return why;
   }
 
   #refuse(code: ConstructorParameters<typeof ProblemError>[0], detail: string): ProblemError {

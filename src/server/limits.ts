@@ -45,12 +45,6 @@ export class Buckets {
     return undefined;
   }
 
-  /** The seconds to wait where there is none left; takes none. */
-  empty(caller: string): number | undefined {
-    const { left } = this.#bucket(caller);
-    return left < 1 ? Math.max(1, Math.ceil((1 - left) / this.#rate.perSecond)) : undefined;
-  }
-
   #bucket(caller: string): { left: number; at: number } {
     const now = this.#now();
     const { perSecond, burst } = this.#rate;

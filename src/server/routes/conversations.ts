@@ -161,7 +161,9 @@ const MESSAGES: Readonly<Record<Action, string>> = {
   resume: 'Go on.',
 };
 
-export const personOf = (who: Principal): string => (who.name.startsWith('browser') ? 'a person in the console' : who.name);
+/** A browser that logged in with a token is whose token that is. */
+export const personOf = ({ name, session }: Principal): string =>
+  session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 
 async function effects(
   inbox: Inbox,

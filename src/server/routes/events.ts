@@ -73,7 +73,6 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       responses: answers(emitted, 'what came of it'),
     }),
     async (c) => {
-      guards.mayTry(c);
       const { name } = c.req.valid('param');
       const receiver = webhooks().get(name);
       if (receiver === undefined)
@@ -85,9 +84,8 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       const body = Buffer.from(await c.req.arrayBuffer());
       const received = receive({ headers: c.req.header(), body, receiver, now: inbox.store.now(), seen: replays.seen });
       if (received.kind === 'refused') {
-        if (received.status === 401) guards.failed(c);
         if (received.status === 200) return reply<EmittedReply>(c, { events: [] });
-        throw refusalOf(received);
+        throw received.status === 401 ? guards.failed(c, refusalOf(received)) : refusalOf(received);
       }
       const done: Emitted[] = [];
       for (const event of received.events) {

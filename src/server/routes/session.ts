@@ -36,7 +36,6 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       responses: answers(session, 'who is logged in'),
     }),
     async (c) => {
-      guards.mayTry(c);
       // A page of another site must not log a browser of ours in as somebody else.
       if (c.req.header('origin') === undefined && c.req.header('x-earpiece') !== '1')
         throw new ProblemError('bad_origin', 'a login needs the Origin of this server, or the header x-earpiece: 1');
@@ -45,8 +44,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       try {
         made = 'code' in body ? await sessions.byCode(body.code) : await sessions.byToken(body.token);
       } catch (error) {
-        guards.failed(c);
-        throw error;
+        throw error instanceof ProblemError ? guards.failed(c, error) : error;
       }
       setCookie(c, cookie(), made.token, made.maxAgeS);
       const who = (await tokens.check(made.token)) as Principal;

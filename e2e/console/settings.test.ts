@@ -18,7 +18,7 @@ const changed = (stage: Stage, path: string): Promise<unknown> =>
 
 verifies(
   'console:subscribers',
-  'US5(a,b), SC-005, SC-007: off within three clicks, and the next event queues nothing',
+  'US5(a), US5(b), FR-027, FR-028, FR-031, SC-005, SC-007: off within three clicks, and the next event queues nothing',
   async () => {
     await using stage = await Stage.open(browser);
     await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
@@ -53,7 +53,7 @@ verifies(
 
 verifies(
   'console:subscribers',
-  'US5(c): one of the core is locked, with the reason; a row says what it hears, and how often it spoke',
+  'US5(c), FR-029: one of the core is locked, with the reason; a row says what it hears, and how often it spoke',
   async () => {
     await using stage = await Stage.open(browser);
     const page = await stage.page();

@@ -24,7 +24,7 @@ const failed = (stage: Stage): Promise<unknown> =>
 
 verifies(
   'console:moves',
-  'US2(a): an agent works, the build fails in the background: staged, it rides, and "why" tells all of it',
+  'US2(a), FR-022, FR-024: an agent works, the build fails in the background: staged, it rides, and "why" tells all of it',
   async () => {
     await using stage = await Stage.open(browser);
     const held = heldTool('read_cart', 'Reads the cart.');
@@ -141,7 +141,7 @@ verifies(
 
 verifies(
   'console:toon',
-  'US2(c), SC-003: a batch of failures is a table; what does not parse is there as it was sent',
+  'US2(c), FR-025, SC-003: a batch of failures is a table; what does not parse is there as it was sent',
   async () => {
     await using stage = await Stage.open(browser, {
       files: {
@@ -196,7 +196,7 @@ verifies(
 
 verifies(
   'console:history',
-  'US2(b), US4(b), SC-008: a long one is collapsed and told apart; after a reload nothing has happened again',
+  'US2(b), US4(b), FR-023, FR-026, SC-008: a long one is collapsed and told apart; after a reload nothing has happened again',
   async () => {
     await using stage = await Stage.open(browser);
     const { agent, model } = await stage.agent(

@@ -64,6 +64,8 @@ export async function live(
     chat.kill('SIGTERM');
     await Promise.race([once(chat, 'close'), sleep(2_000)]);
   });
+  // The story ended with a pause, which lasts until somebody takes it back.
+  await stage.earpiece(['send', '--to', `${AGENT}#story`, '--action', 'resume', 'The story is over, look after the shop.']);
   for (let round = 1; round <= rounds && !signal?.aborted; round++) {
     const before = await ear.store.head();
     chat.stdin.write(`${ROUND}\n`);

@@ -3,8 +3,7 @@
  * counted and queued after that, where the inbox folds it onto the first. Storms: beyond so many different things that are
  * open at once the others are only counted. What is written, is written in the order of the events.
  */
-import type { Event, Heard } from '../core/event.ts';
-import { messageOf } from '../core/event.ts';
+import { messageOf, type Event, type Heard } from '../core/event.ts';
 import type { Queued } from '../inbox/index.ts';
 import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -95,16 +94,22 @@ export class Channel {
   async flush(now: Moment, all = false): Promise<void> {
     if (all || now.tick >= this.dueAt) {
       this.dueAt = Number.POSITIVE_INFINITY;
-      const keptMs = Math.max(this.#deps.foldMs, this.subscriber.batching.dedupeWindowMs);
+      this.#forget(now);
       for (const [key, known] of this.#keys) {
         const due = known.leadTick + this.#deps.foldMs;
         if (known.waiting !== undefined && (all || now.tick >= due)) this.#writeWaiting(key, known, now);
         else if (known.waiting !== undefined) this.dueAt = Math.min(this.dueAt, due);
-        else if (now.tick - known.leadTick > keptMs) this.#keys.delete(key);
       }
       if (this.#storm) this.#writeStorm(this.#storm, now);
     }
     await this.#tail;
+  }
+
+  /** Keys that neither fold nor repeat any more. */
+  #forget(now: Moment): void {
+    const keptMs = Math.max(this.#deps.foldMs, this.subscriber.batching.dedupeWindowMs);
+    for (const [key, { waiting, leadTick }] of this.#keys)
+      if (waiting === undefined && now.tick - leadTick > keptMs) this.#keys.delete(key);
   }
 
   /** Queues it, and begins a fold of its key. What was not queued was not told. */
@@ -126,6 +131,7 @@ export class Channel {
     const shaped = shape(this.subscriber, event, key);
     const input = count === 1 ? shaped.input : { ...shaped.input, count };
     if (key === undefined) return { ...shaped, input };
+    if (this.#keys.size >= KEYS) this.#forget(now);
     const known = this.#keys.get(key) ?? { leadTick: now.tick, told: new Map<string, number>(), waiting: undefined };
     this.#keys.set(key, known);
     known.leadTick = now.tick;
@@ -227,6 +233,9 @@ export class Channel {
     return written;
   }
 }
+
+/** With so many keys it is looked which of them can be forgotten. */
+const KEYS = 1_000;
 
 /** Different details of one key that one fold keeps; the inbox keeps no more than that either. */
 const DETAILS = 50;

@@ -306,6 +306,16 @@ describe('who hears what', () => {
   });
 });
 
+it('a carrier that is composed while a condition is evaluated waits for it', async () => {
+  const answer = Promise.withResolvers<{ kind: 'value'; value: boolean }>();
+  const { bus, read } = stage([subscriber({ condition: { expression: 'x' } })], { evaluate: () => answer.promise });
+  const emitted = bus.emit(failure('fetch', 'timeout'));
+  const carried = read();
+  answer.resolve({ kind: 'value', value: true });
+  expect((await carried).join()).toContain('timeout');
+  await emitted;
+});
+
 describe('when it rides', () => {
   proves('bus:moments');
 

@@ -100,8 +100,8 @@ export class Bus implements Emitter, AsyncDisposable {
   }
 
   async flush(): Promise<void> {
-    // What is asked of a condition's worker has to come back first; it has a deadline of its own.
-    while (this.#asking.size > 0) await Promise.allSettled(this.#asking);
+    // What is asked of a condition's worker by now has to come back first; it has a deadline of its own.
+    await Promise.allSettled(this.#asking);
     const now = this.#now();
     await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
   }
@@ -148,15 +148,15 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = unheardBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     if (subscriber.condition === undefined) return this.#put(subscriber, event, address, now);
-    const asked = this.#holds(subscriber, subscriber.condition.expression, event);
-    this.#asking.add(asked);
-    return asked
-      .finally(() => this.#asking.delete(asked))
-      .then((why) =>
+    // Wrapped, so that it is over when the event is put and not when what is put is written: a flush waits for it.
+    const asked = this.#holds(subscriber, subscriber.condition.expression, event).then((why) => ({
+      heard:
         why === undefined
           ? this.#put(subscriber, event, address, this.#now())
-          : { subscriber: subscriber.id, kind: 'skipped', because: why },
-      );
+          : Promise.resolve<Heard>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
+    }));
+    this.#asking.add(asked);
+    return asked.finally(() => this.#asking.delete(asked)).then(({ heard }) => heard);
   }
 
   #put(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {

@@ -1,5 +1,5 @@
 /** Settings as they are, with who decided them. They are changed in their file: it is the one place for people and programs. */
-import type { ReactElement } from 'react';
+import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { SettingReply } from '../../types.ts';
 
 export const SettingTable = ({
@@ -22,7 +22,9 @@ export const SettingTable = ({
         {settings.map((each) => (
           <tr key={each.key}>
             <th scope="row" title={`expects ${each.expects}${each.env === null ? '' : ` · ${each.env}`}`}>
-              <code>{each.key}</code>
+              <code>
+                <Breakable text={each.key} />
+              </code>
             </th>
             <td className="words">
               <code>{each.text}</code>
@@ -37,3 +39,12 @@ export const SettingTable = ({
     </table>
   </div>
 );
+
+/** A dotted name may break behind its dots and underscores, and not in the middle of a word. */
+const Breakable = ({ text }: { readonly text: string }): ReactNode =>
+  text.split(/(?<=[._])/u).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));

@@ -6,7 +6,7 @@ const ended = (outcome: Outcome, more: Partial<Ended> = {}): ReturnType<typeof e
   eventOf({
     command: 'npm',
     args: ['test'],
-    cwd: '/work/shop',
+    cwd: '/home/ann/shop',
     subject: 'shop/coder',
     outcome,
     durationMs: 12_345,
@@ -42,7 +42,7 @@ describe('what is told of a command', () => {
       signal: 'SIGSEGV',
       duration_ms: 12_345,
       last_lines: ['a', 'b'],
-      cwd: '/work/shop',
+      cwd: '/home/ann/shop',
       name: 'tests',
     });
     expect(ended(exited(3), { levelOnFailure: 'critical' }).severity).toBe('critical');

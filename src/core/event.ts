@@ -5,7 +5,7 @@
 import { formatAddress, parseAddress } from './address.ts';
 import { EarpieceError } from './errors.ts';
 import type { Json } from './json.ts';
-import { LEVELS, LIMITS, type Level, type NotificationInput, type Origin } from './notification.ts';
+import { LEVELS, LIMITS, type Deliver, type Level, type NotificationInput, type Origin } from './notification.ts';
 
 export const SEVERITIES = ['debug', ...LEVELS] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -30,7 +30,7 @@ export type Event = {
   readonly key?: string;
   readonly about?: string;
   readonly supersede?: boolean;
-  readonly deliver?: NotificationInput['deliver'];
+  readonly deliver?: Deliver;
   readonly ttlMs?: number;
   readonly purpose?: string;
   readonly origin?: Partial<Origin>;
@@ -86,7 +86,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
     );
   const time = input.time ?? made.now;
   if (!Number.isFinite(time) || Math.abs(time) > 8.64e15) refuse('time', time, 'is epoch milliseconds');
-  const { message, key, about, supersede, deliver, ttlMs, purpose, origin } = input;
+  const { message } = input;
   if (message !== undefined && (typeof message !== 'string' || message.length > LIMITS.messageChars))
     refuse('message', typeof message, `is a text of at most ${LIMITS.messageChars} characters`);
   return {
@@ -98,15 +98,28 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
     severity,
     data,
     ...(message === undefined || message.trim() === '' ? {} : { message: message.toWellFormed() }),
-    ...(key === undefined ? {} : { key }),
-    ...(about === undefined ? {} : { about }),
-    ...(supersede === undefined ? {} : { supersede }),
-    ...(deliver === undefined ? {} : { deliver }),
-    ...(ttlMs === undefined ? {} : { ttlMs }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(origin === undefined ? {} : { origin }),
+    ...handedOn(input),
   };
 }
+
+/** What an event hands on to its notification as it is, where it has it. */
+const handedOn = ({
+  key,
+  about,
+  supersede,
+  deliver,
+  ttlMs,
+  purpose,
+  origin,
+}: Partial<Event>): Pick<Event, 'key' | 'about' | 'supersede' | 'deliver' | 'ttlMs' | 'purpose' | 'origin'> => ({
+  ...(key === undefined ? {} : { key }),
+  ...(about === undefined ? {} : { about }),
+  ...(supersede === undefined ? {} : { supersede }),
+  ...(deliver === undefined ? {} : { deliver }),
+  ...(ttlMs === undefined ? {} : { ttlMs }),
+  ...(purpose === undefined ? {} : { purpose }),
+  ...(origin === undefined ? {} : { origin }),
+});
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
@@ -129,20 +142,13 @@ export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber
 
 /** The notification of an event that no subscriber shapes: where there is no bus, one event is one notification. */
 export function notificationFrom(event: Event): NotificationInput {
-  const { key, about, supersede, deliver, ttlMs, purpose, origin } = event;
   return {
     id: notificationIdOf(event),
     kind: kindOf(event.type),
     level: levelOf(event.severity),
     message: messageOf(event),
     ...(Object.keys(event.data).length === 0 ? {} : { data: event.data }),
-    ...(key === undefined ? {} : { key }),
-    ...(about === undefined ? {} : { about }),
-    ...(supersede === undefined ? {} : { supersede }),
-    ...(deliver === undefined ? {} : { deliver }),
-    ...(ttlMs === undefined ? {} : { ttlMs }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(origin === undefined ? {} : { origin }),
+    ...handedOn(event),
   };
 }
 

@@ -3,11 +3,10 @@ import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../core/api.ts';
 import type { Emitted, EventInput, Heard } from '../../core/event.ts';
 import { checksum, makeEvent } from '../../core/event.ts';
-import type { Json } from '../../core/json.ts';
+import { nestsDeeper, type Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
 import { lowered, mustQueue } from '../authority.ts';
-import { nestsTooDeep } from '../bodies.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { ProblemError, type ProblemCode } from '../problems.ts';
@@ -156,7 +155,7 @@ function decoded(name: string, value: string): string {
 
 function jsonOf(body: Buffer): Json {
   const text = body.toString('utf8');
-  if (nestsTooDeep(text, WEBHOOK_LIMITS.depth))
+  if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
     throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it flatter`);
   try {
     return JSON.parse(text) as Json;

@@ -5,9 +5,8 @@
  */
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
-import type { Json } from '../../core/json.ts';
+import { nestsDeeper, type Json } from '../../core/json.ts';
 import { MOMENTS, type Deliver } from '../../core/notification.ts';
-import { nestsDeeper } from './body.ts';
 import { WEBHOOK_LIMITS } from './receiver.ts';
 
 /** What holds where an attribute is left out. Without a `source` here the four that the specification demands are demanded. */

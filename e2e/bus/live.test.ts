@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
 import { openEarpiece } from '../../src/index.ts';
 import { modelOf } from '../agent/apis.ts';
@@ -63,7 +63,7 @@ verifies(
       doing('gone', async () => {
         rmSync(join(subscribers, 'build.toml'));
         // Folders are looked at each 10 ms at most.
-        await new Promise((resolve) => setTimeout(resolve, 15));
+        await vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.map(({ id }) => id)).not.toContain('build'));
         expect((await build('TOO-LATE')).heard).toEqual([]);
         return { content: 'ok' };
       }),

@@ -79,6 +79,16 @@ describe('seen when it was run', () => {
     expect(await ear.open(AGENT)).toEqual([]);
   });
 
+  it('ten with long messages are in as many lines as it takes, and none is cut away', async () => {
+    const { emit, read } = await stage();
+    const tools = Array.from({ length: 10 }, (_, n) => `tool_${n}`);
+    await Promise.all(tools.map((tool) => emit(failure(tool, `${tool} broke ${'because of this and that '.repeat(12)}`))));
+    let text = '';
+    for (let more = await read(); more !== ''; more = await read()) text += `${more}\n`;
+    for (const tool of tools) expect(text).toContain(`${tool} broke`);
+    expect(text).not.toContain('characters, cut)');
+  });
+
   it('one budget warning, one stale source: nothing', async () => {
     const { emit, read } = await stage();
     await emit({

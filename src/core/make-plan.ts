@@ -41,6 +41,9 @@ const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] 
 
 /** Distinct messages in one line at error and above, where none may be left out. */
 const ERRORS_A_LINE = 5;
+/** A template says so much of a message, and so much beside it. */
+const SAID_CHARS = 240;
+const ROW_CHARS = 40;
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
 
@@ -131,7 +134,7 @@ function coalesce(due: readonly Item[], policy: Policy): Line[] {
     const { key, supersede, kind, level, subscriber } = item.notification;
     if (item.text !== undefined) join((g) => g[0]?.text !== undefined && sameIds(g[0].group, item.group), item);
     else if (standsAlone(item)) groups.push([item]);
-    else if (subscriber !== undefined) join((g) => isGroupOf(g, item), item);
+    else if (subscriber !== undefined) join((g) => isGroupOf(g, item, policy), item);
     else if (key !== undefined && !supersede)
       join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
     else {
@@ -158,7 +161,7 @@ const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined;
 
 /** One subscriber's, by one template, at one level, as many as it wants in one line; what a storm had too many of always. */
-function isGroupOf(group: Item[], item: Item): boolean {
+function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
   const of = item.notification.subscriber;
   const known = first?.notification.subscriber;
@@ -167,8 +170,14 @@ function isGroupOf(group: Item[], item: Item): boolean {
   if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
-  return of.template !== undefined || joins(group, item);
+  if (of.template === undefined) return joins(group, item);
+  // What its template makes of it is not known yet, and of errors nothing may be cut away.
+  return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
+
+/** How long the text of a template may get, at most about: a row for each different message. */
+const sizeOf = (group: readonly Item[]): number =>
+  messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];

@@ -3,7 +3,7 @@
  * directly in it, and what is outside of it, are composition roots and may name whatever they compose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 
 type Room = {
   readonly mayImport: readonly string[];
@@ -105,7 +105,7 @@ export function consoleViolations(source: string): string[] {
         const why = `console/${file}:${line} imports ${target}`;
         if (!target.startsWith('.'))
           return CONSOLE.packages.includes(target) ? [] : [`${why}; only ${CONSOLE.packages.join(', ')}`];
-        const path = relative('.', join(dirname(file), target));
+        const path = join(dirname(file), target);
         if (!path.startsWith('..')) return [];
         const [, room = ''] = /^\.\.\/\.\.\/src\/([^/]+)\//u.exec(path) ?? [];
         if (CONSOLE.rooms.includes(room)) return [];
@@ -118,7 +118,7 @@ export function consoleViolations(source: string): string[] {
 /** Why this file of `room` may not import `target`. */
 function forbidden(target: string, file: string, { mayImport, pure }: Room): string | undefined {
   if (target.startsWith('.')) {
-    const path = relative('.', join(dirname(file), target));
+    const path = join(dirname(file), target);
     if (path.startsWith('..')) return `imports ${target}, which is outside of src`;
     if (FOR_TESTS.includes(path)) return `imports ${path}, which is for tests only`;
     const to = roomOf(path);

@@ -7,6 +7,7 @@ import type {
   ConfirmedRecord,
   Draft,
   FoldedRecord,
+  ForkedRecord,
   GateRefusedRecord,
   OfferedRecord,
   Outcome,
@@ -99,6 +100,15 @@ export const refused = (of: readonly string[]): GateRefusedRecord => ({
   type: 'gate_refused',
   ids: ids(...of),
   on: 'write_file',
+});
+
+/** `to` begins with what `from` was; what was open there is open here. */
+export const forked = (of: readonly string[], from: string, to: string, upTo = 0): ForkedRecord => ({
+  type: 'conversation_forked',
+  conversation: conversation(to),
+  from: conversation(from),
+  upTo,
+  ids: ids(...of),
 });
 
 /** A tool result of our own transcript with these in it. */

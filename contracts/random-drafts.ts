@@ -7,6 +7,7 @@ import {
   confirmed,
   conversation,
   folded,
+  forked,
   ids,
   LOG,
   observed,
@@ -21,7 +22,7 @@ import {
 } from './drafts.ts';
 
 export const IDS = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
-export const CONVERSATIONS = ['x', 'y'];
+export const CONVERSATIONS = ['x', 'y', 'z'];
 export const KEYS = ['k1', 'k2'];
 
 export type Step = { readonly tick: number } & (
@@ -126,6 +127,14 @@ const draft: fc.Arbitrary<Made> = fc.oneof(
       (of): Made =>
         () =>
           refused(of),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(someIds, fc.constantFrom(['x', 'y'], ['y', 'x'], ['x', 'z'], ['z', 'y'])).map(
+      ([of, [from = '', to = '']]): Made =>
+        () =>
+          forked(of, from, to),
     ),
   },
   { weight: 1, arbitrary: fc.constant<Made>(() => said('hm')) },

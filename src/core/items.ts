@@ -87,6 +87,7 @@ export function touches(draft: Draft): Touches {
     case 'notification_read':
     case 'notification_closed':
     case 'gate_refused':
+    case 'conversation_forked':
       return { ids: record.ids, creates: [] };
     case 'chat_request':
     case 'tool_call_response': {
@@ -242,6 +243,19 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
       return settled(of(found, record.conversation).map((item) => ({ ...seen(item, place), observed: true })));
     case 'gate_refused':
       return settled(of(found, record.conversation).map((item) => seen(item, place)));
+    case 'conversation_forked': {
+      const to = record.conversation;
+      const origins = record.ids.map((id) => ({ id, item: originOf(found, id, record.from) }));
+      const missing = origins.flatMap(({ id, item }) => (item === undefined ? [id] : []));
+      if (missing.length > 0 && !lenient) return conflict(missing, 'unknown');
+      return settled(
+        origins.flatMap(({ id, item }) =>
+          to === undefined || item === undefined || found.some((other) => other.id === id && other.audience === to)
+            ? []
+            : [forked(item, to, place)],
+        ),
+      );
+    }
     case 'fan_out':
     case 'fan_out_done':
     case 'turn_start':
@@ -312,6 +326,17 @@ function fresh(notification: Notification, audience: ConversationId, place: { se
     differs: [],
     history: [place.seq],
   };
+}
+
+/** The item that a fork of `from` has its own of: that conversation's, or anyone's that it took. */
+const originOf = (found: readonly Item[], id: NotificationId, from: ConversationId): Item | undefined =>
+  found.find((item) => item.id === id && item.audience === from) ??
+  found.find((item) => item.id === id && item.audience === ANYONE);
+
+/** The same notification, open for another conversation: as old as it is, counted as it is, and not said yet. */
+function forked(item: Item, audience: ConversationId, place: { seq: number; at: number }): Item {
+  const { notification, seq, at, count, lastAt, differs } = item;
+  return { ...fresh(notification, audience, { seq, at }), count, lastAt, differs, history: [seq, place.seq] };
 }
 
 const seen = (item: Item, place: { seq: number }): Item => ({ ...item, history: [...item.history, place.seq] });

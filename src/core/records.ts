@@ -116,6 +116,17 @@ export type FanOutRecord = Base & {
 };
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
+/**
+ * A conversation that begins with what another one of its log was up to `upTo` (inclusive). `ids`: what was open there for
+ * that other one; the same ids are open in this one. The log holds the shared part once.
+ */
+export type ForkedRecord = Base & {
+  readonly type: 'conversation_forked';
+  readonly from: ConversationId;
+  readonly upTo: number;
+  readonly ids: readonly NotificationId[];
+};
+
 type Carrying = {
   readonly notifications?: readonly RecordedNotification[];
   readonly view?: SentView;
@@ -161,6 +172,7 @@ export type KnownDraft =
   | GateRefusedRecord
   | FanOutRecord
   | FanOutDoneRecord
+  | ForkedRecord
   | TurnStartRecord
   | ChatRequestRecord
   | ChatResponseRecord

@@ -123,8 +123,9 @@ class MemoryStore implements Store {
     log.loose.push(...loose);
     this.#head += records.length;
     if (records.length > 0) this.#lastAt = at;
-    for (const [id, cells] of made) log.byId.set(id, cells);
+    for (const [id, cells] of made) log.byId.set(id, [...(log.byId.get(id) ?? []), ...cells]);
     for (const [cell, item] of changed) place(log, cell, item);
+    if (records.some(({ body }) => body.type === 'conversation_forked')) inOrder(log.open);
     this.#waiters.wake(this.#head);
     return { kind: 'appended', records, items: [...changed.values()] };
   }
@@ -400,6 +401,13 @@ function place(log: Log, cell: Cell, item: Item): void {
   if (key !== undefined) index(log.byKey, key, cell, item.state === 'open');
   if (previous.carrier !== undefined && previous.carrier !== item.carrier) index(log.byCarrier, previous.carrier, cell, false);
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
+}
+
+/** What a fork opened is as old as what it was made of. */
+function inOrder(cells: Set<Cell>): void {
+  const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
+  cells.clear();
+  for (const cell of sorted) cells.add(cell);
 }
 
 const isUnread = (item: Item): boolean =>

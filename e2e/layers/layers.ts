@@ -24,8 +24,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // What agents are to do: records of their logs, and the interrupts of whoever takes it out of their hands.
   tasks: { mayImport: ['core', 'inbox'] },
   gateway: { mayImport: ['core', 'inbox', 'tasks'] },
-  // It reaches its MCP servers as the gateway does.
-  agent: { mayImport: ['core', 'inbox', 'sources', 'gateway'] },
+  // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
+  agent: { mayImport: ['core', 'inbox', 'tasks', 'sources', 'gateway'] },
   // Webhooks come in by it.
   server: { mayImport: ['core', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   client: { mayImport: ['core'] },

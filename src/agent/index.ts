@@ -8,5 +8,6 @@ export { openModel, PROVIDERS } from './models.ts';
 export { ownTools, type OwnToolOptions } from './own-tools.ts';
 export { callOptionsOf, familyOf, placementOf, syntheticTool, type Family, type Placement } from './placement.ts';
 export { agentTool, type AgentToolOptions } from './sub-agents.ts';
+export { taskTools } from './task-tools.ts';
 export { promptOf, unanswered, type PromptOptions } from './prompt.ts';
 export type { Tool, ToolCall, ToolOutcome } from '../sources/tool.ts';

@@ -7,11 +7,12 @@ import { openWith, type Earpiece } from '../earpiece.ts';
 import { identify } from '../inbox/index.ts';
 import { inboxRider, ownTools, type InboxRider } from '../gateway/inbox-rider.ts';
 import { retryingRider } from '../gateway/retrying-rider.ts';
-import { Tasks } from '../tasks/index.ts';
+import { offersTaskTools, Tasks } from '../tasks/index.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install.ts';
+import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
 import { upstreamOf } from './upstream.ts';
@@ -80,8 +81,13 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
     await rider.open();
     return inbox !== undefined && new Tasks(inbox).any(projectOf(address, config));
   };
-  if (purpose === undefined || purpose === 'task')
-    tools = ownTools({ tasks: config.gateway.tasks ?? (await soon(anyTask(), ASK_WITHIN_MS)) ?? false });
+  tools = ownTools({
+    tasks: await offersTaskTools({
+      purpose,
+      always: config.gateway.tasks,
+      any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
+    }),
+  });
   const running = await started({
     front,
     upstreams,
@@ -132,14 +138,6 @@ async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefine
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, withinMs, undefined)));
   return Promise.race([work.catch(() => undefined), late]).finally(() => clearTimeout(timer));
-}
-
-function purposeOf({ purpose = process.env['EARPIECE_PURPOSE'] || undefined }: GatewayOptions): string | undefined {
-  if (purpose === undefined || /^[\w-]{1,64}$/u.test(purpose)) return purpose;
-  throw new EarpieceError(
-    'bad_argument',
-    `--purpose ${JSON.stringify(purpose.slice(0, 80))} is no word of letters, digits, "_" and "-"; write task or chat`,
-  );
 }
 
 const projectOf = (address: string | undefined, { project }: Config): string =>

@@ -42,6 +42,8 @@ export type Config = {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
+    /** Whether it has the tools for tasks; undefined: where there are tasks. */
+    readonly tasks: boolean | undefined;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
   };
   /** What an agent of `earpiece chat` and `earpiece run` is told of. `enable` undefined: in a repository. */
@@ -176,6 +178,7 @@ function agentOf(layers: Layers): Config['agent'] {
     ...(model === undefined ? {} : { model }),
     ...(system === undefined ? {} : { system }),
     maxCycles: valueOf(layers, SETTINGS.agentMaxCycles),
+    tasks: valueOf(layers, SETTINGS.agentTasks),
     budget: {
       ...(tokens === undefined ? {} : { tokens }),
       ...(contextTokens === undefined ? {} : { contextTokens }),

@@ -147,6 +147,7 @@ export const SETTINGS = {
   ),
   agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined),
   agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
+  agentTasks: one('agent.tasks', boolean(), undefined),
   agentTokens: one('agent.budget.tokens', integer({ min: 100, max: 1_000_000_000 }), undefined),
   agentContext: one('agent.budget.context', integer({ min: 100, max: 1_000_000_000 }), undefined),
   agentTimeout: one('agent.budget.timeout', duration({ min: '1s', max: '30d', example: '20m' }), undefined),

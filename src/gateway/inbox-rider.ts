@@ -24,7 +24,7 @@ import type {
 } from './rider.ts';
 import { SIGNAL } from './results.ts';
 import { noDelivery } from './rider.ts';
-import { answerTask, isTaskTool, TASK_TOOLS, tokenOf } from './task-tools.ts';
+import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, tokenOf } from './task-tools.ts';
 
 export type InboxRiderOptions = {
   readonly inbox: Inbox;
@@ -66,7 +66,7 @@ const GET_NOTIFICATIONS: OwnTool = {
 
 /** The gateway's own tools, the same for every connection. Those for tasks cost tokens where nobody has any. */
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
-  tasks ? [GET_NOTIFICATIONS, ...TASK_TOOLS] : [GET_NOTIFICATIONS];
+  tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
 /** `idle`: everything that was begun in the background is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
@@ -145,7 +145,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let carries = true;
     try {
       conversation = await speakerOf(inbox, seat, tokenOf(call));
-      const answer = await answerTask(conversation, call);
+      const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));
       ({ carries } = answer);
     } catch (error) {

@@ -2,4 +2,15 @@ export { decide, isClosed, runningOf, type Command, type Decision, type Facts, t
 export { evolve, replayTask } from './evolve.ts';
 export { isTaskRecord, TASK_RECORDS, type Fact, type TaskRecord } from './records.ts';
 export { agentName, oneOf, Tasks, type Change, type TaskEdit, type TaskInput, type TaskQuery } from './tasks.ts';
+export {
+  answerTask,
+  isTaskTool,
+  offersTaskTools,
+  REPORT_TOOL,
+  TASK_TOOLS,
+  type TaskAnswer,
+  type TaskCall,
+  type TaskCallOptions,
+  type TaskTool,
+} from './tools.ts';
 export { nextFor, report, type Next, type Report, type Reported } from './work.ts';

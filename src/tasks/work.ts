@@ -27,9 +27,10 @@ export type Reported = {
 
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
-export async function nextFor(tasks: Tasks, conversation: Conversation): Promise<Next> {
+/** `rides`: the transcript is the agent's own, where what was delivered was read. */
+export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
-  const interrupts = await conversation.gate();
+  const interrupts = (await conversation.gate()).filter(({ state }) => !(rides && state === 'closed'));
   if (interrupts.length > 0) return { kind: 'interrupt', interrupts };
 
   for (const { task, execution } of await runningFor(tasks, conversation))

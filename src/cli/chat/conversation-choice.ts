@@ -27,7 +27,12 @@ export type Choice = {
   readonly begun: Begun;
 };
 
-export type Begun = { readonly model?: string; readonly system?: string };
+export type Begun = {
+  readonly model?: string;
+  readonly system?: string;
+  /** Whether it has the tools for tasks. */
+  readonly tasks?: boolean;
+};
 
 /** Our agent where nobody says which. */
 const AGENT = 'agent';

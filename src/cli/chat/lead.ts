@@ -1,6 +1,7 @@
 /** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
 import { openEarpiece } from '../../earpiece.ts';
 import type { GlobalOptions } from '../context.ts';
+import { purposeOf } from '../purpose.ts';
 import { chooseConversation } from './conversation-choice.ts';
 import type { Front } from './front.ts';
 import { JsonFront } from './json-front.ts';
@@ -15,10 +16,12 @@ export type ChatOptions = GlobalOptions & {
   resume?: string | true;
   system?: string;
   tools: boolean;
+  purpose?: string;
 };
 
 /** `message`: the first one, where it is not empty. Resolves with the exit code, when everything that was started has ended. */
 export async function lead(message: string, options: ChatOptions): Promise<number> {
+  const purpose = purposeOf(options);
   const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();
   await using ear = await openEarpiece({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
@@ -35,6 +38,7 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
     model,
     withTools: options.tools,
     ...(options.system === undefined ? {} : { system: options.system }),
+    ...(purpose === undefined ? {} : { purpose }),
     tellUser: (message) => front.told(message),
     note: (line) => front.note(line),
     onHandles: () => front.handles(),

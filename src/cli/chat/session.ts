@@ -6,6 +6,7 @@ import {
   askInquiries,
   createAgent,
   ownTools,
+  taskTools,
   type Agent,
   type AgentOptions,
   type BudgetOptions,
@@ -13,14 +14,15 @@ import {
 } from '../../agent/index.ts';
 import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
 import { stateFolder } from '../../config/index.ts';
-import type { LogKey } from '../../core/address.ts';
+import { splitLog, type LogKey } from '../../core/address.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Draft } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { tellUpstream } from '../../gateway/inbox-rider.ts';
 import { handleRegistry, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../sources/handles/index.ts';
+import { offersTaskTools, Tasks } from '../../tasks/index.ts';
 import { upstreamOf } from '../upstream.ts';
-import { begunRecord, type Choice } from './conversation-choice.ts';
+import { begunRecord, type Begun, type Choice } from './conversation-choice.ts';
 import type { Model } from './model-choice.ts';
 import type { Delivered } from './narrator.ts';
 import { surroundingsOf, type Surroundings } from './surroundings.ts';
@@ -31,6 +33,8 @@ export type SessionOptions = {
   /** The words before the conversation. Default: what it was begun with, the configuration, a few of ours. */
   readonly system?: string;
   readonly withTools: boolean;
+  /** What the conversation is for: `task` for work, `chat` for talking. Default: as it was, else both. */
+  readonly purpose?: string;
   /** Beside what the configuration says. */
   readonly budget?: BudgetOptions;
   /** Of the built-in background tools, when a turn ends. Default `inquire`. */
@@ -74,9 +78,11 @@ export class Session implements AsyncDisposable {
     const mcp = withTools ? await serversOf(ear, seats, note) : NO_SERVERS;
     const system = options.system ?? choice.begun.system ?? ear.config.agent.system ?? defaultSystem(withTools);
     try {
-      const seat = await takeSeat({ ear, model, system, mcp, seats, options, depth: 1 }, choice.address, choice.log);
-      if (choice.begun.model !== model.name || choice.begun.system !== system)
-        await seat.agent.conversation.record([begunRecord({ model: model.name, system })]);
+      const tasks = withTools && (await worksOnTasks(ear, options));
+      const seat = await takeSeat({ ear, model, system, mcp, seats, options, depth: 1, tasks }, choice.address, choice.log);
+      const begun: Begun = { model: model.name, system, ...(withTools ? { tasks } : {}) };
+      if (Object.entries(begun).some(([key, value]) => choice.begun[key as keyof Begun] !== value))
+        await seat.agent.conversation.record([begunRecord(begun)]);
       return new Session(ear, options, seat, mcp);
     } catch (error) {
       await mcp.close();
@@ -137,11 +143,14 @@ type Room = {
   readonly seats: Set<Seat>;
   readonly options: SessionOptions;
   readonly depth: number;
+  /** It has the tools for tasks. */
+  readonly tasks: boolean;
 };
 
 /** An agent and its handles. The agents that it starts take seats of their own in the same room, one deeper. */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
   const { ear, model, system, options, depth } = room;
+  const { purpose } = depth === 1 ? options : {};
   let agent: Agent | undefined;
   const made = (): Agent => {
     if (agent === undefined) throw new Error('the agent is not open yet');
@@ -154,6 +163,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
     earpiece: ear,
     address,
     system,
+    ...(purpose === undefined ? {} : { purpose }),
     maxCycles: ear.config.agent.maxCycles,
     budget: { ...ear.config.agent.budget, ...options.budget },
     onTrouble: (error) => options.note(`an event could not be told: ${messageOf(error)}`),
@@ -192,7 +202,8 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
     log,
     open: async (its) =>
       takeSeat(
-        { ...room, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1 },
+        // Its conversation is nobody's whom a task could be given to.
+        { ...room, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
         its,
         its.slice(0, its.indexOf('#')) as LogKey,
       ),
@@ -222,7 +233,7 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
 
 /** Ours first: a tool of a server that has the same name is left out. */
 function toolsOf(
-  { mcp, options, depth }: Room,
+  { mcp, options, depth, tasks }: Room,
   handles: HandleRegistry,
   around: Surroundings,
   agent: () => Agent,
@@ -230,6 +241,7 @@ function toolsOf(
   const tools: Tool[] = [
     ...around.tools(handles.tools),
     ...ownTools({ agent, ...(depth === 1 ? { tellUser: options.tellUser } : {}) }),
+    ...(tasks ? taskTools(agent) : []),
   ];
   for (const tool of mcp.tools) {
     if (!tools.some(({ name }) => name === tool.name)) tools.push(tool);
@@ -237,6 +249,15 @@ function toolsOf(
       options.note(`the tool ${tool.name} of an MCP server is left out: there is a built-in one of this name`);
   }
   return tools;
+}
+
+/** Settled when a conversation begins, so that what its requests begin with stays; only the configuration says otherwise. */
+async function worksOnTasks(ear: Earpiece, { choice, purpose }: SessionOptions): Promise<boolean> {
+  return offersTaskTools({
+    purpose: purpose ?? (await ear.conversation(choice.address).purpose()),
+    always: ear.config.agent.tasks ?? choice.begun.tasks,
+    any: () => new Tasks(ear).any(splitLog(choice.log).project),
+  });
 }
 
 async function answeredCalls(ear: Earpiece, log: LogKey, conversation: string): Promise<ReadonlySet<string>> {

@@ -4,6 +4,7 @@ import { formatDuration } from '../../config/index.ts';
 import { openEarpiece } from '../../earpiece.ts';
 import { durationOption } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { purposeOf } from '../purpose.ts';
 import { complain, printJson } from '../terminal.ts';
 import { chooseConversation } from './conversation-choice.ts';
 import { Driver } from './driver.ts';
@@ -20,6 +21,7 @@ export type TaskOptions = ChatOptions & { timeout?: string };
 /** Resolves with the exit code, when everything that was started has ended. */
 export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
   const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
+  const purpose = purposeOf(options);
   const task = await taskFrom(words);
   const note = (message: string): void => (options.json ? printJson({ type: 'note', message }) : complain(message));
   await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), onProblem: note });
@@ -44,6 +46,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     // It is told when little of that is left.
     ...(timeoutMs === undefined ? {} : { budget: { timeoutMs } }),
     ...(options.system === undefined ? {} : { system: options.system }),
+    ...(purpose === undefined ? {} : { purpose }),
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
     note,
   });

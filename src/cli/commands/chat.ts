@@ -22,6 +22,7 @@ export function chat(program: CommandLine, answer: Answer): void {
     )
     .option('--resume [conversation]', 'go on with this conversation, or with the last one')
     .option('--system <text>', 'the words before the conversation (default: agent.system)')
+    .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .example(
       `earpiece chat --model anthropic:claude-sonnet-5

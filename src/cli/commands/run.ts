@@ -21,6 +21,7 @@ export function task(program: CommandLine, answer: Answer): void {
     )
     .option('--resume [conversation]', 'as the next turn of this conversation, or of the last one')
     .option('--system <text>', 'the words before the conversation (default: agent.system)')
+    .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
     .option('--no-tools', 'only talk: no commands, no MCP servers')
     .option('--timeout <duration>', 'stop it after so long')
     .example(

@@ -1,0 +1,24 @@
+/** The tools for tasks, as an agent of ours has them: they speak for its own conversation, and no other. */
+import { EarpieceError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { Tool } from '../sources/tool.ts';
+import { answerTask, TASK_TOOLS, Tasks } from '../tasks/index.ts';
+import type { Agent } from './agent.ts';
+
+/** `agent`: known only after the agent is made. Whether a conversation gets them is settled when it begins (`offersTaskTools`). */
+export const taskTools = (agent: () => Agent): readonly Tool[] =>
+  TASK_TOOLS.map(({ name, description, inputSchema }): Tool => ({
+    name,
+    description,
+    inputSchema: inputSchema as unknown as { readonly [key: string]: Json },
+    async execute(args) {
+      const { conversation } = agent();
+      try {
+        const { body } = await answerTask(new Tasks(conversation.inbox), conversation, { tool: name, args }, { rides: true });
+        return { content: JSON.stringify(body) };
+      } catch (error) {
+        if (!(error instanceof EarpieceError)) throw error;
+        return { content: error.message, isError: true };
+      }
+    },
+  }));

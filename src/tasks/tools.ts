@@ -1,0 +1,215 @@
+/**
+ * `get_next_action` and `report_completed`: how an agent that works on tasks is led, and says what became of them. What
+ * they are called, take and answer is the same wherever an agent has them; the rooms that offer them add only how.
+ */
+import { EarpieceError } from '../core/errors.ts';
+import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
+import type { Conversation } from '../inbox/index.ts';
+import type { Tasks } from './tasks.ts';
+import { nextFor, report, type Next, type Reported } from './work.ts';
+
+export type TaskTool = {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required?: readonly string[];
+    readonly additionalProperties: false;
+  };
+  /** MCP's hints. */
+  readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
+};
+
+/** The tool that interrupts about tasks ask for. */
+export const REPORT_TOOL = 'report_completed';
+
+export const TASK_TOOLS: readonly TaskTool[] = [
+  {
+    name: 'get_next_action',
+    description:
+      'Says what to do next: the task to work on (it is yours from then on), that work has to stop, or that there is nothing to do. ' +
+      'Call it at the start and after each report_completed.',
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    annotations: { title: 'Get next action', readOnlyHint: false, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: REPORT_TOOL,
+    description:
+      'Reports how work on a task ended: "success" when it is done, "failed" when it cannot be done, "blocked" when something or somebody stands in the way, ' +
+      'also when you were told to stop. Call it once for each task.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        result: { type: 'string', enum: TASK_RESULTS },
+        summary: { type: 'string', description: 'What was done, or what stands in the way' },
+        task_id: { type: 'string', description: 'Only needed when you work on several tasks' },
+      },
+      required: ['result', 'summary'],
+      additionalProperties: false,
+    },
+    annotations: { title: 'Report completed', readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  },
+];
+
+export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
+
+/**
+ * Whether a conversation that begins now gets them. They cost tokens, so by default only where the project has or had
+ * tasks; always or never where somebody said so; and only where it is for work. To be asked once: a list of tools that
+ * changes costs an agent its cache.
+ */
+export async function offersTaskTools(of: {
+  readonly purpose: string | undefined;
+  readonly always: boolean | undefined;
+  /** Whether there are tasks, asked only where that decides. */
+  readonly any: () => Promise<boolean>;
+}): Promise<boolean> {
+  if (of.purpose !== undefined && of.purpose !== 'task') return false;
+  return of.always ?? of.any();
+}
+
+export type TaskCall = { readonly tool: string; readonly args: unknown };
+
+export type TaskCallOptions = {
+  /** Arguments that only whoever offers the tool knows; behind the tool's own. */
+  readonly also?: readonly string[];
+  /** The transcript is the agent's own: what is open rides behind this very answer, and what rode is read. */
+  readonly rides?: boolean;
+};
+
+/** `carries`: what is open may ride behind it. An interrupt that is only shown is left for the call that delivers it. */
+export type TaskAnswer = { readonly body: object; readonly carries: boolean };
+
+/** Throws what the agent did wrong, as a sentence for it. */
+export async function answerTask(
+  tasks: Tasks,
+  conversation: Conversation,
+  call: TaskCall,
+  { also = [], rides = false }: TaskCallOptions = {},
+): Promise<TaskAnswer> {
+  const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also]);
+  if (call.tool === 'get_next_action') {
+    const next = await nextFor(tasks, conversation, { rides });
+    return { body: saidNext(next, rides), carries: next.kind !== 'interrupt' };
+  }
+  const { result, summary, task_id: task } = given;
+  if (result === undefined || summary === undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      `report_completed needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what stands in the way'}`,
+    );
+  return { body: saidReport(await report(tasks, conversation, { result, summary, task })), carries: true };
+}
+
+function saidNext(next: Next, rides: boolean): object {
+  switch (next.kind) {
+    case 'interrupt':
+      // It is said once: where it rides behind this answer, it is not shown in it too.
+      if (rides)
+        return {
+          action: 'read_interrupt',
+          message: 'An interrupt is unread.',
+          instruction: 'It comes with this result: follow it. Nothing else is to be done before.',
+        };
+      return {
+        action: 'get_notifications',
+        message: 'An interrupt is unread.',
+        instruction: 'Call get_notifications now and follow it. Nothing else is to be done before.',
+        interrupts: next.interrupts.map(({ notification: { message, instruction, data } }) => ({
+          message,
+          ...(instruction === undefined ? {} : { instruction }),
+          ...taskIn(data),
+        })),
+      };
+    case 'stop': {
+      const { task, execution } = next;
+      return {
+        action: 'stop',
+        task_id: task.id,
+        message: whyStopped(task, execution),
+        instruction: stopInstruction(task),
+      };
+    }
+    case 'work': {
+      const { id, title, description, priority } = next.task;
+      return {
+        action: 'work',
+        task: { id, title, description, priority },
+        execution: next.execution.id,
+        ...(next.resumed ? { resumed: true } : {}),
+        instruction: 'Do this task, then call report_completed.',
+      };
+    }
+    case 'nothing':
+      return {
+        action: 'none',
+        message: 'There is nothing to do.',
+        ...(next.blocked.length > 0 ? { blocked: next.blocked.map(({ id }) => id) } : {}),
+        instruction: 'End work.',
+      };
+    default:
+      return next satisfies never;
+  }
+}
+
+/** What is asked of an agent whose task was taken out of its hands. */
+export const stopInstruction = ({ id }: Pick<Task, 'id'>): string =>
+  `Stop the current work and call ${REPORT_TOOL}(result="blocked", task_id="${id}").`;
+
+function saidReport({ kind, tasks, left }: Reported): object {
+  const [goingOn] = left;
+  const then = goingOn === undefined ? undefined : `Go on with ${goingOn.id}.`;
+  const about = { success: true, tasks: tasks.map(({ id, status }) => ({ id, status })) };
+  switch (kind) {
+    case 'ended':
+      return { ...about, message: 'The report is recorded.', instruction: then ?? 'Call get_next_action for the next task.' };
+    case 'interrupted':
+      return {
+        ...about,
+        already_interrupted: true,
+        message: `Already interrupted: ${tasks
+          .map((task) =>
+            whyStopped(
+              task,
+              task.executions.findLast((one) => one.interrupted !== null),
+            ),
+          )
+          .join('; ')}.`,
+        instruction: then ?? 'End work.',
+      };
+    case 'go_on':
+      return {
+        ...about,
+        message: 'Nothing was ended: what you were told to stop for is over, the task is in progress again.',
+        instruction: `Go on with ${tasks.map(({ id }) => id).join(', ')}. If it is blocked all the same, report that once more.`,
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function whyStopped({ id }: Task, execution: TaskExecution | undefined): string {
+  const cut = execution?.interrupted;
+  if (!cut) return `${id} was stopped`;
+  return `${id} was ${cut.why} by ${cut.by.name}${cut.reason === null ? '' : ` (${cut.reason})`}`;
+}
+
+const taskIn = (data: unknown): object =>
+  typeof data === 'object' && data !== null && 'task_id' in data ? { task_id: data.task_id } : {};
+
+const propertiesOf = (tool: string): object => TASK_TOOLS.find(({ name }) => name === tool)?.inputSchema.properties ?? {};
+
+function textsOf({ tool, args }: TaskCall, known: readonly string[]): Readonly<Record<string, string | undefined>> {
+  const given = (args ?? {}) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(given)) {
+    if (!known.includes(key))
+      throw new EarpieceError(
+        'bad_argument',
+        `${tool} has no argument ${JSON.stringify(key)}; it takes ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
+      );
+    if (typeof value !== 'string') throw new EarpieceError('bad_argument', `${key} ${JSON.stringify(value)} is not a text`);
+  }
+  return given as Record<string, string | undefined>;
+}

@@ -1,12 +1,8 @@
 /**
- * What Earpiece promises, one line each, as data. A test that proves a promise cites its id (`verifies`, `promise`);
+ * What Earpiece promises, one line each, as data. A test that proves a promise cites its id (`verifies`, `proves`);
  * `requirements.test.ts` fails on a promise that no test cites, and `docs/guarantees.md` cites the same ids.
  */
-type Requirement = {
-  readonly behaviour: string;
-  /** What has to be built before it can be proved. A test that cites it fails: then take the line out. */
-  readonly deferred?: string;
-};
+type Requirement = { readonly behaviour: string };
 
 export const REQUIREMENTS = {
   // The log: recording and recovery.
@@ -18,7 +14,7 @@ export const REQUIREMENTS = {
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even when the clock does.' },
   'log:closes-once': { behaviour: 'An id closes once per conversation.' },
-  'log:fork': { behaviour: 'A fork keeps what is open, with the same ids.', deferred: 'needs conversation_forked' },
+  'log:fork': { behaviour: 'A fork keeps what is open, with the same ids.' },
   'log:retention': { behaviour: 'Retention prunes closed records; the rest of the log replays to the same open set.' },
   'log:allowlist': {
     behaviour: 'Only the chat and tool records reach a request to a provider.',
@@ -200,6 +196,18 @@ export const REQUIREMENTS = {
   'config:explain': { behaviour: 'config explain says who decided each value.' },
   'config:live': { behaviour: 'A changed file counts from the next contact point; a broken one keeps the old and says so once.' },
   'config:trust': { behaviour: 'What a cloned repository would run or open waits for its user to trust it.' },
+  // Settings that a person changes, in whose file they are kept.
+  'config:set': {
+    behaviour: 'A setting is changed in its file, as it is spelled there; comments, order and layout stay byte for byte.',
+  },
+  'config:set-refused': {
+    behaviour:
+      'What is no setting or no value is refused as the loader would, a file that is wrong with its place; nothing is changed.',
+  },
+  'config:set-safe': {
+    behaviour:
+      'A change is whole or not at all, follows links, keeps the mode, and loses nothing of somebody else at the same time.',
+  },
   'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
   'cli:commands': { behaviour: 'Each command does what its help says, with --json too.' },
   'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
@@ -237,6 +245,10 @@ export const REQUIREMENTS = {
   'bus:moments': { behaviour: 'What a subscriber injects immediately, at a turn, after a tool or at its end rides just then.' },
   'bus:withdraws': { behaviour: 'When the state is gone, what was queued because of it is taken back.' },
   'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
+  'bus:storms-taken-back': { behaviour: 'What a storm only counted is taken off its count when it is over.' },
+  'bus:repeats': {
+    behaviour: 'A repetition within the dedupe window is told when that is over, also where another process told the first.',
+  },
   'bus:own-defects': { behaviour: 'None of the faults of the seed that this design began with is there.' },
 
   // Templates of subscribers.
@@ -348,6 +360,10 @@ export const REQUIREMENTS = {
   'tasks:unblocked': { behaviour: 'What a person takes back before the agent looked never arrives.' },
   'tasks:known-faults': { behaviour: 'None of the known faults of the seed that tasks come from is there.' },
   'tasks:tools': { behaviour: 'Agents get the tools for tasks where there are tasks, and speak by them for themselves alone.' },
+  'tasks:own-agent': {
+    behaviour:
+      'Our own agent has the same tools for tasks as through a gateway, under the same rule, and reads an interrupt once.',
+  },
   'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
   'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {
@@ -355,10 +371,6 @@ export const REQUIREMENTS = {
   },
   'tasks:purpose': { behaviour: 'A conversation for talking takes no task, reports none and is told of none.' },
   'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the task as it is stored.' },
-
-  // To come.
 } as const satisfies Record<string, Requirement>;
 
 export type RequirementId = keyof typeof REQUIREMENTS;
-
-export const requirement = (id: RequirementId): Requirement => REQUIREMENTS[id];

@@ -415,15 +415,11 @@ export class Conversation {
       (item) => typeof item.notification.deliver === 'object' && 'afterTurns' in item.notification.deliver,
     );
     const turnsSince: Record<string, number> = {};
-    for (const item of waiting) {
-      const turns = await this.inbox.store.read({
-        log: this.log,
-        after: item.seq,
-        types: ['turn_start'],
-        conversation: this.id,
-        limit: 1000,
-      });
-      turnsSince[item.id] = turns.length;
+    if (waiting.length > 0) {
+      for (const { id } of waiting) turnsSince[id] = 0;
+      const first = Math.min(...waiting.map(({ seq }) => seq));
+      for await (const { seq } of this.inbox.transcript(this, { types: ['turn_start'], after: first }))
+        for (const item of waiting) if (item.seq < seq) turnsSince[item.id] = (turnsSince[item.id] ?? 0) + 1;
     }
     const mutes: readonly Mute[] = await this.inbox.mutes(this.log);
     const { known = {}, tools } = options;
@@ -564,8 +560,10 @@ export class Conversation {
   }
 
   async #markText(): Promise<string> {
-    this.#mark ??= markOf(await this.inbox.store.secret(), this.log, this.id);
-    return this.#mark;
+    if (this.#mark !== undefined) return this.#mark;
+    // A fork's model knows the mark of the conversation that it remembers.
+    const [first] = await this.inbox.lineage(this);
+    return (this.#mark = markOf(await this.inbox.store.secret(), this.log, first?.conversation ?? this.id));
   }
 
   #presence(): PresenceUpdate {

@@ -3,7 +3,16 @@
  * rules are in core, the transactions in the store.
  */
 import { EarpieceError } from '../core/errors.ts';
-import { formatAddress, logOf, parseAddress, splitLog, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import {
+  conversationId,
+  formatAddress,
+  logOf,
+  parseAddress,
+  splitLog,
+  type Address,
+  type ConversationId,
+  type LogKey,
+} from '../core/address.ts';
 import { fault } from '../core/faults.ts';
 import { cappedLevel, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -28,6 +37,7 @@ import {
 } from '../core/records.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { fanOut, finishFanOuts } from './fan-out.ts';
+import { fork, lineageOf, transcriptOf, type Forked, type Stretch, type TranscriptQuery } from './fork.ts';
 import { randomIds } from './ids.ts';
 import { redactedJson, redactor } from './redact.ts';
 import { placeholder } from './identity.ts';
@@ -297,6 +307,33 @@ export class Inbox implements AsyncDisposable {
       after = Math.max(after, seen);
       await this.store.changed(seen, { withinMs: 5_000, ...(signal ? { signal } : {}) });
     }
+  }
+
+  /** The records of a conversation, with those of the conversations that it was forked from before its own. */
+  transcript(
+    { log, id }: { readonly log: LogKey; readonly id: ConversationId },
+    query?: TranscriptQuery,
+  ): AsyncGenerator<Stored, void, undefined> {
+    return transcriptOf(this.store, log, id, query);
+  }
+
+  /** The conversations that make up its transcript, oldest first; the last is itself. */
+  lineage({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): Promise<readonly Stretch[]> {
+    return lineageOf(this.store, log, id);
+  }
+
+  /**
+   * Begins a conversation as another one of its agent is, or was at the record `upTo`. What was open there then is open
+   * here, with its ids; not what has been withdrawn, has expired or was superseded since. Throws `not_found` where there is
+   * nothing to begin with, `bad_argument` where `to` exists.
+   */
+  async fork(
+    { log, id }: { readonly log: LogKey; readonly id: ConversationId },
+    options: { readonly to?: string; readonly upTo?: number } = {},
+  ): Promise<Forked> {
+    if (this.unwritten) await this.written();
+    const { to = this.ids.make('f'), upTo } = options;
+    return fork(this.store, log, id, { to: conversationId(to), ...(upTo === undefined ? {} : { upTo }) });
   }
 
   /** What happened to a notification and why; for an open one also what the plan would say now. */

@@ -1,7 +1,7 @@
 /** Who decided what: one setting, a table of them, or everything. */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt } from './check.ts';
-import { fixedKeys, formatSource, type Said } from './layers.ts';
+import { fixedKeys, formatSource, type Said, type Source } from './layers.ts';
 import type { Config } from './load.ts';
 import { joinKey, splitKey } from './positions.ts';
 import { ALL_SETTINGS, SETTINGS, type AnySetting } from './schema.ts';
@@ -28,8 +28,7 @@ export type ExplainedSetting = {
 /** A key as a file spells it (either spelling), a table's name, or nothing for everything. */
 export function explain(config: Config, key = ''): Explained {
   const path = key.trim() === '' ? [] : splitKey(key);
-  if (path === undefined)
-    return { kind: 'unknown', key, message: `${JSON.stringify(key)} is no key; write it as in the file, e.g. budget.max_items` };
+  if (path === undefined) return { kind: 'unknown', key, message: noKey(key) };
   const setting = path.length === 0 ? undefined : nodeAt(path)?.setting;
   if (setting) return explainSetting(config, setting, setting.meaning?.(path) ?? path);
 
@@ -38,8 +37,30 @@ export function explain(config: Config, key = ''): Explained {
   if (unit && unitSetting) return explainSetting(config, unitSetting, unit);
   if (path.length === 0 || nodeAt(path) !== undefined || nodeAt([...path, 'x']) !== undefined)
     return { kind: 'table', key: joinKey(path), settings: settingsBelow(config, path) };
-  const near = didYouMean(key, [...fixedKeys(), ...config.layers.keys()]) ?? byLastPart(path.at(-1) ?? '');
-  return { kind: 'unknown', key, message: `${key} is no setting${near === undefined ? '' : `; did you mean ${near}?`}` };
+  return { kind: 'unknown', key, message: noSetting(key, path, config.layers.keys()) };
+}
+
+/** What to say of a key that names no setting. */
+export function unknownSetting(key: string): string {
+  const path = splitKey(key);
+  if (path === undefined) return noKey(key);
+  const below = fixedKeys().filter((each) => each.startsWith(`${joinKey(path)}.`));
+  if (below.length > 0) return `${key} is a table; name a setting of it: ${below.join(', ')}`;
+  return nodeAt(path) === undefined ? noSetting(key, path) : `${key} is a table; name a setting of it: ${key}.<name>`;
+}
+
+const noKey = (key: string): string => `${JSON.stringify(key)} is no key; write it as in the file, e.g. budget.max_items`;
+
+function noSetting(key: string, path: readonly string[], known: Iterable<string> = []): string {
+  const near = didYouMean(key, [...fixedKeys(), ...known]) ?? byLastPart(path.at(-1) ?? '');
+  return `${key} is no setting${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** Who decides a setting now: the winner, or whoever turned its whole source off. Undefined: nobody, the default holds. */
+export function deciderOf(config: Config, key: string): Source | undefined {
+  const winner = config.layers.get(key)?.[0];
+  const off = sourceSwitch(config, splitKey(key) ?? []);
+  return (winner === undefined || isNested(winner) ? (off ?? winner) : winner)?.source;
 }
 
 function explainSetting(config: Config, setting: AnySetting, path: readonly string[]): ExplainedSetting {
@@ -63,11 +84,16 @@ function explainSetting(config: Config, setting: AnySetting, path: readonly stri
     const deciders = [...said.map((each) => formatSource(each.source)), 'default'];
     return { ...common, value, text: setting.value.show(value), decidedBy: deciders.join(' + '), overridden: held };
   }
-  if (winner !== undefined) return { ...common, ...show(winner), overridden: [...weaker.map(show), ...held] };
-
-  const off = sourceSwitch(config, path);
+  const off = winner === undefined || isNested(winner) ? sourceSwitch(config, path) : undefined;
   if (off)
-    return { ...common, ...show(off), key, decidedBy: `${off.key} = false, ${formatSource(off.source)}`, overridden: held };
+    return {
+      ...common,
+      ...show(off),
+      key,
+      decidedBy: `${off.key} = false, ${formatSource(off.source)}`,
+      overridden: [...said.map(show), ...held],
+    };
+  if (winner !== undefined) return { ...common, ...show(winner), overridden: [...weaker.map(show), ...held] };
   const value: unknown = builtIn(config, setting);
   const text = value === undefined ? 'not set' : setting.value.show(value);
   return { ...common, value, text, decidedBy: 'default', overridden: held };
@@ -78,6 +104,9 @@ const show = (said: Said): { value: unknown; text: string; decidedBy: string } =
   text: said.setting.value.show(said.value),
   decidedBy: formatSource(said.source),
 });
+
+/** What stands in a source's own table gives way to the source's switch; the quoted form does not. */
+const isNested = (said: Said): boolean => said.setting === SETTINGS.kindNested;
 
 /** A kind that nobody speaks of is off when its whole source is. */
 function sourceSwitch(config: Config, path: readonly string[]): Said | undefined {

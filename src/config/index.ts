@@ -1,6 +1,8 @@
 /** `earpiece.toml`: what it may say, who said it, and what follows from it. `docs/config.md` is its page for people. */
+export { configWriter, type Asked, type Changed, type ConfigWriter, type Scope } from './change.ts';
+export { changeOf, takesEffect, type Change } from './changeable.ts';
 export { checkConfigText, type Checked, type Entry } from './check.ts';
-export { explain, type Explained, type ExplainedSetting } from './explain.ts';
+export { deciderOf, explain, type Explained, type ExplainedSetting } from './explain.ts';
 export type { GatewayConfig, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags, type Said, type Source } from './layers.ts';
 export { loadConfig, readConfig, type Config, type LoadOptions, type ToolConfig } from './load.ts';
@@ -18,6 +20,6 @@ export { formatProblem, type Position, type Problem } from './problems.ts';
 export { policySource, rememberProject, type PolicySource } from './projects.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';
 export { trustBook, type TrustBook, type Untrusted } from './trust.ts';
-export { formatDuration, parseDuration } from './values.ts';
+export { formatDuration, parseDuration, type Form } from './values.ts';
 export { watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 export type { WebhookEntry, WebhookMap } from './webhooks.ts';

@@ -15,20 +15,41 @@ export type Place = {
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
 /** Keyed by `pathKey`; elements of lists have their index, from 0, as a part. The first place of a key counts. */
-export function scanToml(text: string): ReadonlyMap<string, Place> {
-  const cursor = new Cursor(text);
-  const places = new Map<string, Place>();
+export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
+
+/** A table's header or a key with its value, for whoever cuts the text. Offsets are those of the string, ends are behind it. */
+export type Piece =
+  | { readonly kind: 'header'; readonly path: Path; readonly array: boolean; readonly start: number; readonly end: number }
+  | {
+      readonly kind: 'pair';
+      /** From the root; `table` is how much of it the header above, or the inline table around it, has said. */
+      readonly path: Path;
+      readonly table: Path;
+      readonly start: number;
+      readonly value: number;
+      readonly end: number;
+      readonly inline: boolean;
+    };
+
+/** In the order of the text; what stands in an inline table comes before that table's own pair. */
+export const piecesOf = (text: string): readonly Piece[] => scan(text).pieces;
+
+type Scan = { readonly cursor: Cursor; readonly places: Map<string, Place>; readonly pieces: Piece[] };
+
+function scan(text: string): Scan {
+  const found: Scan = { cursor: new Cursor(text), places: new Map(), pieces: [] };
+  const { cursor } = found;
   const arrayTables = new Map<string, number>();
   let table: Path = [];
 
   while (!cursor.done()) {
     cursor.skipBlank();
     if (cursor.done()) break;
-    if (cursor.here() === '[') table = scanHeader(cursor, places, arrayTables);
-    else scanPair(cursor, table, places, 0);
+    if (cursor.here() === '[') table = scanHeader(found, arrayTables);
+    else scanPair(found, table, 0);
     cursor.skipLine();
   }
-  return places;
+  return found;
 }
 
 /** Splits a dotted key as TOML does (`a."b.c".d`); undefined when it is none. */
@@ -44,10 +65,11 @@ export function splitKey(text: string): string[] | undefined {
 export const joinKey = (path: readonly string[]): string =>
   path.map((part) => (/^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 type Part = { readonly name: string; readonly at: number; readonly closed: boolean };
 
-function scanHeader(cursor: Cursor, places: Map<string, Place>, arrayTables: Map<string, number>): Path {
+function scanHeader({ cursor, places, pieces }: Scan, arrayTables: Map<string, number>): Path {
+  const start = cursor.at;
   const double = cursor.startsWith('[[');
   cursor.skip(double ? 2 : 1);
   const parts = cursor.key();
@@ -65,25 +87,31 @@ function scanHeader(cursor: Cursor, places: Map<string, Place>, arrayTables: Map
       note(places, path, { key: place, value: place });
     }
   });
+  pieces.push({ kind: 'header', path, array: double, start, end: cursor.at + (double ? 2 : 1) });
   return path;
 }
 
-function scanPair(cursor: Cursor, table: Path, places: Map<string, Place>, depth: number): void {
+function scanPair(found: Scan, table: Path, depth: number): void {
+  const { cursor, places } = found;
+  const start = cursor.at;
   const parts = cursor.key();
   cursor.skipSpace();
   if (cursor.here() === '=') cursor.skip(1);
   cursor.skipSpace();
   const value = cursor.position();
+  const from = cursor.at;
   let path = table;
   parts.forEach((part, i) => {
     path = [...path, part.name];
     const key = cursor.position(part.at);
     note(places, path, { key, value: i === parts.length - 1 ? value : key });
   });
-  scanValue(cursor, path, places, depth);
+  scanValue(found, path, depth);
+  found.pieces.push({ kind: 'pair', path, table, start, value: from, end: cursor.at, inline: depth > 0 });
 }
 
-function scanValue(cursor: Cursor, path: Path, places: Map<string, Place>, depth: number): void {
+function scanValue(found: Scan, path: Path, depth: number): void {
+  const { cursor, places } = found;
   if (cursor.here() === '"' || cursor.here() === "'") {
     cursor.string();
   } else if (depth < MAX_DEPTH && (cursor.here() === '[' || cursor.here() === '{')) {
@@ -97,8 +125,8 @@ function scanValue(cursor: Cursor, path: Path, places: Map<string, Place>, depth
       if (close === ']') {
         const place = cursor.position();
         note(places, [...path, index], { key: place, value: place });
-        scanValue(cursor, [...path, index], places, depth + 1);
-      } else scanPair(cursor, path, places, depth + 1);
+        scanValue(found, [...path, index], depth + 1);
+      } else scanPair(found, path, depth + 1);
       cursor.skipBlank();
       if (cursor.here() === ',') cursor.skip(1);
       if (cursor.at === before) cursor.skip(1);
@@ -156,8 +184,11 @@ class Cursor {
   skipLine(): void {
     this.skipWhile(/[^\n]*\n?/y);
   }
+  /** What stands behind it up to the next value or comment is not its own. */
   skipScalar(): void {
+    const from = this.at;
     this.skipWhile(/[^,\]}\n#]*/y);
+    this.at = from + this.text.slice(from, this.at).trimEnd().length;
   }
 
   position(at = this.at): Position {

@@ -47,7 +47,7 @@ function discard(draft: string): void {
 }
 
 /** As `mkdir -p`. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
-function makeFolders(folder: string): void {
+export function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {

@@ -12,7 +12,14 @@ export type Value<T> = {
   readonly expects: string;
   /** A table is one value here, not a level of keys. */
   readonly takesTable?: true;
+  /** What a page asks a person with; without it, with words. */
+  readonly form?: Form;
 };
+
+export type Form =
+  | { readonly kind: 'switch' }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'choice'; readonly words: readonly string[] };
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
@@ -53,6 +60,7 @@ export function boolean(): Value<boolean> {
     },
     show: String,
     expects,
+    form: { kind: 'switch' },
   };
 }
 
@@ -65,6 +73,7 @@ export function integer(range: { readonly min: number; readonly max: number }): 
     fromText: (text) => (/^[+-]?\d{1,15}$/.test(text.trim()) ? within(Number(text)) : refuse(text, expects)),
     show: String,
     expects,
+    form: { kind: 'number', ...range },
   };
 }
 
@@ -75,7 +84,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
     const near = typeof raw === 'string' ? didYouMean(raw, words) : undefined;
     return near === undefined ? refuse(raw, expects) : problem(`is ${seen(raw)}; did you mean "${near}"? It is ${expects}`);
   };
-  return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects };
+  return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects, form: { kind: 'choice', words } };
 }
 
 /** A text that is not blank and that `check` finds good. With `hide` what was written is not repeated: it may be a secret. */

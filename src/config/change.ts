@@ -1,0 +1,138 @@
+/** Setting and unsetting keys of a person's `earpiece.toml`, for the command line and the server. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { EarpieceError } from '../core/errors.ts';
+import { checkConfigText, nodeAt } from './check.ts';
+import { editToml, type Plain } from './edit.ts';
+import { unknownSetting } from './explain.ts';
+import type { LoadOptions } from './load.ts';
+import { CONFIG_FILE, projectPlace, userConfigFile } from './places.ts';
+import { joinKey, piecesOf, splitKey } from './positions.ts';
+import { configError, formatProblem, type Problem } from './problems.ts';
+import { replaceFile } from './replace.ts';
+import type { AnySetting } from './schema.ts';
+import { readToml } from './toml.ts';
+import type { Read } from './values.ts';
+
+/** Whose file: the user's for all projects, or the project's. */
+export type Scope = 'user' | 'project';
+
+/** What a person asks for: a value as JSON has it, as the text of a command line, or that the key is taken out. */
+export type Asked = {
+  readonly key: string;
+  readonly to:
+    | { readonly kind: 'value'; readonly value: unknown }
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'unset' };
+};
+
+export type Changed = {
+  readonly file: string;
+  /** As `explain` takes them. */
+  readonly keys: readonly string[];
+  /** False where the file said so already. */
+  readonly written: boolean;
+};
+
+export type ConfigWriter = {
+  /** Where a change goes; the file need not be there yet. */
+  readonly fileOf: (scope: Scope) => string;
+  /**
+   * All of it or nothing. Throws `bad_argument` (with `field`, the key) for what is no setting or no value of it, `bad_config`
+   * when the file would not be right as a whole or cannot be written, `conflict` when somebody else is at it.
+   */
+  readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
+};
+
+export function configWriter(options: LoadOptions): ConfigWriter {
+  const fileOf = (scope: Scope): string => (scope === 'user' ? userConfigFile(options) : projectFile(options.cwd));
+  return {
+    fileOf,
+    change: async (scope, asked) => {
+      const file = fileOf(scope);
+      const changes = asked.map((each) => ({ key: each.key, value: valueOf(each, file), path: splitKey(each.key) ?? [] }));
+      // The user's file may hold passwords; a project's is everybody's.
+      const mode = scope === 'user' ? 0o600 : 0o644;
+      const written = await replaceFile(file, (text) => changes.reduce((so, each) => apply(so, each, file), text), { mode });
+      return { file, keys: changes.map(({ path }) => canonical(path)), written };
+    },
+  };
+}
+
+type Change = { readonly path: readonly string[]; readonly value: Plain | undefined };
+
+/** Every spelling of the setting that the file has, so that they do not contradict each other; else the one that was asked. */
+function apply(text: string, { path, value }: Change, file: string): string {
+  const key = canonical(path);
+  const spelled = piecesOf(text).flatMap((piece) =>
+    piece.kind === 'pair' && isText(piece.path) && canonical(piece.path) === key ? [piece.path] : [],
+  );
+  if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
+    throw refused(joinKey(path), unknownSetting(joinKey(path)));
+  let edited = text;
+  for (const each of spelled.length === 0 ? [path] : spelled) {
+    const next = editToml(edited, value === undefined ? { path: each } : { path: each, value }, file);
+    if (next.kind === 'problem') throw unchanged([next.problem]);
+    edited = next.text;
+  }
+  // A file with a problem changes nothing while Earpiece runs: then this change would not count either.
+  const { problems } = edited === text ? { problems: [] } : checkConfigText(edited, file);
+  if (problems.length > 0) throw unchanged(problems);
+  return edited;
+}
+
+const isText = (path: readonly (string | number)[]): path is readonly string[] => path.every((part) => typeof part === 'string');
+
+/** Of what is no setting, the path itself: it can still be taken out. */
+const canonical = (path: readonly string[]): string => joinKey(nodeAt(path)?.setting?.meaning?.(path) ?? path);
+
+/** Undefined: to be taken out. */
+function valueOf({ key, to }: Asked, file: string): Plain | undefined {
+  const path = splitKey(key);
+  const setting = path && nodeAt(path)?.setting;
+  if (to.kind === 'unset' && path !== undefined) {
+    // A key that is unknown is what a person wants to be rid of; whether it is there is seen later.
+    if (setting?.value.takesTable) throw refused(key, `${key} is a table; take it out of ${file} by hand`);
+    return undefined;
+  }
+  if (setting === undefined) throw refused(key, unknownSetting(key));
+  const plain = to.kind === 'text' ? plainOfText(setting, to.text) : to.kind === 'value' ? plainOf(setting, to.value) : undefined;
+  if (plain?.kind === 'problems') throw refused(key, plain.problems.map(({ text }) => `${key} ${text}`).join('; '));
+  if (plain === undefined) throw refused(key, `${key} is a table; write it into ${file} by hand`);
+  return plain.value;
+}
+
+function plainOf(setting: AnySetting, raw: unknown): Read<Plain> | undefined {
+  const read = setting.value.read(raw);
+  if (read.kind === 'problems') return read;
+  return isPlain(raw) ? { kind: 'value', value: raw } : undefined;
+}
+
+/** As behind a flag; a list may also be written as the file has it. */
+function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined {
+  const list = text.trim().startsWith('[') ? readToml(`list = ${text}`, '') : undefined;
+  if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
+  const read = setting.value.fromText(text);
+  if (read.kind === 'problems') return read;
+  // A duration is a number to us and a text in the file.
+  for (const raw of [read.value, text.trim(), setting.value.show(read.value)])
+    if (isPlain(raw) && setting.value.read(raw).kind === 'value') return { kind: 'value', value: raw };
+  return undefined;
+}
+
+const isPlain = (raw: unknown): raw is Plain =>
+  ['boolean', 'number', 'string'].includes(typeof raw) || (Array.isArray(raw) && raw.every((each) => typeof each === 'string'));
+
+const refused = (key: string, text: string): EarpieceError => new EarpieceError('bad_argument', text, { data: { field: key } });
+
+function unchanged(problems: readonly Problem[]): EarpieceError {
+  const { data } = configError(problems);
+  const lines = problems.map(formatProblem).join('\n  ');
+  return new EarpieceError('bad_config', `${lines}\nnothing was changed: put that right first`, { data });
+}
+
+/** The one that counts there, else one at the project's root. */
+function projectFile(cwd: string): string {
+  const { root, candidates } = projectPlace(cwd);
+  return candidates.find((file) => existsSync(file)) ?? join(root, CONFIG_FILE);
+}

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { proves, verifies } from '../../e2e/verifies.ts';
 import type { EventInput } from '../core/event.ts';
 import type { LineRenderer } from '../core/ports.ts';
-import { DEFAULT_POLICY } from '../core/policy.ts';
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import { Inbox } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
 import { createBus, type Bus, type BusDeps } from './bus.ts';
@@ -34,11 +34,15 @@ function subscriber({ id = 'tool_failure', events, batching, output, ...rest }: 
 }
 
 /** A bus on a store in memory, and what an agent would read at a contact point. */
-function stage(subscribers: readonly Subscriber[], options: Partial<BusDeps> & { lines?: LineRenderer } = {}) {
+function stage(
+  subscribers: readonly Subscriber[],
+  options: Partial<BusDeps> & { lines?: LineRenderer; policy?: Partial<Policy> } = {},
+) {
   const clock = { now: Date.now() };
   const store = memoryStore({ clock: { now: () => clock.now } });
-  const { lines, ...deps } = options;
-  const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC', ...(lines ? { lines } : {}) });
+  const { lines, policy, ...deps } = options;
+  const policies = { policy: () => ({ ...DEFAULT_POLICY, ...policy }) };
+  const inbox = new Inbox({ store, policies, timeZone: 'UTC', ...(lines ? { lines } : {}) });
   let set: SubscriberSet = { subscribers, problems: [] };
   const bus = createBus({ inbox, subscribers: { of: () => set }, ...deps });
   closing.push(async () => {
@@ -57,6 +61,12 @@ function stage(subscribers: readonly Subscriber[], options: Partial<BusDeps> & {
       return carried.view?.items.map((item) => item.text) ?? [];
     },
     open: () => inbox.open(AGENT),
+    /** A bus that knows nothing but the log, as that of a process that begins now. */
+    another: (): Bus => {
+      const other = createBus({ inbox, subscribers: { of: () => set }, ...deps });
+      closing.unshift(() => other.close());
+      return other;
+    },
   };
 }
 
@@ -216,6 +226,135 @@ describe('within the dedupe window', () => {
     clock.now += 1_000;
     await bus.emit(event);
     expect((await open()).map((item) => item.notification.level)).toEqual(['critical', 'error']);
+  });
+});
+
+describe('within the dedupe window of what another process has told', () => {
+  proves('bus:repeats');
+
+  const once = { batching: { dedupeWindowMs: 5_000 } };
+
+  it('a repetition is told when the window is over, counted, whoever emits it', async () => {
+    const { bus, another, read, clock } = stage([subscriber(once)], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'timeout'));
+    expect(await read()).toHaveLength(1);
+    for (let i = 0; i < 3; i++) {
+      clock.now += 1_000;
+      await another().emit(
+        failure('fetch', 'timeout', { data: { tool_name: 'fetch', error_message: 'timeout', call_id: `c${i}` } }),
+      );
+    }
+    expect(await read()).toEqual([]);
+    clock.now += 2_000;
+    expect((await read()).join()).toContain('3 times');
+    await another().emit(failure('fetch', 'timeout'));
+    expect(await read(), 'as in one process: the first behind the window is told at once').toHaveLength(1);
+  });
+
+  it('one process that was there before hears it too', async () => {
+    const { bus, another, read, clock } = stage([subscriber(once)], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'refused'));
+    await another().emit(failure('fetch', 'timeout'));
+    await read();
+    clock.now += 1_000;
+    await bus.emit(failure('fetch', 'timeout'));
+    expect(await read()).toEqual([]);
+  });
+
+  it('also while the first is on its way to the model, and when it was let go', async () => {
+    const { bus, another, inbox, read, clock } = stage([subscriber(once)], { foldMs: 0 });
+    await bus.emit(failure('fetch', 'timeout'));
+    const offer = await inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
+    await another().emit(failure('fetch', 'timeout'));
+    await offer?.confirm();
+    expect(await read()).toEqual([]);
+    clock.now += 5_000;
+    expect(await read()).toHaveLength(1);
+  });
+
+  it('a critical interrupts once', async () => {
+    const { bus, another, open, read } = stage([subscriber({ ...once, output: { priority: 'critical' } })]);
+    await bus.emit(failure('fetch', 'timeout'));
+    await read();
+    await another().emit(failure('fetch', 'timeout'));
+    expect((await open()).map((item) => item.notification.level)).toEqual(['error']);
+  });
+
+  it('other details, other keys, other subjects and other subscribers are told at once', async () => {
+    const { bus, another, read, open } = stage(
+      [subscriber(once), subscriber({ id: 'second', events: { types: ['tool.call.timeout'] }, ...once })],
+      { foldMs: 0 },
+    );
+    await bus.emit(failure('fetch', 'timeout'));
+    await bus.emit(failure('fetch', 'timeout', { subject: `${AGENT}#b` }));
+    await read();
+    await another().emit(failure('fetch', 'refused'));
+    await another().emit(failure('read', 'timeout'));
+    await another().emit(failure('fetch', 'timeout', { type: 'tool.call.timeout', key: 'tool_failure:tool.call.failure:fetch' }));
+    await another().emit(failure('fetch', 'timeout', { subject: `${AGENT}#c` }));
+    expect((await open()).map((item) => item.notification.deliver)).toEqual(['now', 'now', 'now', 'now', 'now']);
+  });
+
+  it('what was taken back is news when it comes again', async () => {
+    const { bus, another, read } = stage([subscriber({ ...once, withdraw: { types: ['tool.call.success'] } })], { foldMs: 0 });
+    const keyed = (type: string) => failure('fetch', 'timeout', { type, key: 'k' });
+    await bus.emit(keyed('tool.call.failure'));
+    await another().emit(keyed('tool.call.success'));
+    await another().emit(keyed('tool.call.failure'));
+    expect(await read()).toHaveLength(1);
+    const other = another();
+    await other.emit(keyed('tool.call.failure'));
+    await other.emit(keyed('tool.call.success'));
+    await other.emit(keyed('tool.call.failure'));
+    expect(await read()).toHaveLength(1);
+  });
+
+  it('of states the newest alone is repeated: one that comes back is told at once, in one process and in several', async () => {
+    const { bus, another, read } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
+    const states = ['red', 'green', 'red'];
+    for (const state of states) {
+      await bus.emit(failure('build', state));
+      expect((await read()).join()).toContain(state);
+    }
+    for (const state of ['green', 'red']) {
+      await another().emit(failure('build', state));
+      expect((await read()).join()).toContain(state);
+    }
+    await another().emit(failure('build', 'red'));
+    expect(await read()).toEqual([]);
+  });
+
+  it('what the configuration redacts is recognized', async () => {
+    const { bus, another, read } = stage([subscriber(once)], { foldMs: 0, policy: { redact: ['secret-\\w+'] } });
+    await bus.emit(failure('fetch', 'refused for secret-abc'));
+    expect((await read()).join()).toContain('refused for [redacted]');
+    await another().emit(failure('fetch', 'refused for secret-abc'));
+    expect(await read()).toEqual([]);
+  });
+
+  it('who knows does not ask, and who does not asks for all at once', async () => {
+    const { bus, inbox, another, read } = stage([subscriber(once)], { foldMs: 60_000 });
+    const asked = vi.spyOn(inbox.store, 'items');
+    const looks = (): number => asked.mock.calls.filter(([, query]) => query.kind === 'latest').length;
+    for (let i = 0; i < 50; i++) void bus.emit(failure(`t${i % 5}`, 'timeout'));
+    await bus.flush();
+    expect(looks()).toBe(1);
+    await read();
+    const other = another();
+    for (let i = 0; i < 50; i++) void other.emit(failure(`t${i % 5}`, 'timeout'));
+    await other.flush();
+    expect(looks()).toBe(2);
+    expect(await read()).toEqual([]);
+  });
+
+  it('a log that cannot be looked into keeps nothing from being told', async () => {
+    const { inbox, another, read } = stage([subscriber(once)]);
+    const items = inbox.store.items.bind(inbox.store);
+    vi.spyOn(inbox.store, 'items').mockImplementation((log, query, wait) =>
+      query.kind === 'latest' ? Promise.reject(new Error('busy')) : items(log, query, wait),
+    );
+    await another().emit(failure('fetch', 'timeout'));
+    expect(await read()).toHaveLength(1);
   });
 });
 
@@ -420,6 +559,17 @@ describe('what is taken back', () => {
     ]);
   });
 
+  verifies('bus:scoped', 'of one conversation leaves alone what another was told of', async () => {
+    const { bus, inbox } = stage([mcp]);
+    for (const conversation of ['a', 'b'])
+      await bus.emit({ ...event('disconnected', 'files'), subject: `${AGENT}#${conversation}` });
+    await bus.emit({ ...event('disconnected', 'files'), subject: AGENT });
+    await bus.emit({ ...event('reconnected', 'files'), subject: `${AGENT}#a` });
+    expect((await inbox.open(AGENT)).map((item) => item.audience)).toEqual(['b', '']);
+    await bus.emit({ ...event('reconnected', 'files'), subject: AGENT });
+    expect(await inbox.open(AGENT)).toEqual([]);
+  });
+
   it('what still waits to be counted is forgotten with it', async () => {
     const { bus, open } = stage([mcp], { foldMs: 60_000 });
     const first = bus.emit(event('disconnected', 'files'));
@@ -491,6 +641,94 @@ describe('storms', () => {
     const [line] = await read();
     for (const why of ['first', 'second', 'third']) expect(line).toContain(why);
     expect(line).not.toContain('than are listed');
+  });
+
+  describe('what it only counted', () => {
+    proves('bus:storms-taken-back');
+
+    const restorable = { ...files, withdraw: { types: ['file.restored'] } };
+    const restored = (path: string): EventInput => ({ ...changed(path), type: 'file.restored' });
+    const paths = Array.from({ length: 500 }, (_, i) => `f${i}`);
+
+    it('is taken back when it is over: all of it, and nothing is left to be told', async () => {
+      const { bus, open, read } = stage([restorable]);
+      await emitAll(bus, paths.map(changed));
+      await emitAll(bus, paths.map(restored));
+      expect(await open()).toEqual([]);
+      expect(await read()).toEqual([]);
+    });
+
+    it('is counted down by what is over, once', async () => {
+      const { bus, read } = stage([restorable]);
+      await emitAll(bus, paths.map(changed));
+      const over = paths.filter((path) => path !== 'f0' && path !== 'f499' && path !== 'f400');
+      await emitAll(bus, [...over, ...over].map(restored));
+      const lines = await read();
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain('f0 changed');
+      expect(lines[0]).toContain('3 times');
+    });
+
+    it('a carrier that is composed meanwhile waits for it', async () => {
+      const { bus, read } = stage([restorable], { foldMs: 60_000 });
+      const all = emitAll(bus, paths.map(changed));
+      await bus.flush();
+      await all;
+      const back = emitAll(bus, paths.map(restored));
+      expect(await read()).toEqual([]);
+      await back;
+    });
+
+    it('before it is written it is not written at all', async () => {
+      const { bus, open } = stage([restorable], { foldMs: 60_000 });
+      const all = emitAll(bus, paths.map(changed));
+      const back = emitAll(bus, paths.map(restored));
+      await bus.flush();
+      await Promise.all([all, back]);
+      expect(await open()).toEqual([]);
+    });
+
+    it('while it is being written it is taken off as soon as it is written', async () => {
+      const { bus, open } = stage([restorable]);
+      const all = emitAll(bus, paths.map(changed));
+      const writing = bus.flush();
+      const back = emitAll(bus, paths.map(restored));
+      await Promise.all([all, writing, back]);
+      expect(await open()).toEqual([]);
+      expect(bus.pending).toBe(false);
+    });
+
+    it('what was told is told: nothing is taken off a later storm', async () => {
+      const { bus, read } = stage([restorable]);
+      await emitAll(bus, paths.map(changed));
+      expect((await read()).join()).toContain('500 times');
+      await emitAll(
+        bus,
+        Array.from({ length: 100 }, (_, i) => changed(`later-${i}`)),
+      );
+      await emitAll(bus, paths.map(restored));
+      expect((await read()).join()).toContain('100 times');
+    });
+
+    it('of what comes again and again while it is open, the count stays true', async () => {
+      const { bus, read } = stage([restorable]);
+      for (let i = 0; i < 3; i++) {
+        await emitAll(bus, paths.map(changed));
+        await emitAll(bus, paths.map(restored));
+      }
+      await emitAll(bus, paths.map(changed));
+      expect((await read()).join()).toContain('500 times');
+    });
+  });
+
+  it('an event whose id is as long as ids may be is counted like any other', async () => {
+    const { bus, open } = stage([files]);
+    const id = (n: number): string => `${'x'.repeat(240)}${n}`;
+    await emitAll(
+      bus,
+      Array.from({ length: 50 }, (_, i) => ({ ...changed(`f${i}`), id: id(i) })),
+    );
+    expect((await open()).reduce((sum, item) => sum + item.count, 0)).toBe(50);
   });
 
   it('newer states of one thing are no storm', async () => {

@@ -3,11 +3,12 @@
  * what they make of it is queued for that subject and for nobody else. One bus serves one inbox; nothing in it is shared
  * between buses but the log.
  */
-import { parseAddress, logOf, type Address } from '../core/address.ts';
+import { parseAddress, logOf, type Address, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
+import { makeEvent, messageOf, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
+import { ANYONE, type Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
-import type { Inbox } from '../inbox/index.ts';
+import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
@@ -36,6 +37,9 @@ const IDS_KEPT = 10_000;
 /** An agent's events that lead to notifications that lead to events end here. */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
+/** So far back it is looked for what was told of late. */
+const PAGE = 100;
+const PAGES = 10;
 
 export function createBus(deps: BusDeps): Bus {
   return new Bus(deps);
@@ -189,7 +193,10 @@ export class Bus implements Emitter, AsyncDisposable {
   async #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
     const key = keyOf(subscriber, event);
     if (key === undefined) return { subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' };
-    return this.#channel(subscriber, event.subject, address, now).withdraw(key, event.type, now);
+    const channel = this.#channel(subscriber, event.subject, address, now);
+    const heard = channel.withdraw(key, event.type, now);
+    if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, now.tick);
+    return heard;
   }
 
   #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
@@ -199,6 +206,8 @@ export class Bus implements Emitter, AsyncDisposable {
     if (known !== undefined && known.subscriber === subscriber) return known;
     if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
     if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
+    const audience = address.kind === 'conversation' ? address.conversation : ANYONE;
+    const isIts = (item: Item): boolean => item.notification.subscriber?.id === subscriber.id && item.audience === audience;
     const channel = new Channel(
       subscriber,
       {
@@ -214,13 +223,24 @@ export class Bus implements Emitter, AsyncDisposable {
         },
         withdraw: async (key, reason) => {
           if (address.kind === 'project') return [];
-          const withdrawn = await this.#inbox.withdraw(logOf(address), { key }, { by: subscriber.id, reason });
-          return withdrawn.flatMap(({ id, result }) => (result === 'withdrawn' || result === 'maybe_seen' ? [id] : []));
+          // What another conversation was told of is for that one to be over.
+          const open = await this.#inbox.store.items(logOf(address), { kind: 'key', key });
+          const mine = open.filter((item) => address.kind === 'agent' || item.audience === address.conversation);
+          const why = { by: subscriber.id, reason };
+          const ids = [...new Set(mine.map((item) => item.id))];
+          const withdrawn = await Promise.all(ids.map((id) => this.#inbox.withdraw(logOf(address), { id }, why)));
+          return withdrawn.flat().flatMap(({ id, result }) => (result === 'withdrawn' || result === 'maybe_seen' ? [id] : []));
         },
-        countOpen: async () => {
-          if (address.kind === 'project') return 0;
-          const open = await this.#inbox.store.items(logOf(address), { kind: 'open' });
-          return open.filter(({ notification: n }) => n.subscriber?.id === subscriber.id && !n.subscriber.rest).length;
+        open: async () => {
+          if (address.kind === 'project') return [];
+          return (await this.#inbox.store.items(logOf(address), { kind: 'open' })).filter(isIts);
+        },
+        lately: async (since) => (address.kind === 'project' ? [] : this.#since(logOf(address), since, isIts)),
+        redacted: (event) => {
+          const { redact } = this.#inbox.policies.policy(address.project);
+          if (redact.length === 0) return event;
+          const clean = redactor(redact);
+          return { ...event, message: clean(messageOf(event)), data: redactedJson(event.data, clean) as Event['data'] };
         },
         foldMs: this.#deps.foldMs ?? FOLD_MS,
       },
@@ -228,6 +248,20 @@ export class Bus implements Emitter, AsyncDisposable {
     );
     this.#channels.set(name, channel);
     return channel;
+  }
+
+  /** The items of a log that were queued since then, newest first. */
+  async #since(log: LogKey, since: number, wanted: (item: Item) => boolean): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let page = 0; page < PAGES; page++) {
+      const items = await this.#inbox.store.items(log, { kind: 'latest', limit: PAGE, before });
+      const late = items.filter((item) => item.at >= since);
+      found.push(...late.filter(wanted));
+      if (late.length < PAGE) break;
+      before = late.at(-1)?.seq ?? 0;
+    }
+    return found;
   }
 
   /** Channels that nobody uses are let go, so that their number follows the addresses in use. */

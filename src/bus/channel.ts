@@ -3,45 +3,47 @@
  * counted and queued after that, where the inbox folds it onto the first. Storms: beyond so many different things that are
  * open at once the others are only counted. What is written, is written in the order of the events.
  */
-import { messageOf, type Event, type Heard } from '../core/event.ts';
+import type { Event, Heard } from '../core/event.ts';
+import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
-import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
+import { levelFor, restKeyOf, shape, shapeRest, type Shaped } from './shape.ts';
+import { Storm, Tally, type Detail } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
+import { detailOfEvent, toldBy, type Told } from './told.ts';
 
 export type ChannelDeps = {
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
-  /** How many notifications of the subscriber are open there. */
-  readonly countOpen: () => Promise<number>;
+  /** The notifications of the subscriber that are open there. */
+  readonly open: () => Promise<readonly Item[]>;
+  /** Those that were queued there since then (epoch ms), by whomever, newest first. */
+  readonly lately: (since: number) => Promise<readonly Item[]>;
+  /** The event as the log has it. */
+  readonly redacted: (event: Event) => Event;
   readonly foldMs: number;
 };
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** One different detail of a key, counted. */
-type Detail = { event: Event; count: number };
-
 /** What waits for the end of the fold. `done`: what became of it, for all who emitted it. */
 type Waiting = { readonly details: Map<string, Detail>; readonly done: PromiseWithResolvers<Heard> };
 
-/** `leadTick`: when the fold of now began. `told`: each different detail of late and when it was queued. */
-type Key = { leadTick: number; readonly told: Map<string, number>; waiting: Waiting | undefined };
+/** `leadTick`: when the fold of now began. `told`: what this process told of late. */
+type Key = { leadTick: number; readonly told: Told; waiting: Waiting | undefined };
+
+/** So much of what a notification counts is over. `done`: it counts no more of it. */
+type Over = { count: number; readonly done: PromiseWithResolvers<void> };
 
 /** `at`: the store's time, epoch ms. `tick`: ms that only run forward, for the fold. */
 export type Moment = { readonly at: number; readonly tick: number };
-
-/** What there was too much of at once. `more`: beyond the details. */
-type Storm = {
-  readonly details: Map<string, Detail & { readonly key: string | undefined }>;
-  more: number;
-  last: Event;
-  readonly done: PromiseWithResolvers<Heard>;
-};
 
 /** So many different things stay open at once, beside one line's worth; the rest is counted. Of errors more are listed. */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
+
+/** Looking what others have told takes at most so much of the time. */
+const LOOKING = 1 / 20;
 
 export class Channel {
   readonly subscriber: Subscriber;
@@ -51,6 +53,15 @@ export class Channel {
   /** How many different things may still be queued before it is looked how many are open. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
+  /** What the notification counts that stands for the rest of storms, while it is open. */
+  readonly #counted = new Tally();
+  /** So much of it is over, and still counted. */
+  #over: Over | undefined;
+  /** The event whose words it has; how often it was counted anew. */
+  #rest: { readonly event: Event; version: number } | undefined;
+  /** What others have told of late, as of `#lookTick`: the next look is not before. */
+  #lately = new Map<string, Told>();
+  #lookTick = Number.NEGATIVE_INFINITY;
   #tail: Promise<unknown> = Promise.resolve();
   #writing = 0;
   /** When something last happened, and when something has to be flushed; ticks. */
@@ -80,19 +91,35 @@ export class Channel {
     return this.#tell({ event, count: 1 }, key, now);
   }
 
-  /** The state is gone: what is open is taken back, what waits is forgotten. */
+  /** The state is gone: what is open is taken back or taken off the count, what waits is forgotten. */
   withdraw(key: string, reason: string, now: Moment): Promise<Heard> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
+    this.#lately.delete(key);
+    this.#storm?.takeBack(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
-    return this.#write(async () => ({ subscriber: id, kind: 'withdrew', ids: await this.#deps.withdraw(key, reason) }));
+    if (this.#rest !== undefined || this.#writing > 0) this.dueAt = Math.min(this.dueAt, now.tick + this.#deps.foldMs);
+    const written = this.#write(async () => {
+      const ids = await this.#deps.withdraw(key, reason);
+      const count = this.#counted.take(key);
+      if (count > 0) {
+        this.#over ??= { count: 0, done: Promise.withResolvers<void>() };
+        this.#over.count += count;
+      }
+      return { ids, counted: count > 0 ? this.#over?.done.promise : undefined };
+    });
+    return written.then(async ({ ids, counted }) => {
+      await counted;
+      return { subscriber: id, kind: 'withdrew', ids };
+    });
   }
 
   /** Writes what is due; with `all` also what is not. Resolves when everything is written, whatever became of it. */
   async flush(now: Moment, all = false): Promise<void> {
-    if (all || now.tick >= this.dueAt) {
+    const isDue = all || now.tick >= this.dueAt;
+    if (isDue) {
       this.dueAt = Number.POSITIVE_INFINITY;
       this.#forget(now);
       for (const [key, known] of this.#keys) {
@@ -102,6 +129,10 @@ export class Channel {
       }
       if (this.#storm) this.#writeStorm(this.#storm, now);
     }
+    await this.#tail;
+    if (!isDue || this.#over === undefined) return;
+    // What is over is known when it has been taken back.
+    this.#countAnew(this.#over);
     await this.#tail;
   }
 
@@ -113,44 +144,74 @@ export class Channel {
   }
 
   /** Queues it, and begins a fold of its key. What was not queued was not told. */
-  #tell({ event, count }: Detail, key: string | undefined, now: Moment): Promise<Heard> {
-    const shaped = this.#shaped({ event, count }, key, now);
+  #tell(detail: Detail, key: string | undefined, now: Moment): Promise<Heard> {
+    const known = key === undefined ? undefined : this.#lead(key, now);
     return this.#write(async () => {
       let heard: Heard | undefined;
       try {
-        heard = this.#heard(await this.#deps.queue(shaped));
+        heard = await this.#queue(detail, { key, known }, now);
         return heard;
       } finally {
-        if (key !== undefined && (heard === undefined || heard.kind === 'skipped')) this.#keys.get(key)?.told.clear();
+        if (heard === undefined || heard.kind === 'skipped') known?.told.clear();
       }
     });
   }
 
-  /** The same again within the dedupe window is told when that is over, and interrupts nobody a second time. */
-  #shaped({ event, count }: Detail, key: string | undefined, now: Moment): Shaped {
-    const shaped = shape(this.subscriber, event, key);
-    const input = count === 1 ? shaped.input : { ...shaped.input, count };
-    if (key === undefined) return { ...shaped, input };
+  /** What comes of the key from now on folds. */
+  #lead(key: string, now: Moment): Key {
     if (this.#keys.size >= KEYS) this.#forget(now);
     const known = this.#keys.get(key) ?? { leadTick: now.tick, told: new Map<string, number>(), waiting: undefined };
     this.#keys.set(key, known);
     known.leadTick = now.tick;
-    const detail = detailOf(event);
-    const told = known.told.get(detail);
-    const overAt = told === undefined ? now.at : told + this.subscriber.batching.dedupeWindowMs;
-    if (overAt <= now.at) {
-      if (known.told.size >= DETAILS) known.told.delete(known.told.keys().next().value ?? '');
-      known.told.set(detail, now.at);
-      return { ...shaped, input };
+    return known;
+  }
+
+  /** The same again within the dedupe window is told when that is over, and interrupts nobody a second time. */
+  async #queue(
+    { event, count }: Detail,
+    { key, known }: { readonly key: string | undefined; readonly known: Key | undefined },
+    now: Moment,
+  ): Promise<Heard> {
+    const shaped = shape(this.subscriber, event, key);
+    const input = count === 1 ? shaped.input : { ...shaped.input, count };
+    if (key === undefined || known === undefined) return this.#heard(await this.#deps.queue({ ...shaped, input }));
+    const detail = detailOfEvent(event);
+    const { dedupeWindowMs } = this.subscriber.batching;
+    const { told } = known;
+    const isOver = (at: number | undefined): boolean => at === undefined || at + dedupeWindowMs <= now.at;
+    let first = told.get(detail);
+    // Asked of the log only where this process does not know better.
+    if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
+    if (!isOver(first)) {
+      const level = input.level === 'critical' ? { level: 'error' as const } : {};
+      const deliver = { at: (first ?? 0) + dedupeWindowMs };
+      told.set(detail, first ?? now.at);
+      return this.#heard(await this.#deps.queue({ ...shaped, input: { ...input, ...level, deliver } }));
     }
-    const level = input.level === 'critical' ? { level: 'error' as const } : {};
-    return { ...shaped, input: { ...input, ...level, deliver: { at: overAt } } };
+    if (this.subscriber.output.supersede) {
+      told.clear();
+      this.#lately.delete(key);
+    }
+    if (told.size >= DETAILS) told.delete(told.keys().next().value ?? '');
+    told.set(detail, now.at);
+    return this.#heard(await this.#deps.queue({ ...shaped, input }));
+  }
+
+  /** When the same was told, by whomever; undefined where nobody did of late, or where it cannot be found out. */
+  async #toldByOthers(event: Event, key: string, now: Moment): Promise<number | undefined> {
+    if (now.tick >= this.#lookTick) {
+      const began = performance.now();
+      const items = await this.#deps.lately(now.at - this.subscriber.batching.dedupeWindowMs).catch(() => []);
+      this.#lately = toldBy(this.subscriber, items);
+      this.#lookTick = now.tick + Math.max(this.#deps.foldMs, (performance.now() - began) / LOOKING);
+    }
+    return this.#lately.get(key)?.get(detailOfEvent(this.#deps.redacted(event)));
   }
 
   #wait(known: Key, event: Event): Promise<Heard> {
     const waiting = (known.waiting ??= { details: new Map(), done: Promise.withResolvers<Heard>() });
     if (event.supersede ?? this.subscriber.output.supersede) waiting.details.clear();
-    const text = detailOf(event);
+    const text = detailOfEvent(event);
     const detail = waiting.details.get(text) ?? (waiting.details.size < DETAILS ? undefined : lastOf(waiting.details));
     if (detail) {
       detail.count++;
@@ -172,15 +233,8 @@ export class Channel {
   }
 
   #count(event: Event, key: string | undefined, tick: number): Promise<Heard> {
-    const storm = (this.#storm ??= { details: new Map(), more: 0, last: event, done: Promise.withResolvers<Heard>() });
-    storm.last = event;
-    const name = key ?? event.id;
-    const detail = storm.details.get(name);
-    if (detail) {
-      detail.count++;
-      detail.event = event;
-    } else if (storm.details.size < this.#burst) storm.details.set(name, { event, count: 1, key });
-    else storm.more++;
+    const storm = (this.#storm ??= new Storm(event, this.#burst));
+    storm.count(event, key);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     return storm.done.promise;
   }
@@ -189,24 +243,48 @@ export class Channel {
   #writeStorm({ details, more, last, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const written = this.#write(async () => {
-      const open = await this.#deps.countOpen();
+      const open = (await this.#deps.open()).filter((item) => !item.notification.subscriber?.rest).length;
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
       let heard: Heard | undefined;
-      let counted = more;
       for (const { event, count, key } of details.values()) {
         if (!this.#mayQueue(event)) {
-          counted += count;
+          more.add(key, count);
           continue;
         }
-        heard = this.#heard(await this.#deps.queue(this.#shaped({ event, count }, key, now)));
+        heard = await this.#queue({ event, count }, { key, known: key === undefined ? undefined : this.#lead(key, now) }, now);
       }
-      if (counted > 0) heard = this.#heard(await this.#deps.queue(shapeRest(this.subscriber, last, counted)));
+      if (more.total > 0) heard = await this.#queueRest(last, more);
       return heard;
     });
     written.then(
       (heard) => done.resolve(heard ?? { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' }),
       done.reject,
     );
+  }
+
+  async #queueRest(event: Event, more: Tally): Promise<Heard> {
+    const heard = this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more.total)));
+    // Into an open one it was counted; else that was read, and what it counted was told.
+    if (heard.kind !== 'folded') this.#counted.clear();
+    this.#counted.addAll(more);
+    if (this.subscriber.withdraw !== undefined) this.#rest = { event, version: 0 };
+    return heard;
+  }
+
+  /** The notification that counts is taken back, and told anew without what is over. */
+  #countAnew(over: Over): void {
+    this.#over = undefined;
+    const written = this.#write(async () => {
+      const key = restKeyOf(this.subscriber);
+      const open = (await this.#deps.open()).find((item) => item.notification.key === key);
+      const left = (open?.count ?? 0) - over.count;
+      if (open === undefined || this.#rest === undefined) return this.#counted.clear();
+      await this.#deps.withdraw(key, `${over.count} of them are over`);
+      this.#rest.version++;
+      if (left > 0) await this.#deps.queue(shapeRest(this.subscriber, this.#rest.event, left, this.#rest.version));
+      else this.#counted.clear();
+    });
+    written.then(over.done.resolve, over.done.reject);
   }
 
   /** False when as many as are listed at once were queued since it was last seen how many are still open. */
@@ -241,9 +319,3 @@ const KEYS = 1_000;
 const DETAILS = 50;
 
 const lastOf = (details: ReadonlyMap<string, Detail>): Detail | undefined => [...details.values()].at(-1);
-
-/** What differs from call to call without being news: failures that read the same are one detail. */
-const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'timestamp']);
-
-const detailOf = (event: Event): string =>
-  `${messageOf(event)}\n${JSON.stringify(event.data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;

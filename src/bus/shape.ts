@@ -1,6 +1,6 @@
 /** What a subscriber makes of an event: the notification that is queued. Decided from values alone. */
-import { kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
-import { levelRank, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
+import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
 import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscriber } from './subscriber.ts';
 
 export type Shaped = { readonly input: NotificationInput; readonly subscribed: Subscribed };
@@ -52,21 +52,26 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** Counts what a storm has too many of, under one key. */
-export function shapeRest(subscriber: Subscriber, event: Event, count: number): Shaped {
+/** Counts what a storm has too many of, under one key. `version`: how often it was counted anew. */
+export function shapeRest(subscriber: Subscriber, event: Event, count: number, version = 0): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
-  const { data: _data, about: _about, ...rest } = input;
+  const { data: _data, about: _about, id = '', ...rest } = input;
   return {
     input: {
       ...rest,
-      id: `${input.id}~rest`,
+      id: `${id.length <= ID_CHARS ? id : `${id.slice(0, ID_CHARS - 17)}~${checksum(id)}`}~rest${version === 0 ? '' : `.${version}`}`,
       message: `more ${event.type} events than are listed`,
-      key: `${subscriber.id}:~rest`,
+      key: restKeyOf(subscriber),
       count,
     },
     subscribed: { ...subscribed, rest: true },
   };
 }
+
+/** Leaves room for what is put behind it. */
+const ID_CHARS = LIMITS.idChars - 20;
+
+export const restKeyOf = ({ id }: Subscriber): string => `${id}:~rest`;
 
 function capped(level: Level, event: Event): Level {
   const outside = event.origin?.agent !== undefined || /^webhook\b/.test(event.source);

@@ -1,0 +1,44 @@
+/** What a subscriber has told of late, as the log knows it: other processes tell too. Decided from values alone. */
+import { messageOf, type Event } from '../core/event.ts';
+import type { Item } from '../core/items.ts';
+import type { Json } from '../core/json.ts';
+import { matchesType } from './matching.ts';
+import type { Subscriber } from './subscriber.ts';
+
+/** Each different detail of a key and when it was queued first, epoch ms. */
+export type Told = Map<string, number>;
+
+/** What differs from call to call without being news: failures that read the same are one detail. */
+const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'timestamp']);
+
+/** What reads the same is the same. */
+export const detailOf = (message: string, data: Json): string =>
+  `${message}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
+
+export const detailOfEvent = (event: Event): string => detailOf(messageOf(event), event.data);
+
+/**
+ * By key, from the subscriber's `items`, newest first. What was taken back, or was over since, is news when it comes
+ * again; of states the newest alone was told.
+ */
+export function toldBy({ withdraw, output }: Subscriber, items: readonly Item[]): Map<string, Told> {
+  const told = new Map<string, Told>();
+  const over = new Set<string>();
+  for (const { notification, outcome, at, lastAt, differs } of items) {
+    const { key, message, data = {}, deliver, subscriber } = notification;
+    if (key === undefined || subscriber?.rest || over.has(key)) continue;
+    if (outcome === 'withdrawn' || withdraw?.types.some((type) => matchesType(type, subscriber?.event.type ?? ''))) {
+      over.add(key);
+      continue;
+    }
+    // A repetition itself: it waits for the end of the window of the first.
+    if (typeof deliver === 'object' && 'at' in deliver) continue;
+    const details = told.get(key) ?? new Map<string, number>();
+    told.set(key, details);
+    const add = (detail: string, when: number): void => void (details.has(detail) || details.set(detail, when));
+    add(detailOf(message, data), at);
+    for (const other of differs) add(detailOf(other.message ?? message, other.data ?? data), lastAt);
+    if (output.supersede) over.add(key);
+  }
+  return told;
+}

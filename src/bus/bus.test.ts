@@ -204,6 +204,20 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
+  it('also where nobody said it in words', async () => {
+    const { bus, read } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
+    const wordless = (id: string): EventInput => ({
+      type: 'tool.call.failure',
+      source: 'agent',
+      subject: AGENT,
+      data: { tool_name: 'fetch', call_id: id },
+    });
+    await bus.emit(wordless('call_1'));
+    expect(await read()).toHaveLength(1);
+    await bus.emit(wordless('call_2'));
+    expect(await read()).toEqual([]);
+  });
+
   it('other details are told at once', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));

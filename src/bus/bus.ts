@@ -5,7 +5,7 @@
  */
 import { parseAddress, logOf, type Address, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { makeEvent, messageOf, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
+import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
@@ -240,7 +240,12 @@ export class Bus implements Emitter, AsyncDisposable {
           const { redact } = this.#inbox.policies.policy(address.project);
           if (redact.length === 0) return event;
           const clean = redactor(redact);
-          return { ...event, message: clean(messageOf(event)), data: redactedJson(event.data, clean) as Event['data'] };
+          const { message } = event;
+          return {
+            ...event,
+            ...(message === undefined ? {} : { message: clean(message) }),
+            data: redactedJson(event.data, clean) as Event['data'],
+          };
         },
         foldMs: this.#deps.foldMs ?? FOLD_MS,
       },

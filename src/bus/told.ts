@@ -11,11 +11,16 @@ export type Told = Map<string, number>;
 /** What differs from call to call without being news: failures that read the same are one detail. */
 const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'timestamp']);
 
-/** What reads the same is the same. */
-export const detailOf = (message: string, data: Json): string =>
-  `${message}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
+/** What reads the same is the same. A message that is made of the data says no more than these. */
+function detailOf(type: string, message: string | undefined, data: Json): string {
+  const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
+  return `${own}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
+}
 
-export const detailOfEvent = (event: Event): string => detailOf(messageOf(event), event.data);
+export const detailOfEvent = ({ type, message, data }: Event): string => detailOf(type, message, data);
+
+const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
+  typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
  * By key, from the subscriber's `items`, newest first. What was taken back, or was over since, is news when it comes
@@ -36,8 +41,9 @@ export function toldBy({ withdraw, output }: Subscriber, items: readonly Item[])
     const details = told.get(key) ?? new Map<string, number>();
     told.set(key, details);
     const add = (detail: string, when: number): void => void (details.has(detail) || details.set(detail, when));
-    add(detailOf(message, data), at);
-    for (const other of differs) add(detailOf(other.message ?? message, other.data ?? data), lastAt);
+    const type = subscriber?.event.type ?? '';
+    add(detailOf(type, message, data), at);
+    for (const other of differs) add(detailOf(type, other.message ?? message, other.data ?? data), lastAt);
     if (output.supersede) over.add(key);
   }
   return told;

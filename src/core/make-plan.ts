@@ -65,14 +65,9 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     if (filtered !== undefined) return close(item, 'filter', 'filtered', filtered);
     const { expiresAt, about } = item.notification;
     if (typeof expiresAt === 'number' && expiresAt <= now)
-      return close(item, 'relevance', 'expired', `expired ${new Date(expiresAt).toISOString()}`);
+      return close(item, 'relevance', 'expired', `expired ${timeText(expiresAt)}`);
     if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
-      return close(
-        item,
-        'relevance',
-        'known',
-        `the agent knows ${about} since ${new Date(facts.known[about] ?? 0).toISOString()}`,
-      );
+      return close(item, 'relevance', 'known', `the agent knows ${about} since ${timeText(facts.known[about] ?? 0)}`);
     return true;
   });
 
@@ -101,7 +96,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   const { deliver = 'next', level } = item.notification;
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return now >= deliver.at ? undefined : `waits until ${new Date(deliver.at).toISOString()}`;
+    if ('at' in deliver) return now >= deliver.at ? undefined : `waits until ${timeText(deliver.at)}`;
     if ('afterTool' in deliver) {
       const points = DUE_AT.after_tool as readonly ContactPoint[];
       if (points.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
@@ -116,6 +111,12 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   if (points === 'any' || points.includes(point) || !has(facts, points)) return undefined;
   if (now - item.at >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
+}
+
+/** A log may hold times that no date has: whoever queued one must not keep all else from its agent. */
+function timeText(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
 /** An empty list means that nothing is known of the host: then nothing is assumed to be missing. */

@@ -191,15 +191,15 @@ export function makeNotification(
   if (input.ttlMs !== undefined && input.expiresAt !== undefined) refuse('ttlMs', input.ttlMs, 'give either ttlMs or expiresAt');
   if (input.ttlMs !== undefined && !(Number.isFinite(input.ttlMs) && input.ttlMs > 0))
     refuse('ttlMs', input.ttlMs, 'is a number of milliseconds above 0');
-  if (input.expiresAt !== undefined && input.expiresAt !== null && !Number.isFinite(input.expiresAt))
+  if (input.expiresAt !== undefined && input.expiresAt !== null && !isTime(input.expiresAt))
     refuse('expiresAt', input.expiresAt, 'is epoch milliseconds or null');
 
   if (input.count !== undefined && !(Number.isInteger(input.count) && input.count >= 1))
     refuse('count', input.count, 'is a whole number from 1');
-  if (input.firstAt !== undefined && !Number.isFinite(input.firstAt)) refuse('firstAt', input.firstAt, 'is epoch milliseconds');
+  if (input.firstAt !== undefined && !isTime(input.firstAt)) refuse('firstAt', input.firstAt, 'is epoch milliseconds');
 
   const ttl = input.ttlMs ?? made.ttlMs[level];
-  const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : made.now + ttl) : input.expiresAt;
+  const expiresAt = input.expiresAt === undefined ? (ttl === null ? null : Math.min(made.now + ttl, LAST_TIME)) : input.expiresAt;
   const key = optional('key', input.key, LIMITS.keyChars);
   const about = optional('about', input.about, 4096);
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
@@ -229,6 +229,10 @@ export function makeNotification(
   };
 }
 
+/** The last that a date can have, epoch milliseconds: what is beyond has no form in which anybody could be told of it. */
+const LAST_TIME = 8.64e15;
+const isTime = (value: number): boolean => Math.abs(value) <= LAST_TIME;
+
 function checkDeliver(
   deliver: Deliver | undefined,
   refuse: (field: string, value: unknown, allowed: string) => never,
@@ -239,7 +243,7 @@ function checkDeliver(
       ? deliver
       : refuse('deliver', deliver, `is one of ${MOMENTS.join(', ')}, {at}, {afterTurns} or {afterTool}`);
   if (typeof deliver === 'object' && deliver !== null) {
-    if ('at' in deliver && Number.isFinite(deliver.at)) return { at: deliver.at };
+    if ('at' in deliver && isTime(deliver.at)) return { at: deliver.at };
     if ('afterTurns' in deliver && Number.isInteger(deliver.afterTurns) && deliver.afterTurns > 0)
       return { afterTurns: deliver.afterTurns };
     if ('afterTool' in deliver && typeof deliver.afterTool === 'string' && /^\S{1,256}$/.test(deliver.afterTool))

@@ -217,6 +217,7 @@ export const REQUIREMENTS = {
   'chat:pending': { behaviour: 'What waits is shown as waiting until it rides, and then where it rode.' },
   'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue; twice stops, once more quits.' },
   'chat:safe': { behaviour: 'Nothing that a model, a tool or a notification says steers the terminal.' },
+  'chat:fork': { behaviour: 'A conversation begins as another one is or was, and the model reads what it had read.' },
   'chat:resume': {
     behaviour: 'After kill -9 a conversation goes on with its turn, and the model is sent what it was sent before.',
   },
@@ -294,6 +295,9 @@ export const REQUIREMENTS = {
   'console:accessible': { behaviour: 'axe finds no serious fault on any page, light and dark, at 1280 and at 390 pixels.' },
   'console:small': { behaviour: 'The console is under 150 kB gzipped, asks nobody but its server, and has nothing inline.' },
   'console:keys': { behaviour: 'Everything is reached by the keyboard, and the focus is always seen.' },
+  'console:long': {
+    behaviour: 'However long a conversation is and however much waits, all of it can be read, and the page holds a part of it.',
+  },
   'console:teaches': { behaviour: 'Where there is nothing, the page says why and what to do next.' },
 
   // The server, its client and its tokens.

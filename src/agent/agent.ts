@@ -20,6 +20,7 @@ import {
 import type { Carried, Conversation, Inbox } from '../inbox/index.ts';
 import type { BudgetOptions, Usage } from '../sources/budget.ts';
 import type { Tool } from '../sources/tool.ts';
+import { TASK_TOOLS } from '../tasks/index.ts';
 import { askModel, type Answer } from './answer.ts';
 import { runBatch } from './batch.ts';
 import { EventQueue, type AgentEvent } from './events.ts';
@@ -141,6 +142,7 @@ export class Agent implements AsyncDisposable {
       host: 'earpiece',
       carrier: 'agent',
       pulls: true,
+      has: TASK_TOOLS.map(({ name }) => name).filter((name) => options.tools?.some((tool) => tool.name === name)),
       process: this.inbox.owner,
       points: ['turn_start', 'cycle_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
       ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
@@ -197,17 +199,7 @@ export class Agent implements AsyncDisposable {
 
   async open(): Promise<void> {
     await this.inbox.holdWriter(this.conversation);
-    for (let after = 0; ;) {
-      const page = await this.inbox.store.read({
-        log: this.conversation.log,
-        conversation: this.conversation.id,
-        after,
-        limit: 1_000,
-      });
-      this.#records.push(...page.map(({ body }) => body));
-      after = page.at(-1)?.seq ?? after;
-      if (page.length < 1_000) break;
-    }
+    for await (const { body } of this.inbox.transcript(this.conversation)) this.#records.push(body);
     const lost = unanswered(this.#records);
     if (lost.length > 0)
       await this.#record(

@@ -1,5 +1,5 @@
 /** Which conversation `chat` and `run` write: a new one, or one to go on with. */
-import { formatAddress, logOf, type LogKey } from '../../core/address.ts';
+import { formatAddress, logOf, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
@@ -11,6 +11,10 @@ export type Wish = {
   readonly as?: string;
   /** True: the one that was seen last. */
   readonly resume?: string | true;
+  /** A new one that begins as this one; true: as the one that was seen last. */
+  readonly fork?: string | true;
+  /** Of what is forked, only so many turns. */
+  readonly turns?: number;
   /** What a new one is called after: `chat`, `run`. */
   readonly kind: string;
 };
@@ -23,6 +27,8 @@ export type Choice = {
   readonly named: boolean;
   /** It has records. */
   readonly goesOn: boolean;
+  /** A turn of it that was cut off is its own to go on with; a fork leaves it to whoever leads the other. */
+  readonly resumes: boolean;
   /** What it was begun with; empty for a new one. */
   readonly begun: Begun;
 };
@@ -37,28 +43,59 @@ export type Begun = {
 /** Our agent where nobody says which. */
 const AGENT = 'agent';
 
-export async function chooseConversation(ear: Earpiece, { as, resume, kind }: Wish): Promise<Choice> {
-  const { log, named } = agentOf(ear, as);
-  const conversation = await idOf(ear, log, named, resume, kind);
-  const goesOn =
-    (await ear.store.read({ log, conversation: conversation as never, types: ['chat_request'], limit: 1 })).length > 0;
-  if (typeof resume === 'string' && !goesOn) throw await unknown(ear, log, resume);
+export async function chooseConversation(ear: Earpiece, wish: Wish): Promise<Choice> {
+  const { log, named } = agentOf(ear, wish.as);
+  if (wish.fork !== undefined && wish.resume !== undefined)
+    throw new EarpieceError('bad_argument', '--resume goes on with a conversation, --fork begins another one like it: say one');
+  if (wish.turns !== undefined && wish.fork === undefined)
+    throw new EarpieceError('bad_argument', '--turns says how much of a conversation is forked: it needs --fork');
+  const conversation =
+    wish.fork === undefined ? await idOf(ear, log, named, wish.resume, wish.kind) : await forkOf(ear, log, named, wish);
+  const goesOn = wish.fork !== undefined || (await hasRequests(ear, log, conversation));
+  if (typeof wish.resume === 'string' && !goesOn) throw await unknown(ear, log, wish.resume);
   return {
     address: `${log}#${conversation}`,
     log,
     conversation,
     named: named !== undefined,
     goesOn,
+    resumes: goesOn && wish.fork === undefined,
     begun: await begunWith(ear, log, conversation),
   };
+}
+
+async function forkOf(ear: Earpiece, log: LogKey, named: string | undefined, { fork, turns, kind }: Wish): Promise<string> {
+  const from = typeof fork === 'string' ? fork.slice(fork.lastIndexOf('#') + 1) : await newestOf(ear, log, 'fork');
+  if (!(await hasRequests(ear, log, from))) throw await unknown(ear, log, from);
+  const upTo = turns === undefined ? undefined : await endOfTurn(ear, log, from, turns);
+  const to = named ?? (await newId(ear, log, kind));
+  return (await ear.fork({ log, id: from as ConversationId }, { to, ...(upTo === undefined ? {} : { upTo }) })).conversation;
+}
+
+/** The last record of its n-th turn. */
+async function endOfTurn(ear: Earpiece, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
+  const begins: number[] = [];
+  for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
+    begins.push(seq);
+  if (turns > begins.length)
+    throw new EarpieceError('bad_argument', `--turns ${turns}: ${log}#${conversation} has ${begins.length}`);
+  const next = begins[turns];
+  return next === undefined ? undefined : next - 1;
+}
+
+async function hasRequests(ear: Earpiece, log: LogKey, conversation: string): Promise<boolean> {
+  for await (const _ of ear.transcript({ log, id: conversation as ConversationId }, { types: ['chat_request'] })) return true;
+  return false;
 }
 
 /** What a conversation is begun with stays with it: another system text would change the prompt from its first byte. */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 
 async function begunWith(ear: Earpiece, log: LogKey, conversation: string): Promise<Begun> {
-  const deltas = await ear.store.read({ log, conversation: conversation as never, types: ['config_delta'] });
-  return Object.assign({}, ...deltas.map(({ body }) => (body as unknown as { delta?: Begun }).delta ?? {})) as Begun;
+  const begun: Begun = {};
+  for await (const { body } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['config_delta'] }))
+    Object.assign(begun, (body as unknown as { delta?: Begun }).delta);
+  return begun;
 }
 
 function agentOf(ear: Earpiece, as: string | undefined): { log: LogKey; named?: string } {
@@ -90,11 +127,15 @@ async function idOf(
     return id;
   }
   if (named !== undefined) return named;
-  if (resume === undefined) return newId(ear, log, kind);
-  const newest =
-    (await conversationsOf(ear, log)).find((presence) => !isHeld(ear, presence)) ?? (await conversationsOf(ear, log))[0];
+  return resume === undefined ? newId(ear, log, kind) : newestOf(ear, log, 'resume');
+}
+
+async function newestOf(ear: Earpiece, log: LogKey, option: 'resume' | 'fork'): Promise<string> {
+  const all = await conversationsOf(ear, log);
+  // What another process leads can be forked, not gone on with.
+  const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
   if (newest === undefined)
-    throw new EarpieceError('not_found', `${log} has no conversation to go on with; without --resume a new one begins`);
+    throw new EarpieceError('not_found', `${log} has no conversation to go on with; without --${option} a new one begins`);
   return newest.conversation;
 }
 

@@ -58,7 +58,7 @@ export class JsonFront implements Front {
       else ended.resolve(SIGNAL_CODES[signal]);
     });
     using _reader = onReaderGone(() => ended.resolve(EXIT.ok.code));
-    if (choice.goesOn) driver.resume();
+    if (choice.resumes) driver.resume();
     if (first !== '') driver.send(first);
 
     const input = createInterface({ input: process.stdin });

@@ -1,6 +1,6 @@
 /** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
 import { openEarpiece } from '../../earpiece.ts';
-import type { GlobalOptions } from '../context.ts';
+import { countOption, type GlobalOptions } from '../context.ts';
 import { purposeOf } from '../purpose.ts';
 import { chooseConversation } from './conversation-choice.ts';
 import type { Front } from './front.ts';
@@ -14,6 +14,8 @@ export type ChatOptions = GlobalOptions & {
   model?: string;
   as?: string;
   resume?: string | true;
+  fork?: string | true;
+  turns?: string;
   system?: string;
   tools: boolean;
   purpose?: string;
@@ -31,6 +33,8 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
     kind: 'chat',
     ...(options.as === undefined ? {} : { as: options.as }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
+    ...(options.fork === undefined ? {} : { fork: options.fork }),
+    ...(options.turns === undefined ? {} : { turns: countOption('--turns', options.turns) }),
   });
   const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
   await using session = await Session.open(ear, {

@@ -56,7 +56,7 @@ export class PipeFront implements Front {
     narrator.apart();
     const history = session.choice.goesOn ? historyLines(records, Number.POSITIVE_INFINITY) : [];
     if (history.length > 0) narrator.lines(history);
-    if (session.choice.goesOn) driver.resume();
+    if (session.choice.resumes) driver.resume();
     if (first !== '') driver.send(first);
     const input = createInterface({ input: process.stdin });
     void this.#read(input, driver, async (text) => {

@@ -173,7 +173,7 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
       : { onTurnEnd: (turn) => handles.endOfTurn({ signal: turn.signal, ask: askInquiries((question) => turn.ask(question)) }) }),
   };
   // Before the agent answers for what was cut off: only what is there now was really told.
-  const answers = await answeredCalls(ear, log, address.slice(log.length + 1));
+  const answers = await answeredCalls(ear, address);
   agent = await createAgent(agentOptions);
   await handles?.recover({ answered: (call) => answers.has(call) });
   await around?.start();
@@ -260,20 +260,11 @@ async function worksOnTasks(ear: Earpiece, { choice, purpose }: SessionOptions):
   });
 }
 
-async function answeredCalls(ear: Earpiece, log: LogKey, conversation: string): Promise<ReadonlySet<string>> {
+async function answeredCalls(ear: Earpiece, address: string): Promise<ReadonlySet<string>> {
   const answered = new Set<string>();
-  for (let after = 0; ;) {
-    const page = await ear.store.read({
-      log,
-      conversation: conversation as never,
-      types: ['tool_call_response'],
-      after,
-      limit: 1_000,
-    });
-    for (const { body } of page) answered.add((body as unknown as { id: string }).id);
-    after = page.at(-1)?.seq ?? after;
-    if (page.length < 1_000) return answered;
-  }
+  for await (const { body } of ear.transcript(ear.conversation(address), { types: ['tool_call_response'] }))
+    answered.add((body as unknown as { id: string }).id);
+  return answered;
 }
 
 const NO_SERVERS: McpTools = { tools: [], close: async () => {} };

@@ -73,9 +73,9 @@ const KNOWN = 'files_known';
 const KEPT = 500;
 
 async function lastKnown(ear: Earpiece, address: string): Promise<Readonly<Record<string, string>>> {
-  const { log, id } = ear.conversation(address);
-  const [last] = await ear.store.read({ log, conversation: id, types: [KNOWN], newestFirst: true, limit: 1 });
-  return (last?.body as { files?: Readonly<Record<string, string>> } | undefined)?.files ?? {};
+  for await (const { body } of ear.transcript(ear.conversation(address), { types: [KNOWN], newestFirst: true }))
+    return (body as { files?: Readonly<Record<string, string>> }).files ?? {};
+  return {};
 }
 
 async function keepKnown(conversation: Conversation, files: FilesSource | undefined): Promise<void> {

@@ -2,7 +2,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
 import { openEarpiece } from '../../earpiece.ts';
-import { durationOption } from '../context.ts';
+import { countOption, durationOption } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { purposeOf } from '../purpose.ts';
 import { complain, printJson } from '../terminal.ts';
@@ -29,6 +29,8 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     kind: 'run',
     ...(options.as === undefined ? {} : { as: options.as }),
     ...(options.resume === undefined ? {} : { resume: options.resume }),
+    ...(options.fork === undefined ? {} : { fork: options.fork }),
+    ...(options.turns === undefined ? {} : { turns: countOption('--turns', options.turns) }),
   });
   const model = await chooseModel([options.model, choice.begun.model, ear.config.agent.model], process.env);
   const surface = new PlainSurface({

@@ -187,7 +187,7 @@ class Chat {
     if (!choice.goesOn) return;
     const history = historyLines(agent.records, width);
     if (history.length > 0) this.#narrator.lines(history);
-    this.#driver.resume();
+    if (choice.resumes) this.#driver.resume();
   }
 
   async #show(event: AgentEvent): Promise<void> {

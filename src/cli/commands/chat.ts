@@ -21,6 +21,8 @@ export function chat(program: CommandLine, answer: Answer): void {
       'who the agent is: agent, project/agent or project/agent#conversation (default: what `address` says, else "agent")',
     )
     .option('--resume [conversation]', 'go on with this conversation, or with the last one')
+    .option('--fork [conversation]', 'a new conversation that begins as this one is, or the last one; both have what is open')
+    .option('--turns <n>', 'of what is forked, only the first n turns')
     .option('--system <text>', 'the words before the conversation (default: agent.system)')
     .option('--purpose <purpose>', 'what the conversation is for: task (work) or chat (default: EARPIECE_PURPOSE, else both)')
     .option('--no-tools', 'only talk: no commands, no MCP servers')

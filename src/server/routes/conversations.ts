@@ -3,7 +3,7 @@ import { conversationId, type ConversationId, type LogKey } from '../../core/add
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../core/api.ts';
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
-import type { Inbox } from '../../inbox/index.ts';
+import { isIn, type Inbox } from '../../inbox/index.ts';
 import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
@@ -32,7 +32,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/records',
       operationId: 'listRecords',
       tags: ['conversations'],
-      summary: "A conversation's history: its own records, and those of the agent as a whole",
+      summary:
+        "A conversation's history: its records, those of the ones that it was forked from, and those of the agent as a whole",
       request: {
         params: conversationParams,
         query: pageQuery,
@@ -44,7 +45,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       const log = agentIn(project, agent);
       const who = principalOf(c);
       mustRead(who, { log, conversation });
-      const wants = (record: Stored): boolean => concerns(record, conversation) && maySee(who, record);
+      const lineage = await inbox.lineage({ log, id: conversation as ConversationId });
+      const wants = (record: Stored): boolean => (concerns(record, conversation) || isIn(lineage, record)) && maySee(who, record);
       return reply<RecordsPage>(c, await history(inbox, { log, wants, ...c.req.valid('query') }));
     },
   );

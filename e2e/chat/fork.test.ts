@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { prefixChanges } from '../model/prefix.ts';
+import { proves } from '../verifies.ts';
+import { ChatStage, count, Hold, readIn, text } from './stage.ts';
+
+describe('earpiece chat --fork', { timeout: 120_000 }, () => {
+  proves('log:fork', 'chat:fork');
+
+  it('begins as another one is: the model reads what it had read, and both hear what was open, once', async () => {
+    await using stage = await ChatStage.open([
+      { says: [text('One.')] },
+      { says: [text('Two.')] },
+      { says: [text('Two of the fork.')] },
+      { says: [text('Three.')] },
+    ]);
+    await stage.send('--kind', 'ci.failed', '--level', 'error', 'lint is red');
+    await stage.run(['chat', '--as', 'coder#first', '--system', 'Be brief.'], { input: 'first question\n' });
+    await stage.run(['send', '--to', 'coder#first', '--kind', 'ci.failed', '--level', 'error', 'the build is red']);
+
+    const fork = await stage.run(['chat', '--as', 'coder#second', '--fork', 'first'], { input: 'what of it?\n' });
+    expect(fork).toMatchObject({ code: 0, stdout: expect.stringContaining('› first question\n') });
+    const again = await stage.run(['chat', '--resume', 'first'], { input: 'and now?\n' });
+    expect(again.code).toBe(0);
+
+    const [first, forked, resumed] = stage.model.requests;
+    expect(count(readIn(first), 'lint is red')).toBe(1);
+    for (const request of [forked, resumed]) {
+      expect(count(readIn(request), 'lint is red')).toBe(1);
+      expect(count(readIn(request), 'the build is red')).toBe(1);
+    }
+    expect(count(readIn(forked), 'what of it?')).toBe(1);
+    expect(count(readIn(resumed), 'what of it?')).toBe(0);
+    for (const later of [forked, resumed]) expect(prefixChanges([first, later].flatMap((request) => request ?? []))).toEqual([]);
+
+    const third = await stage.run(['chat', '--resume', 'second'], { input: 'go on\n' });
+    expect(third.code).toBe(0);
+    expect(prefixChanges([first, forked, stage.model.requests.at(-1)].flatMap((request) => request ?? []))).toEqual([]);
+  });
+
+  it('of some turns forgets the later ones, and leaves a running turn to the other', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [text('One.')] },
+      { says: [text('Two.')] },
+      { says: [text('Half of an answ')], at: [{ part: 0, delta: 2, do: hold.stop }] },
+      { says: [text('Other.')] },
+    ]);
+    const chat = stage.begin(['chat', '--as', 'coder#first']);
+    chat.process.stdin.write('question one\n');
+    await chat.shows('One.');
+    chat.process.stdin.write('question two\n');
+    await chat.shows('Two.');
+    chat.process.stdin.write('question three\n');
+    await hold.reached;
+
+    const fork = await stage.run(['chat', '--as', 'coder', '--fork', 'first', '--turns', '1'], { input: 'another two\n' });
+    expect(fork.code).toBe(0);
+    const read = readIn(stage.model.requests.at(-1));
+    expect(read).toContain('question one');
+    expect(count(read, 'question two')).toBe(0);
+    expect(count(read, 'another two')).toBe(1);
+    chat.process.kill('SIGKILL');
+  });
+
+  it('refuses what cannot be forked, and says what can', async () => {
+    await using stage = await ChatStage.open([{ says: [text('One.')] }]);
+    expect(await stage.run(['chat', '--fork'])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('shop/coder has no conversation to go on with; without --fork a new one begins'),
+    });
+    await stage.run(['chat', '--as', 'coder#first'], { input: 'hello\n' });
+    const refused = async (...options: string[]): Promise<string> => {
+      const { code, stderr } = await stage.run(['chat', ...options]);
+      return `${code} ${stderr.trim()}`;
+    };
+    expect(await refused('--fork', 'frist')).toMatch(/^7 .*no conversation "frist"; there are first$/u);
+    expect(await refused('--fork', 'first', '--turns', '2')).toMatch(/^2 .*--turns 2: shop\/coder#first has 1$/u);
+    expect(await refused('--fork', 'first', '--turns', 'x')).toMatch(/^2 .*--turns "x" is not a whole number from 1 to 1000000/u);
+    expect(await refused('--turns', '2')).toMatch(/^2 .*it needs --fork$/u);
+    expect(await refused('--fork', 'first', '--resume', 'first')).toMatch(/^2 .*say one$/u);
+    expect(await refused('--as', 'coder#first', '--fork', 'first')).toMatch(/^2 .*a fork needs a name of its own$/u);
+  });
+});

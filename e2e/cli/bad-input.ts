@@ -163,6 +163,24 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('budget.max_item is no setting; did you mean budget.max_items?'),
     },
     {
+      what: 'a setting to change that is not there',
+      args: ['config', 'set', 'budget.max_item', '5'],
+      ...usage('budget.max_item is no setting; did you mean budget.max_items?'),
+    },
+    {
+      what: 'a value that a setting does not take',
+      args: ['config', 'set', 'budget.max_items', 'ten'],
+      ...usage('budget.max_items is "ten"; write a whole number from 1 to 1000'),
+    },
+    {
+      what: 'a change of a file that is no TOML',
+      ...toml('project = "shop"\nview =\n'),
+      args: ['config', 'set', 'min_level', 'error', '--project'],
+      ...usage(
+        '{folder}/earpiece.toml:2:7: is no TOML: invalid value, in "view ="; a text stands in double quotes\nnothing was changed: put that right first',
+      ),
+    },
+    {
       what: 'a file that is not there',
       args: ['config', 'check', 'nope.toml'],
       stderr: 'earpiece: nope.toml cannot be read (ENOENT); name the earpiece.toml that you mean\n',

@@ -140,6 +140,54 @@ describe('config and trust', () => {
     expect((await shell.json(['config', 'explain'])).length).toBeGreaterThan(20);
   });
 
+  it('set and unset: in the file of the user or of the project, and who decides then', async () => {
+    proves('config:set', 'config:set-refused');
+    await using shell = new Shell('# ours\nview = "toon" # for the small one');
+    const file = join(shell.folder, 'earpiece.toml');
+    const [said] = await shell.json(['config', 'set', 'budget.max_items', '5']);
+    const mine = String(said?.['file']);
+    expect(said).toEqual({
+      key: 'budget.max_items',
+      file: mine,
+      written: true,
+      value: 5,
+      decidedBy: `user file ${mine}:2:1`,
+      takesEffect: 'now, from the next carrier on',
+    });
+    expect(readFileSync(mine, 'utf8')).toBe('[budget]\nmax_items = 5\n');
+    expect(await shell.says(['config', 'explain', 'budget.max_items'])).toBe(`budget.max_items  5  user file ${mine}:2:1\n`);
+
+    const before = readFileSync(file, 'utf8');
+    expect(await shell.says(['config', 'set', 'view', 'json'])).toBe(
+      `view is toon (project file ${file}:3:1)\nIt stands in ${mine}, but project file ${file}:3:1 is stronger and decides here\n`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect(await shell.says(['config', 'set', 'view', 'json', '--project'])).toBe(
+      `view is json (project file ${file}:3:1)\nIt counts now, from the next carrier on.\n`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(before.replace('"toon"', '"json"'));
+    expect(await shell.says(['config', 'set', 'view', 'xml', '--project'], { env: { EARPIECE_VIEW: 'toon' } })).toBe(
+      `view is toon (EARPIECE_VIEW)\nIt stands in ${file}, but EARPIECE_VIEW is stronger and decides here\n`,
+    );
+    expect(await shell.says(['config', 'unset', 'view', '--project'])).toBe(
+      `view is json (user file ${mine}:1:1)\nIt counts now, from the next carrier on.\n`,
+    );
+    expect(await shell.says(['config', 'unset', 'view', '--project'])).toContain(`${file} did not say anything of it\n`);
+    expect(await shell.says(['config', 'set', 'server.port', '4750'])).toContain(
+      'It counts at the next start of earpiece serve.\n',
+    );
+    expect(await shell.says(['config', 'set', 'db', 'other.db', '--project'])).toContain('earpiece trust');
+
+    const was = readFileSync(mine, 'utf8');
+    expect(await shell.run(['config', 'set', 'budget.max_itmes', '5'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'earpiece: budget.max_itmes is no setting; did you mean budget.max_items?\n',
+    });
+    expect(readFileSync(mine, 'utf8')).toBe(was);
+    expect((await shell.run(['config', 'set', 'view'])).code).toBe(2);
+  });
+
   it('trust: allows what the file holds now, tells it, and takes it back', async () => {
     await using shell = new Shell('[gateway.servers.files]\ncommand = "true"');
     const file = join(shell.folder, 'earpiece.toml');

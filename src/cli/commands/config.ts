@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { checkConfigText, explain, formatProblem, readConfig, type Problem } from '../../config/index.ts';
+import {
+  checkConfigText,
+  configWriter,
+  deciderOf,
+  explain,
+  formatProblem,
+  readConfig,
+  takesEffect,
+  type Asked,
+  type Problem,
+} from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { GlobalOptions } from '../context.ts';
@@ -12,8 +22,8 @@ import { paint, plain, print, printJson } from '../terminal.ts';
 export function config(program: CommandLine, answer: Answer): void {
   const group = program
     .command('config')
-    .summary('check earpiece.toml, ask who decided')
-    .description('Checks earpiece.toml, or tells who decided a value.')
+    .summary('check and change earpiece.toml, ask who decided')
+    .description('Checks earpiece.toml, tells who decided a value, or changes one.')
     .usage('<command> [options]')
     .helpCommand(false);
   group
@@ -59,6 +69,58 @@ earpiece config explain conversation.notifications`)
       ]);
       print(rows.length === 0 ? paint('dim', 'nothing is set there') : table(rows, [{}, {}, {}]));
     });
+  group
+    .command('set <key> <value>')
+    .summary('change a value in your file')
+    .description(
+      "Changes one value in your own file, which is for all projects, or in the project's; its comments and layout stay. " +
+        'It is checked before anything is written, and most of it counts for running agents from the next carrier on.',
+    )
+    .option('--project', "in the project's file, for everybody who works there")
+    .example(`earpiece config set budget.max_items 5
+earpiece config set wake.error auto --project
+earpiece config set 'conversation.notifications.kinds."mcp.reconnected"' false
+earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
+    .action((key: string, value: string, _options: unknown, command: Command) =>
+      change({ key, to: { kind: 'text', text: value } }, command.optsWithGlobals<ChangeOptions>()),
+    );
+  group
+    .command('unset <key>')
+    .summary('take a value out of your file')
+    .description("Takes one key out of your own file, or out of the project's; then the next weaker one counts.")
+    .option('--project', "out of the project's file")
+    .example(`earpiece config unset budget.max_items
+earpiece config unset wake.error --project`)
+    .action((key: string, _options: unknown, command: Command) =>
+      change({ key, to: { kind: 'unset' } }, command.optsWithGlobals<ChangeOptions>()),
+    );
+}
+
+type ChangeOptions = GlobalOptions & { readonly project?: boolean };
+
+/** Says what counts now and from when on: somebody stronger may go on deciding. */
+async function change(asked: Asked, options: ChangeOptions): Promise<void> {
+  const scope = options.project ? 'project' : 'user';
+  const { file, keys, written } = await configWriter(here(options)).change(scope, [asked]);
+  const [key = asked.key] = keys;
+  const { config: now } = readConfig(here(options));
+  const said = explain(now, key);
+  const counts = takesEffect(key);
+  const set = asked.to.kind !== 'unset';
+  if (said.kind !== 'setting') {
+    if (options.json) return printJson({ key, file, written });
+    return print(`${plain(key)} is out of ${plain(file)}`);
+  }
+  const { value, text, decidedBy } = said;
+  if (options.json) return printJson({ key, file, written, value: value ?? null, decidedBy, takesEffect: counts });
+  print(`${plain(key)} is ${plain(text)} ${paint('dim', `(${plain(decidedBy)})`)}`);
+  const decider = deciderOf(now, key);
+  const own = decider?.kind === 'file' && decider.file === file;
+  if (set && now.held.some((each) => each.key === key))
+    print(`It stands in ${plain(file)}, and counts when you have said: earpiece trust`);
+  else if (set && !own) print(`It stands in ${plain(file)}, but ${plain(decidedBy)} is stronger and decides here`);
+  else if (!written) print(paint('dim', set ? `${plain(file)} said so already` : `${plain(file)} did not say anything of it`));
+  else if (counts !== undefined) print(paint('dim', `It counts ${counts}.`));
 }
 
 const here = (options: GlobalOptions): Parameters<typeof readConfig>[0] => ({

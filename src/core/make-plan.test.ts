@@ -404,6 +404,32 @@ describe('the plan, case by case', () => {
   });
 });
 
+it('a time that no date has keeps nothing else from its agent', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, i) => itemOf({ id, message: id }, i)) as [Item, Item, Item, Item];
+  const open = [
+    { ...a, notification: { ...a.notification, deliver: { at: 1e300 } } },
+    { ...b, notification: { ...b.notification, expiresAt: -1e300 } },
+    { ...c, notification: { ...c.notification, about: 'x' } },
+    d,
+  ];
+  const made = plan(open, 'tool_result', DEFAULT_POLICY, { ...NO_FACTS, known: { x: 1e300 } }, NOW);
+  expect(made.decisions.map((each) => [each.id, wordOf(each)]).toSorted()).toEqual([
+    ['a', 'keep:moment'],
+    ['b', 'close:expired'],
+    ['c', 'close:known'],
+    ['d', 'take'],
+  ]);
+});
+
+it.each([
+  ['deliver', { deliver: { at: 1e300 } }],
+  ['expiresAt', { expiresAt: -8.64e15 - 1 }],
+  ['firstAt', { firstAt: 8.64e15 + 1 }],
+])('such a %s is not queued', (field, input) => {
+  expect(() => itemOf({ id: 'a', message: 'x', ...input }, 0)).toThrow(expect.objectContaining({ data: { field } }));
+  expect(itemOf({ id: 'a', message: 'x', ttlMs: 1e300 }, 0).notification.expiresAt).toBe(8.64e15);
+});
+
 const wordOf = (d: Decision): string =>
   d.kind === 'keep' ? `keep:${d.step}` : d.kind === 'close' ? `close:${d.outcome}` : d.kind;
 

@@ -231,7 +231,7 @@ export function makeNotification(
 
 /** The last that a date can have, epoch milliseconds: what is beyond has no form in which anybody could be told of it. */
 const LAST_TIME = 8.64e15;
-const isTime = (value: number): boolean => Math.abs(value) <= LAST_TIME;
+const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
 function checkDeliver(
   deliver: Deliver | undefined,

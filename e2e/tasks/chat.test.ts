@@ -64,7 +64,7 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     const blocks = async (): Promise<void> =>
       void (await stage?.says(['tasks', 'status', 't1', 'blocked', '--as', 'Ann', '--reason', 'legal has to agree']));
     const steps: Step[] = [
-      { says: [call('c1', 'get_next_action')] },
+      { says: [call('c1', 'get_next_action', {})] },
       { says: [call('c2', 'run', { command: 'echo on it' })] },
       // It would write for long.
       {

@@ -58,6 +58,7 @@ export type Subscribed = {
  * A short message for an agent. Times are epoch milliseconds.
  * - `key`: notifications of one key are about one thing. With `supersede` the newest wins, else they are counted together.
  * - `about`: what the agent may come to know by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`); when it does, this closes as known.
+ * - `needs`: `instruction` asks for a tool of ours; whoever does not have it reads `otherwise` in its place (`readBy`).
  * - `purpose`: only conversations of this purpose take it (undefined: any).
  * - `subscriber`: set by the bus alone, see `Subscribed`.
  * - `expiresAt`: null means never; undefined takes the default of its level.
@@ -77,11 +78,15 @@ export type Notification = {
   readonly deliver?: Deliver;
   readonly action?: Action;
   readonly instruction?: string;
+  readonly needs?: Needs;
   readonly purpose?: string;
   readonly subscriber?: Subscribed;
   readonly requeues?: NotificationId;
   readonly origin?: Origin;
 };
+
+/** The tool that an instruction asks for, by the name that is ours, and what is asked of an agent without it. */
+export type Needs = { readonly tool: string; readonly otherwise: string };
 
 /** What a producer gives: everything but kind, level and message may be left out. */
 export type NotificationInput = {
@@ -100,6 +105,7 @@ export type NotificationInput = {
   readonly deliver?: Deliver;
   readonly action?: Action;
   readonly instruction?: string;
+  readonly needs?: Needs;
   readonly purpose?: string;
   readonly origin?: Partial<Origin>;
   /** How many happened, where the producer counted them itself; default 1. `firstAt`: since when. */
@@ -126,6 +132,13 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
     notification.action === 'pause' ||
     (notification.level === 'critical' && notification.action !== 'resume')
   );
+}
+
+/** As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do. */
+export function readBy(notification: Notification, has: readonly string[]): Notification {
+  const { needs, ...rest } = notification;
+  if (needs === undefined) return notification;
+  return has.includes(needs.tool) ? rest : { ...rest, instruction: needs.otherwise };
 }
 
 export function parseKind(text: string): Kind {
@@ -203,6 +216,10 @@ export function makeNotification(
   const key = optional('key', input.key, LIMITS.keyChars);
   const about = optional('about', input.about, 4096);
   const instruction = optional('instruction', input.instruction, LIMITS.instructionChars);
+  const { needs } = input;
+  if (needs !== undefined && instruction === undefined) refuse('needs', needs.tool, 'needs an instruction, which asks for it');
+  const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
+  const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
   const deliver = checkDeliver(input.deliver, refuse);
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
@@ -224,6 +241,7 @@ export function makeNotification(
     ...(deliver === undefined || deliver === 'next' ? {} : { deliver }),
     ...(input.action === undefined ? {} : { action: input.action }),
     ...(instruction === undefined ? {} : { instruction }),
+    ...(tool === undefined || otherwise === undefined ? {} : { needs: { tool, otherwise } }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(origin === undefined ? {} : { origin }),
   };

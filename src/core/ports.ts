@@ -185,6 +185,8 @@ export type Presence = {
   readonly told: boolean;
   /** Its model can call `get_notifications`. */
   readonly pulls: boolean;
+  /** Our other tools that it can call; undefined: not known. */
+  readonly has?: readonly string[];
   readonly turns: number;
 };
 
@@ -199,6 +201,7 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly ended?: boolean;
   readonly told?: true;
   readonly pulls?: boolean;
+  readonly has?: readonly string[];
   readonly turnStarted?: true;
 };
 

@@ -68,6 +68,9 @@ const GET_NOTIFICATIONS: OwnTool = {
 export const ownTools = ({ tasks }: { readonly tasks: boolean }): readonly OwnTool[] =>
   tasks ? [GET_NOTIFICATIONS, ...GATEWAY_TASK_TOOLS] : [GET_NOTIFICATIONS];
 
+/** What instructions may ask for, by the names that are ours. */
+const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);
+
 /** `idle`: everything that was begun in the background is written. */
 export type InboxRider = Rider & { idle(): Promise<void> };
 
@@ -79,6 +82,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (!seat) seats.set(connection.key, (seat = new Seat(connection, options)));
     return seat;
   };
+  const has = (): readonly string[] => namesOf(options.tools?.() ?? []);
   const background = new Set<Promise<void>>();
   const settle = (work: Promise<unknown>): void => {
     const done = work.then(
@@ -144,7 +148,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let result: CallToolResult;
     let carries = true;
     try {
-      conversation = await speakerOf(inbox, seat, tokenOf(call));
+      conversation = await speakerOf(inbox, seat, tokenOf(call), has());
       const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));
       ({ carries } = answer);
@@ -176,7 +180,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (isTaskTool(call.tool)) return taskTool(connection, call);
       try {
         const { markAsRead, token } = readArguments(call.args);
-        const conversation = token === undefined ? await seatOf(connection).conversation() : await byToken(inbox, token);
+        const conversation = token === undefined ? await seatOf(connection).conversation() : await byToken(inbox, token, has());
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,
@@ -269,7 +273,7 @@ class Seat {
   }
 
   async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
-    const { inbox, identify, carrier, view, purpose } = this.#options;
+    const { inbox, identify, carrier, view, purpose, tools = () => [] } = this.#options;
     const identity = await identify(this.#connection);
     this.#bound = identity.by !== 'default' && identity.by !== 'client name';
     const known = await before?.catch(() => undefined);
@@ -280,6 +284,7 @@ class Seat {
       {
         carrier,
         pulls: true,
+        has: namesOf(tools()),
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
         ...(view === undefined ? {} : { view }),
@@ -318,14 +323,14 @@ export async function tellUpstream(
   await inbox.queue(conversation.address, notificationFrom(made));
 }
 
-async function byToken(inbox: Inbox, token: string): Promise<Conversation> {
+async function byToken(inbox: Inbox, token: string, has: readonly string[]): Promise<Conversation> {
   const address = parseAddress(token);
   if (address.kind !== 'conversation')
     throw new EarpieceError(
       'bad_address',
       `session_token ${JSON.stringify(token)} names no conversation: project/agent#conversation`,
     );
-  const conversation = inbox.conversation(token, { pulls: true });
+  const conversation = inbox.conversation(token, { pulls: true, has });
   const there = await inbox.store.presence({ log: conversation.log, conversation: conversationId(address.conversation) });
   if (there.length === 0)
     throw new EarpieceError(
@@ -336,7 +341,7 @@ async function byToken(inbox: Inbox, token: string): Promise<Conversation> {
 }
 
 /** In whose name a connection takes and reports tasks: its own conversation's, and only where it has none of its own, a token's. */
-async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
+async function speakerOf(inbox: Inbox, seat: Seat, token: unknown, has: readonly string[]): Promise<Conversation> {
   const own = await seat.conversation();
   if (token === undefined || token === own.address) return own;
   if (typeof token !== 'string') throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
@@ -345,7 +350,7 @@ async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conv
       'bad_argument',
       `session_token ${JSON.stringify(token.slice(0, 80))} is another conversation's, and this one is ${own.address}; leave it out`,
     );
-  return byToken(inbox, token);
+  return byToken(inbox, token, has);
 }
 
 function readArguments(args: unknown): { markAsRead: boolean; token?: string } {

@@ -11,7 +11,7 @@ import { filteredBecause, type Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
 import { plan, type Facts } from '../core/make-plan.ts';
-import type { NotificationId } from '../core/notification.ts';
+import { readBy, type NotificationId } from '../core/notification.ts';
 import type { Decision, Line, Plan } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../core/ports.ts';
@@ -49,6 +49,8 @@ export type ConversationOptions = {
   readonly points?: readonly ContactPoint[];
   /** The model can call `get_notifications`. */
   readonly pulls?: boolean;
+  /** Our other tools that it can call. Default: as whoever carried to it last said. */
+  readonly has?: readonly string[];
   /** Overrides the policy's view. */
   readonly view?: ViewName;
 };
@@ -141,10 +143,13 @@ export class Conversation {
     return this.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
   }
 
-  /** Those that it may take. */
+  /** Those that it may take, as they are told to it. */
   async #mine(items: readonly Item[]): Promise<readonly Item[]> {
     const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;
-    return items.filter((item) => isFor(item, this.id, purpose));
+    const mine = items.filter((item) => isFor(item, this.id, purpose));
+    if (mine.every((item) => item.notification.needs === undefined)) return mine;
+    const has = this.options.has ?? (await this.presence())?.has ?? [];
+    return mine.map((item) => ({ ...item, notification: readBy(item.notification, has) }));
   }
 
   /**
@@ -567,7 +572,7 @@ export class Conversation {
   }
 
   #presence(): PresenceUpdate {
-    const { purpose, host, hostVersion, process, carrier, pulls } = this.options;
+    const { purpose, host, hostVersion, process, carrier, pulls, has } = this.options;
     return {
       log: this.log,
       conversation: this.id,
@@ -577,6 +582,7 @@ export class Conversation {
       ...(process === undefined ? {} : { process }),
       ...(carrier === undefined ? {} : { carrier }),
       ...(pulls === undefined ? {} : { pulls }),
+      ...(has === undefined ? {} : { has }),
     };
   }
 }

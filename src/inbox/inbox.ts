@@ -479,6 +479,7 @@ export class Inbox implements AsyncDisposable {
       level: cappedLevel(made.level, made.kind.source, policy),
       message: clean(made.message),
       ...(made.instruction === undefined ? {} : { instruction: clean(made.instruction) }),
+      ...(made.needs === undefined ? {} : { needs: { ...made.needs, otherwise: clean(made.needs.otherwise) } }),
       ...(made.data === undefined ? {} : { data: redactedJson(made.data, clean) }),
     };
   }

@@ -2,7 +2,8 @@ import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
 /** What a sign of life makes of what is known of a conversation. Undefined fields stay as they were. */
 export function present(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
-  const { log, conversation, purpose, host, hostVersion, process, carrier, carried, ended, told, pulls, turnStarted } = update;
+  const { log, conversation, purpose, host, hostVersion, process, carrier, carried, ended, told, pulls, has, turnStarted } =
+    update;
   const { endedAt, ...before } = known ?? {
     log,
     conversation,
@@ -24,6 +25,7 @@ export function present(known: Presence | undefined, update: PresenceUpdate, now
     ...(end === undefined ? {} : { endedAt: end }),
     ...(told ? { told: true } : {}),
     ...(pulls === undefined ? {} : { pulls }),
+    ...(has === undefined ? {} : { has }),
     ...(turnStarted ? { turns: before.turns + 1 } : {}),
     seenAt: now,
   };

@@ -2,6 +2,7 @@
 import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
 import type { Telling } from './decide.ts';
+import { REPORT_TOOL, stopInstruction } from './tools.ts';
 
 /** All that is told about one task has this key. */
 export const keyOf = (task: Pick<Task, 'id'>): string => `task:${task.id}`;
@@ -25,7 +26,8 @@ export function tellingOf(
       : {
           level: 'critical',
           action: 'cancel',
-          instruction: `Stop the current work and call report_completed(result="blocked", task_id="${task.id}").`,
+          instruction: stopInstruction(task),
+          needs: { tool: REPORT_TOOL, otherwise: 'Stop the current work and say where you stopped.' },
         }),
   };
 }

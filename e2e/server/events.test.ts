@@ -202,6 +202,10 @@ describe('what was, and what is set', () => {
     expect(after.buckets).toHaveLength(6);
     expect(after.delivery.count).toBe(before.delivery.count + 1);
     expect(after.delivery.p50Ms).toBeGreaterThanOrEqual(0);
+    // Over time: each bucket has its own, and one without any has none.
+    expect(after.buckets.reduce((n, bucket) => n + bucket.delivery.count, 0)).toBe(after.delivery.count);
+    expect(after.buckets.at(-1)?.delivery).toEqual(after.delivery);
+    expect(after.buckets[0]?.delivery).toEqual({ count: 0, p50Ms: null, p95Ms: null });
     expect(after.kinds.find(({ kind }) => kind === 'ci.slow')).toMatchObject({ queued: 2, delivered: 1 });
     expect(after.tokens).toBeGreaterThan(0);
     expect(after.truncated).toBe(false);

@@ -297,6 +297,9 @@ export type EmittedReply = {
   }[];
 };
 
+/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`; null where none was delivered. */
+export type Delivery = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
+
 export type ActivityReply = {
   readonly project: string | null;
   readonly from: number;
@@ -310,9 +313,10 @@ export type ActivityReply = {
     readonly waiting: Counts;
     /** Estimated tokens of what models were sent. */
     readonly tokens: number;
+    /** Of those that were delivered in it. */
+    readonly delivery: Delivery;
   }[];
-  /** From queue to delivery. */
-  readonly delivery: { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
+  readonly delivery: Delivery;
   readonly kinds: readonly {
     readonly kind: string;
     readonly queued: number;

@@ -404,14 +404,18 @@ export const emitted = z
   })
   .openapi('Emitted') satisfies z.ZodType<api.EmittedReply>;
 
+const delivery = z
+  .object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) })
+  .openapi('Delivery') satisfies z.ZodType<api.Delivery>;
+
 export const activity = z
   .object({
     project: nullable(z.string()),
     from: time,
     to: time,
     bucketMs: z.number(),
-    buckets: z.array(z.object({ at: time, queued: counts, delivered: counts, waiting: counts, tokens: z.number() })),
-    delivery: z.object({ count: z.number(), p50Ms: nullable(z.number()), p95Ms: nullable(z.number()) }),
+    buckets: z.array(z.object({ at: time, queued: counts, delivered: counts, waiting: counts, tokens: z.number(), delivery })),
+    delivery,
     kinds: z.array(z.object({ kind: z.string(), queued: z.number(), delivered: z.number(), tokens: z.number() })),
     tokens: z.number(),
     truncated: z.boolean(),

@@ -1,5 +1,5 @@
 /** What a chart is made of: how much was queued, delivered and waiting, how long it took, and what it cost. */
-import type { ActivityReply, Counts } from '../../core/api.ts';
+import type { ActivityReply, Counts, Delivery } from '../../core/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
@@ -91,6 +91,7 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
     delivered: none(),
     waiting: none(),
     tokens: 0,
+    times: [] as number[],
   }));
   const at = (time: number): (typeof buckets)[number] | undefined =>
     time < from || time >= to ? undefined : buckets[Math.floor((time - from) / bucketMs)];
@@ -114,7 +115,9 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
     if (delivered !== undefined && deliveredAt !== undefined) {
       delivered.delivered[level]++;
       of.delivered++;
-      times.push(Math.max(0, deliveredAt - item.at));
+      const took = Math.max(0, deliveredAt - item.at);
+      times.push(took);
+      delivered.times.push(took);
       // Of a line that several share, one pays.
       if (item.text !== undefined && (item.group === undefined || item.group[0] === item.id)) {
         const cost = estimateTokens(item.text);
@@ -133,12 +136,10 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
     }
   });
 
-  times.sort((a, b) => a - b);
-  const share = (part: number): number | null => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? null;
   return {
     ...asked,
-    buckets,
-    delivery: { count: times.length, p50Ms: share(0.5), p95Ms: share(0.95) },
+    buckets: buckets.map(({ times: of, ...bucket }) => ({ ...bucket, delivery: deliveryOf(of) })),
+    delivery: deliveryOf(times),
     kinds: [...kinds]
       .map(([kind, counts]) => ({ kind, ...counts }))
       .filter(({ queued, delivered }) => queued + delivered > 0)
@@ -147,6 +148,12 @@ async function activityOf(inbox: Inbox, who: Principal, asked: Asked): Promise<A
     tokens,
     truncated,
   };
+}
+
+function deliveryOf(times: readonly number[]): Delivery {
+  const sorted = times.toSorted((a, b) => a - b);
+  const share = (part: number): number | null => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null;
+  return { count: sorted.length, p50Ms: share(0.5), p95Ms: share(0.95) };
 }
 
 /** Items that were queued or closed in the time, and those that still wait. True when there were more than are looked at. */

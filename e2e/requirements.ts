@@ -309,6 +309,14 @@ export const REQUIREMENTS = {
   },
   'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
   'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
+  'server:settings': { behaviour: 'Settings say who decides and how they are changed; a change stands in the file of a person.' },
+  'server:settings-refused': {
+    behaviour: 'Only an admin changes settings, none that runs, opens or moves anything, and what is wrong changes nothing.',
+  },
+  'server:settings-at-once': { behaviour: 'Of many changes at once none is lost.' },
+  'server:settings-live': {
+    behaviour: 'Whoever runs obeys a changed setting with its next carrier, in every project that it is for.',
+  },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
   'server:events': {

@@ -429,7 +429,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: "a project's token makes tokens, lists them, reads settings and metrics",
+      what: "a project's token makes tokens, lists them, reads and changes settings, reads metrics",
       seen: '403 forbidden',
       attempt: async (s) => {
         const { token } = await s.as({ kind: 'project', project: 'shop' });
@@ -439,6 +439,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
             ['/api/tokens', '/api/settings', '/metrics'].map(async (path) => told(await s.raw(path, { headers: by(token) }))),
           )),
           await told(await s.raw('/api/tokens/x', { method: 'DELETE', headers: by(token) })),
+          await told(await s.raw('/api/settings', { ...post({ settings: { view: 'json' } }, by(token)), method: 'PATCH' })),
         ];
         return [...new Set(seen)].join(' / ');
       },

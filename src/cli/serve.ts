@@ -1,7 +1,7 @@
 /** `earpiece serve` itself: the log, the server, and what both need of the configuration. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { readConfig } from '../config/index.ts';
+import { configWriter, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Earpiece } from '../earpiece.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
@@ -34,12 +34,14 @@ export async function runServer(options: ServeOptions): Promise<number> {
       );
   const given = options.port === undefined ? undefined : countOption('--port', options.port, { min: 0, max: 65_535 });
   const stopped = asked();
+  const files = { cwd: process.cwd(), env: process.env, ...flagsOf(options) };
   return withEarpiece(options, async (ear) => {
     const server = createServer({
       inbox: ear,
       project: ear.project,
       version: VERSION,
-      config: () => readConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) }).config,
+      config: () => readConfig(files).config,
+      configWriter: configWriter(files),
       emitter: ear.bus,
       bus: ear.bus,
       toggles: ear.toggles,

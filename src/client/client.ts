@@ -37,6 +37,7 @@ import type {
   ReceiptReply,
   RecordsPage,
   SessionReply,
+  SettingScope,
   SettingsReply,
   Story,
   SubscriberItem,
@@ -150,6 +151,11 @@ export interface Client {
   disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   settings(options?: Call): Promise<SettingsReply>;
+  /** By key; null takes it out. In the user's file, which is for all projects, or in the project's. All of it or nothing. */
+  changeSettings(
+    settings: Readonly<Record<string, boolean | number | string | null>>,
+    options?: Call & { readonly scope?: SettingScope },
+  ): Promise<SettingsReply>;
   activity(
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
@@ -347,6 +353,8 @@ export function createClient(options: ClientOptions = {}): Client {
         })
       ).disabled_subscribers,
     settings: (options = {}) => call('GET', '/api/settings', of(options)),
+    changeSettings: (settings, { scope, ...options } = {}) =>
+      call('PATCH', '/api/settings', { body: { settings, ...(scope === undefined ? {} : { scope }) }, ...of(options) }),
     activity: ({ project, from, to, bucketMs, ...options } = {}) =>
       call('GET', '/api/activity', { query: { project, from, to, bucket: bucketMs }, ...of(options) }),
 

@@ -239,11 +239,32 @@ export type SettingReply = {
   readonly expects: string;
   readonly env: string | null;
   readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
+  /** How a person changes it; null where it is changed in its file alone. */
+  readonly change: SettingChange | null;
 };
+
+export type SettingChange = {
+  readonly label: string;
+  /** What it does, in one line. */
+  readonly help: string;
+  readonly form:
+    | { readonly kind: 'switch' }
+    | { readonly kind: 'number'; readonly min: number; readonly max: number }
+    | { readonly kind: 'choice'; readonly words: readonly string[] };
+  /** When a change counts: `now, from the next carrier on`. */
+  readonly takesEffect: string;
+  /** For each file that a change may go to: who is stronger and goes on deciding, if anybody; and whether it is set there. */
+  readonly in: Readonly<Record<SettingScope, { readonly decidedBy: string | null; readonly set: boolean }>>;
+};
+
+/** Whose file: the user's, for all projects, or the project's. */
+export type SettingScope = 'user' | 'project';
 
 export type SettingsReply = {
   readonly project: string;
   readonly files: readonly { readonly scope: string; readonly file: string }[];
+  /** Where a change goes, also where there is no file yet; null where nothing can be changed from here. */
+  readonly places: Readonly<Record<SettingScope, { readonly file: string; readonly exists: boolean }>> | null;
   readonly settings: readonly SettingReply[];
 };
 

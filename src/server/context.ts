@@ -2,7 +2,7 @@
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
-import type { Config } from '../config/index.ts';
+import type { Config, ConfigWriter } from '../config/index.ts';
 import type { Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Inbox, Queued } from '../inbox/index.ts';
@@ -39,6 +39,7 @@ export type Deps = {
   readonly project: string;
   readonly version: string;
   readonly config: (() => Config) | undefined;
+  readonly configWriter: ConfigWriter | undefined;
   readonly emitter: Emitter | undefined;
   /** The subscribers of a project as they are now. */
   readonly bus: { subscribers(project: string): SubscriberSet } | undefined;

@@ -320,10 +320,19 @@ export const sessionInput = z
   .union([z.strictObject({ code: text(200) }), z.strictObject({ token: text(200) })])
   .openapi('SessionInput');
 
+const settingIn = z.object({ decidedBy: nullable(z.string()), set: z.boolean() });
+const settingPlace = z.object({ file: z.string(), exists: z.boolean() });
+const settingForm = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('switch') }),
+  z.object({ kind: z.literal('number'), min: z.number(), max: z.number() }),
+  z.object({ kind: z.literal('choice'), words: z.array(z.string()) }),
+]);
+
 export const settings = z
   .object({
     project: z.string(),
     files: z.array(z.object({ scope: z.string(), file: z.string() })),
+    places: nullable(z.object({ user: settingPlace, project: settingPlace })),
     settings: z.array(
       z.object({
         key: z.string(),
@@ -333,10 +342,35 @@ export const settings = z
         expects: z.string(),
         env: nullable(z.string()),
         overridden: z.array(z.object({ text: z.string(), decidedBy: z.string() })),
+        change: nullable(
+          z.object({
+            label: z.string(),
+            help: z.string(),
+            form: settingForm,
+            takesEffect: z.string(),
+            in: z.object({ user: settingIn, project: settingIn }),
+          }),
+        ),
       }),
     ),
   })
   .openapi('Settings') satisfies z.ZodType<api.SettingsReply>;
+
+export const settingsInput = z
+  .strictObject({
+    scope: z
+      .enum(['user', 'project'])
+      .default('user')
+      .openapi({ description: "whose file: the user's, for all projects, or the project's" }),
+    settings: z
+      .record(z.string().max(400), z.union([z.boolean(), z.number(), z.string().max(4_000), z.null()]))
+      .refine((given) => Object.keys(given).length <= 100, 'at most 100 at once')
+      .openapi({
+        description: 'by key, as in the file; null takes it out, and the next weaker one counts',
+        example: { 'budget.max_items': 5, min_level: null },
+      }),
+  })
+  .openapi('SettingsInput');
 
 export const subscriber = z
   .object({

@@ -9,7 +9,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { SubscriberToggles } from '../bus/index.ts';
-import type { Config } from '../config/index.ts';
+import type { Config, ConfigWriter } from '../config/index.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';
@@ -46,6 +46,8 @@ export type ServerOptions = {
   readonly tokens?: Tokens;
   /** As it is now, for the settings route. */
   readonly config?: () => Config;
+  /** Where settings are changed. Without one they are only shown. */
+  readonly configWriter?: ConfigWriter;
   /** Where events that come in go. Without one they are refused. */
   readonly emitter?: Emitter;
   /** The subscribers of a project as they are now, and which are off. */
@@ -116,6 +118,7 @@ export function createServer(options: ServerOptions): Server {
     project: options.project,
     version: options.version,
     config: options.config,
+    configWriter: options.configWriter,
     emitter: options.emitter,
     bus: options.bus,
     toggles: options.toggles,

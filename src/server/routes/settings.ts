@@ -1,42 +1,120 @@
-/** What is configured, and who decided it. Shown only: files are changed where they are. */
-import type { SettingsReply } from '../../core/api.ts';
+/**
+ * What is configured, who decided it, and changing what a person changes while agents work. A change goes into the file where
+ * people and programs look for it, so the command line sees the same, and whoever runs takes it up with its next carrier.
+ */
+import { existsSync } from 'node:fs';
+import type { SettingChange, SettingScope, SettingsReply } from '../../core/api.ts';
 import type { Json } from '../../core/json.ts';
-import { explain } from '../../config/index.ts';
+import {
+  changeOf,
+  deciderOf,
+  explain,
+  formatSource,
+  takesEffect,
+  type Asked,
+  type Config,
+  type ConfigWriter,
+} from '../../config/index.ts';
 import { mustBeAdmin } from '../authority.ts';
-import { answers, createRoute, reply, type Api, type Deps } from '../context.ts';
+import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
-import { settings } from '../schemas.ts';
+import { ProblemError } from '../problems.ts';
+import { settings, settingsInput } from '../schemas.ts';
 
-export function settingsRoutes(api: Api, { config, project }: Deps): void {
+export function settingsRoutes(api: Api, deps: Deps): void {
   api.openapi(
     createRoute({
       method: 'get',
       path: '/api/settings',
       operationId: 'getSettings',
       tags: ['settings'],
-      summary: 'Every setting of the folder that the server runs in, and who decided it',
+      summary: 'Every setting of the folder that the server runs in, who decided it, and how it is changed',
       responses: answers(settings, 'settings'),
     }),
     (c) => {
       mustBeAdmin(principalOf(c), 'reading settings');
-      const current = config?.();
-      const said = current === undefined ? undefined : explain(current);
-      return reply<SettingsReply>(c, {
-        project: current?.project ?? project,
-        files: (current?.files ?? []).map(({ scope, file }) => ({ scope, file })),
-        settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
-          key: each.key,
-          // Passwords and secrets of servers stand in the values, and not in the texts.
-          value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
-          text: each.text,
-          decidedBy: each.decidedBy,
-          expects: each.expects,
-          env: each.env ?? null,
-          overridden: each.overridden.map(({ text, decidedBy }) => ({ text, decidedBy })),
-        })),
-      });
+      return reply<SettingsReply>(c, replyOf(deps));
     },
   );
+
+  api.openapi(
+    createRoute({
+      method: 'patch',
+      path: '/api/settings',
+      operationId: 'changeSettings',
+      tags: ['settings'],
+      summary: "Change filters, budgets, waking, the view and sources in the user's file or the project's, all or nothing",
+      request: { body: jsonBody(settingsInput) },
+      responses: answers(settings, 'settings as they are now'),
+    }),
+    async (c) => {
+      mustBeAdmin(principalOf(c), 'changing settings');
+      const { configWriter } = deps;
+      if (configWriter === undefined)
+        throw new ProblemError('not_found', 'this server was made without files to change; change its earpiece.toml');
+      const { scope, settings: given } = c.req.valid('json');
+      for (const key of Object.keys(given)) mustBeChangeable(key);
+      await configWriter.change(
+        scope,
+        Object.entries(given).map(([key, value]): Asked => ({
+          key,
+          to: value === null ? { kind: 'unset' } : { kind: 'value', value },
+        })),
+      );
+      return reply<SettingsReply>(c, replyOf(deps));
+    },
+  );
+}
+
+/** A token must not be able to run commands or to move the log, so those settings are not changed over the network. */
+function mustBeChangeable(key: string): void {
+  if (takesEffect(key) !== undefined && changeOf(key) === undefined)
+    throw new ProblemError('bad_argument', `${key} is not changed over HTTP; use earpiece config set, or its file`, {
+      field: key,
+    });
+}
+
+function replyOf({ config, configWriter, project }: Deps): SettingsReply {
+  const current = config?.();
+  const said = current === undefined ? undefined : explain(current);
+  return {
+    project: current?.project ?? project,
+    files: (current?.files ?? []).map(({ scope, file }) => ({ scope, file })),
+    places:
+      configWriter === undefined ? null : { user: placeOf(configWriter, 'user'), project: placeOf(configWriter, 'project') },
+    settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
+      key: each.key,
+      // Passwords and secrets of servers stand in the values, and not in the texts.
+      value: typeof each.value === 'string' ? each.text : isPlain(each.value) ? each.value : null,
+      text: each.text,
+      decidedBy: each.decidedBy,
+      expects: each.expects,
+      env: each.env ?? null,
+      overridden: each.overridden.map(({ text, decidedBy }) => ({ text, decidedBy })),
+      change: current === undefined || configWriter === undefined ? null : changeIn(current, configWriter, each.key),
+    })),
+  };
+}
+
+function placeOf(writer: ConfigWriter, scope: SettingScope): { file: string; exists: boolean } {
+  const file = writer.fileOf(scope);
+  return { file, exists: existsSync(file) };
+}
+
+function changeIn(config: Config, writer: ConfigWriter, key: string): SettingChange | null {
+  const change = changeOf(key);
+  if (change === undefined) return null;
+  const decider = deciderOf(config, key);
+  const files = (config.layers.get(key) ?? []).flatMap(({ source }) => (source.kind === 'file' ? [source.file] : []));
+  const scoped = (scope: SettingScope): SettingChange['in'][SettingScope] => {
+    const file = writer.fileOf(scope);
+    const stronger =
+      decider !== undefined &&
+      decider.kind !== 'default' &&
+      (decider.kind !== 'file' || (decider.file !== file && scope === 'user' && decider.scope === 'project'));
+    return { decidedBy: stronger ? formatSource(decider) : null, set: files.includes(file) };
+  };
+  return { ...change, takesEffect: takesEffect(key) ?? '', in: { user: scoped('user'), project: scoped('project') } };
 }
 
 const isPlain = (value: unknown): value is Json =>

@@ -60,7 +60,14 @@ describe.each(STORES)('a fork over $name', ({ open }) => {
       expect(await ask(one, 'and now?')).toContain('the build failed');
       expect(await ask(one, 'and now?')).toBe('and now?');
     }
-    expect((await inbox.why(id, LOG))?.items.map((item) => item.receipt)).toEqual(['delivered', 'delivered']);
+    const why = (await inbox.why(id, LOG))?.items ?? [];
+    expect(why.map(({ item, receipt }) => `${item.audience} ${receipt}`).sort()).toEqual(['a delivered', 'b delivered']);
+    const steps = why.find(({ item }) => item.audience === 'b')?.steps.map(({ what, detail }) => [what, detail]);
+    expect(steps).toEqual([
+      ['queued', undefined],
+      ['forked', 'b began as a'],
+      ['delivered', 'in a user message'],
+    ]);
     expect(await said(b)).toEqual(['hello', 'and now?', 'and now?']);
   });
 

@@ -89,6 +89,7 @@ function whatOf(body: Draft, item: Item): string {
   if (isType(body, 'notification_observed')) return 'observed';
   if (isType(body, 'notification_read')) return 'read';
   if (isType(body, 'gate_refused')) return 'call refused';
+  if (isType(body, 'conversation_forked')) return 'forked';
   return body.type;
 }
 
@@ -105,5 +106,6 @@ function detailOf(body: Draft, item: Item): string | undefined {
   if (isType(body, 'notification_observed')) return body.evidence;
   if (isType(body, 'notification_read')) return body.by;
   if (isType(body, 'gate_refused')) return body.on;
+  if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
   return undefined;
 }

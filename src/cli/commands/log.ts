@@ -141,6 +141,7 @@ class LogView {
     if (isType(body, 'notification_read')) return [body.ids, `by ${body.by}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
     if (isType(body, 'gate_refused')) return [body.ids, `call of ${body.on}`];
+    if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}`];
     if (isType(body, 'fan_out_done')) return [[body.id], ''];
     if (isType(body, 'chat_request')) return [riding(body), body.content];
@@ -169,6 +170,7 @@ const WORDS: Readonly<Record<string, string>> = {
   notifications_muted: 'muted',
   notifications_unmuted: 'unmuted',
   gate_refused: 'refused',
+  conversation_forked: 'forked',
   fan_out: 'sent to all',
   fan_out_done: 'sent',
 };

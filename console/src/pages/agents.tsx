@@ -7,7 +7,7 @@ import { StateDot } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { moreAgents, stateOf, useAgents } from '../state/agents.ts';
-import { span, useNow } from '../state/clock.ts';
+import { lasting, useNow } from '../state/clock.ts';
 import type { AgentSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays, totalOf } from '../words.ts';
 
@@ -111,12 +111,12 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       <span className="agent-doing words">
         {agent.paused ? 'paused' : doingSays(agent)}
         {!agent.paused && doing.since !== null && doing.kind !== 'nothing' && (
-          <span className="muted">{` ${span(now - doing.since)}`}</span>
+          <span className="muted">{` ${lasting(now - doing.since)}`}</span>
         )}
       </span>
       <span className="agent-open">
         <OpenCounts open={agent.open} />
-        {stuck && agent.oldestOpenAt !== null && <span className="stuck">{`oldest ${span(now - agent.oldestOpenAt)}`}</span>}
+        {stuck && agent.oldestOpenAt !== null && <span className="stuck">{`oldest ${lasting(now - agent.oldestOpenAt)}`}</span>}
       </span>
       <span className="agent-host words">
         {first === undefined ? 'no host yet' : agent.hosts.length > 1 ? agent.hosts.join(', ') : hostSays(first)}

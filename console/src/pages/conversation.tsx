@@ -1,5 +1,5 @@
 /** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Fragment, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Command } from '../parts/copy.tsx';
@@ -7,16 +7,18 @@ import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { TimelineEntry } from '../parts/entry.tsx';
 import { Icon, StateDot } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
-import { Ended, Pending, Ride, Staged } from '../parts/notification.tsx';
+import { Ended, Pending, Ride } from '../parts/notification.tsx';
+import { useReading, type Reading } from '../parts/reading.ts';
 import { Ago } from '../parts/time.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { change, go, to } from '../route.ts';
 import { stateOf, useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
-import { span, useNow } from '../state/clock.ts';
+import { day, lasting, serverNow, useNow } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
-import { callsIn, doingIn, timelineOf } from '../state/timeline.ts';
+import { callsIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
@@ -41,8 +43,16 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
 
   const page = useRef<HTMLDivElement>(null);
   const scroll = useRef<HTMLDivElement>(null);
-  useStayAtEnd(scroll, [entries, waiting, here.length], talk.loading);
+  const reading = useReading(scroll, entries, talk);
+  const { shown, newer, older, toOlder, toNewest } = reading;
   useMoving(page);
+  // Whoever says something wants to see it.
+  const sent = useRef(here.length);
+  useEffect(() => {
+    if (here.length > sent.current) toNewest();
+    sent.current = here.length;
+  }, [here.length, toNewest]);
+  useCameFor(page, talk.loading, why, reading);
 
   const onWhy = (id: string): void => {
     const opened = to.conversation(log, conversation, why === id ? null : id);
@@ -72,38 +82,46 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
           aria-live="off"
           aria-busy={talk.loading}
         >
-          {talk.earlier && (
-            <button type="button" className="small earlier" disabled={talk.loadingEarlier} onClick={talk.loadEarlier}>
+          {older && !talk.loading && (
+            <button type="button" className="small earlier" disabled={talk.loadingEarlier} onClick={toOlder}>
               {talk.loadingEarlier ? 'reading …' : 'Show what came before'}
             </button>
           )}
           {talk.problem !== null && <Problem text={talk.problem} />}
           {talk.loading && <Skeleton rows={6} label="reading the conversation" />}
-          {!talk.loading && talk.problem === null && entries.length === 0 && waiting.length === 0 && here.length === 0 && (
-            <Nothing address={address} unknown={talk.unknown} />
+          {!talk.loading &&
+            !older &&
+            talk.problem === null &&
+            entries.length === 0 &&
+            waiting.length === 0 &&
+            here.length === 0 && <Nothing address={address} unknown={talk.unknown} />}
+          {shown.map((entry, n) => (
+            <Fragment key={`${entry.seq} ${entry.kind}`}>
+              <Day at={entry.at} before={shown[n - 1]?.at} />
+              {entry.kind === 'ride' ? (
+                <Ride entry={entry} why={why} onWhy={onWhy} />
+              ) : entry.kind === 'ended' ? (
+                <Ended entry={entry} why={why} onWhy={onWhy} />
+              ) : (
+                <TimelineEntry entry={entry} />
+              )}
+            </Fragment>
+          ))}
+          {newer > 0 ? (
+            <button type="button" className="newer" onClick={toNewest}>
+              {`${newer} newer${waiting.length === 0 ? '' : `, ${waiting.length} waiting`}: to the newest`}
+            </button>
+          ) : (
+            <>
+              <Doing agent={agent} conversation={conversation} paused={paused} />
+              <Waiting log={log} waiting={waiting} why={why} onWhy={onWhy}>
+                {waiting.length === 0 && here.length === 0 && !talk.loading && <NothingOpen summary={summary} />}
+                {here.map((each) => (
+                  <Pending key={each.id} said={each} />
+                ))}
+              </Waiting>
+            </>
           )}
-          {entries.map((entry) =>
-            entry.kind === 'ride' ? (
-              <Ride key={entry.seq} entry={entry} why={why} onWhy={onWhy} />
-            ) : entry.kind === 'ended' ? (
-              <Ended key={entry.seq} entry={entry} why={why} onWhy={onWhy} />
-            ) : (
-              <TimelineEntry key={`${entry.seq} ${entry.kind}`} entry={entry} />
-            ),
-          )}
-          <Doing agent={agent} conversation={conversation} paused={paused} />
-          <section className="waiting" aria-label="waiting to ride">
-            <h2>
-              <span>waiting to ride</span>
-            </h2>
-            {waiting.length === 0 && here.length === 0 && !talk.loading && <NothingOpen summary={summary} />}
-            {waiting.map((note) => (
-              <Staged key={note.id} note={note} open={why === note.id} onWhy={onWhy} />
-            ))}
-            {here.map((each) => (
-              <Pending key={each.id} said={each} />
-            ))}
-          </section>
         </div>
         <Wakes address={address} summary={summary} agent={agent} waiting={waiting} paused={paused} />
         <Composer address={address} summary={summary} paused={paused} />
@@ -196,6 +214,16 @@ function Head({
   );
 }
 
+/** Lines have the time alone: where another day begins, and where the first is not of today, it is said. */
+function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {
+  const said = day(at);
+  return said === day(before ?? serverNow()) ? null : (
+    <p className="day">
+      <time dateTime={new Date(at).toISOString()}>{said}</time>
+    </p>
+  );
+}
+
 function Doing({
   agent,
   conversation,
@@ -213,7 +241,7 @@ function Doing({
     <p className="doing" role="status">
       <span className="pulse" aria-hidden="true" />
       {doingSays(agent)}
-      {doing.since !== null && <span aria-hidden="true">{` · ${span(now - doing.since)}`}</span>}
+      {doing.since !== null && <span aria-hidden="true">{` · ${lasting(now - doing.since)}`}</span>}
     </p>
   );
 }
@@ -261,13 +289,17 @@ function Wakes({
   readonly paused: boolean;
 }): ReactElement | null {
   const asks = useWakes();
+  const [dismissing, setDismissing] = useState(false);
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
   const [first] = about;
   if (first === undefined) return null;
   const discuss = (): void => void doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
-  const dismiss = (): void => {
-    for (const { id, log, message } of about) void doOnce(address, { kind: 'dismiss', id, log, about: message });
+  // One after the other: of a thousand none is refused for being too many at once.
+  const dismiss = async (): Promise<void> => {
+    setDismissing(true);
+    for (const { id, log, message } of about) await doOnce(address, { kind: 'dismiss', id, log, about: message });
+    setDismissing(false);
   };
   return (
     <div className="wake" role="group" aria-label="waiting for you">
@@ -280,32 +312,27 @@ function Wakes({
       <button type="button" onClick={discuss}>
         Discuss now
       </button>
-      <button type="button" className="quiet" onClick={dismiss}>
-        Dismiss
+      <button type="button" className="quiet" disabled={dismissing} onClick={() => void dismiss()}>
+        {dismissing ? 'pending …' : 'Dismiss'}
       </button>
     </div>
   );
 }
 
-/** Whoever reads the end goes on reading the end; whoever has scrolled up stays where they are. */
-function useStayAtEnd(scroll: React.RefObject<HTMLDivElement | null>, changes: readonly unknown[], loading: boolean): void {
-  const atEnd = useRef(true);
-  const height = useRef(0);
+/** The notification that somebody came for is brought into view, once; from then on they read where they like. */
+function useCameFor(page: React.RefObject<HTMLElement | null>, loading: boolean, id: string | null, reading: Reading): void {
+  const wanted = useRef(id);
+  const { toEntry } = reading;
   useEffect(() => {
-    const element = scroll.current;
-    if (element === null) return undefined;
-    const look = (): void => {
-      atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
-    };
-    element.addEventListener('scroll', look, { passive: true });
-    return () => element.removeEventListener('scroll', look);
-  }, [scroll]);
-  useLayoutEffect(() => {
-    const element = scroll.current;
-    if (element === null) return;
-    // What came before is put on top: what was read stays where it was.
-    if (atEnd.current || loading) element.scrollTop = element.scrollHeight;
-    else if (element.scrollTop === 0 && height.current > 0) element.scrollTop = element.scrollHeight - height.current;
-    height.current = element.scrollHeight;
-  }, [...changes, loading, scroll]);
+    const { current } = wanted;
+    if (loading || current === null) return;
+    const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
+    // What is not on the page yet is there when this is called next.
+    if (found === null && toEntry((entry) => isAbout(entry, current))) return;
+    wanted.current = null;
+    found?.scrollIntoView({ block: 'center' });
+  });
 }
+
+const isAbout = (entry: Entry, id: string): boolean =>
+  entry.kind === 'ride' ? entry.riders.some((rider) => rider.id === id) : entry.kind === 'ended' && entry.ids[0] === id;

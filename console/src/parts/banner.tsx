@@ -1,7 +1,7 @@
 /** Whether what is seen is true now. Silent while it is. */
 import type { ReactElement } from 'react';
 import { useCell } from '../state/cell.ts';
-import { span } from '../state/clock.ts';
+import { lasting } from '../state/clock.ts';
 import { connection } from '../state/live.ts';
 import { useEffect, useState } from 'react';
 
@@ -21,7 +21,7 @@ export function Banner(): ReactElement | null {
       <div className="banner" role="status">
         <b>{online ? 'Reconnecting' : 'Offline'}</b>
         <span className="words">
-          {`what you see is ${span(Date.now() - state.since)} old${left > 900 ? ` · next try in ${Math.ceil(left / 1_000)} s` : ''} · ${state.why}`}
+          {`what you see is ${lasting(Date.now() - state.since)} old${left > 900 ? ` · next try in ${Math.ceil(left / 1_000)} s` : ''} · ${state.why}`}
         </span>
       </div>
     );

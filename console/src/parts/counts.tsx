@@ -3,18 +3,20 @@ import type { Counts } from '../types.ts';
 import { GRAVEST, totalOf } from '../words.ts';
 import { LevelShape } from './icons.tsx';
 
-/** How many are open, by level, the gravest first. */
+/** How many are open, by level, the gravest first. `brief`: where there is little room, the gravest two. */
 export function OpenCounts({ open, brief = false }: { readonly open: Counts; readonly brief?: boolean }): ReactElement {
   const total = totalOf(open);
   if (total === 0) return brief ? <></> : <span className="none">nothing open</span>;
-  const shown = GRAVEST.filter((level) => open[level] > 0);
+  const all = GRAVEST.filter((level) => open[level] > 0);
+  const shown = brief ? all.slice(0, 2) : all;
+  const most = brief ? 99 : 999;
   return (
     <span className="counts">
-      <span className="hidden-text">{`open: ${shown.map((level) => `${open[level]} ${level}`).join(', ')}`}</span>
+      <span className="hidden-text">{`open: ${all.map((level) => `${open[level]} ${level}`).join(', ')}`}</span>
       {shown.map((level) => (
         <span key={level} className={`count count-${level}`} aria-hidden="true">
           <LevelShape level={level} silent />
-          {open[level] > 999 ? '999+' : open[level]}
+          {open[level] > most ? `${most}+` : open[level]}
         </span>
       ))}
     </span>

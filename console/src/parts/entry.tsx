@@ -84,7 +84,7 @@ const Row = ({
   readonly who: string;
   readonly children: React.ReactNode;
 }): ReactElement => (
-  <div className={`entry entry-${entry.kind}`}>
+  <div className={`entry entry-${entry.kind}`} data-entry={`${entry.seq} ${entry.kind}`}>
     <Clock at={entry.at} />
     <span className="who">{who}</span>
     <div className="what">{children}</div>
@@ -94,7 +94,7 @@ const Row = ({
 function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): ReactElement {
   const { result } = entry;
   return (
-    <div className={`entry entry-tool ${result?.isError ? 'failed' : ''}`}>
+    <div className={`entry entry-tool ${result?.isError ? 'failed' : ''}`} data-entry={`${entry.seq} ${entry.kind}`}>
       <Clock at={entry.at} />
       <span className="who">
         <Icon name="tool" />

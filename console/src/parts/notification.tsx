@@ -1,6 +1,6 @@
 /** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
-import { exactTime, span, useNow, minuteTime } from '../state/clock.ts';
+import { exact, lasting, span, useNow, whenSays } from '../state/clock.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
@@ -65,6 +65,7 @@ function Rode({
     <article
       className={`note rode level-${rider.level} ${said ? 'said' : ''}`}
       data-note={rider.id}
+      data-entry={`${entry.seq} ${rider.id}`}
       data-state="rode"
       data-row=""
       tabIndex={-1}
@@ -90,7 +91,7 @@ function Rode({
           {'rode on '}
           <Icon name={entry.on.kind === 'tool' || entry.on.kind === 'pulled' ? 'tool' : 'send'} />
           <b>{onSays(entry.on)}</b>
-          {waited !== null && <span title={`queued ${exactTime(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
+          {waited !== null && <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
           {rider.ids.length > 1 && ` · ${rider.ids.length} became 1`}
           {entry.repeated && ' · repeated'}
           {rider.receipt === 'observed' || rider.receipt === 'read' ? ` · ${rider.receipt}` : ''}
@@ -143,6 +144,7 @@ export function Staged({
     <article
       className={`note staged level-${note.level}`}
       data-note={note.id}
+      data-entry={`waits ${note.id}`}
       data-state="staged"
       data-row=""
       tabIndex={-1}
@@ -154,8 +156,8 @@ export function Staged({
       </div>
       <footer>
         <span>
-          {note.state === 'offered' ? 'offered, on its way' : `waits for ${waitsFor(note)}`}
-          <span title={`queued ${exactTime(note.at)}`}>{` · ${span(now - note.at)}`}</span>
+          {note.state === 'offered' ? 'offered, on its way' : `waits for ${waitsFor(note, now)}`}
+          <span title={`queued ${exact(note.at)}`}>{` · ${lasting(now - note.at)}`}</span>
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
           {note.conversation === null && ' · any conversation of this agent'}
         </span>
@@ -165,11 +167,11 @@ export function Staged({
   );
 }
 
-function waitsFor({ deliver, level, action }: Note): string {
+function waitsFor({ deliver, level, action }: Note, now: number): string {
   if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing, it interrupts';
   if (deliver === null) return 'the next message';
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return minuteTime(deliver.at);
+    if ('at' in deliver) return whenSays(deliver.at, now);
     return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;
   }
   return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';
@@ -235,6 +237,7 @@ export function Ended({
     <article
       className="note ended"
       data-note={first}
+      data-entry={`${entry.seq} ${first}`}
       data-state="ended"
       data-row=""
       tabIndex={-1}

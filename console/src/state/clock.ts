@@ -25,17 +25,24 @@ export function useNow(): number {
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
 
-/** `4 s`, `3 min`, `2 h`, `5 d`. */
+/** `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
 export function span(ms: number): string {
   const s = Math.max(0, ms) / 1_000;
-  if (s < 10) return `${s < 0.1 ? s.toFixed(2) : s.toFixed(1)} s`;
+  if (s < 0.1) return `${Math.round(s * 1_000)} ms`;
+  if (s < 10) return `${s.toFixed(1)} s`;
   if (s < 90) return `${Math.round(s)} s`;
   if (s < 90 * 60) return `${Math.round(s / 60)} min`;
   if (s < 36 * 3_600) return `${Math.round(s / 3_600)} h`;
   return `${Math.round(s / 86_400)} d`;
 }
 
-export const ago = (at: number, now: number): string => (now - at < 5_000 ? 'just now' : `${span(now - at)} ago`);
+/** Of what goes on, as it ticks: whole seconds. */
+export const lasting = (ms: number): string => {
+  const s = Math.max(0, Math.floor(ms / 1_000));
+  return s < 90 ? `${s} s` : span(ms);
+};
+
+export const ago = (at: number, now: number): string => (now - at < 5_000 ? 'just now' : `${lasting(now - at)} ago`);
 
 const TIME = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
@@ -49,4 +56,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', { year: 'numeric', month: 'short', 
 export const exactTime = (at: number): string => TIME.format(at);
 export const minuteTime = (at: number): string => MINUTE.format(at);
 export const day = (at: number): string => DAY.format(at);
+/** `14:00`, and of another day than today with it. */
+export const whenSays = (at: number, now: number): string =>
+  day(at) === day(now) ? minuteTime(at) : `${day(at)}, ${minuteTime(at)}`;
 export const exact = (at: number): string => `${DAY.format(at)}, ${TIME.format(at)}`;

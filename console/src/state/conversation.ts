@@ -6,7 +6,7 @@ import type { NotificationView } from '../types.ts';
 import { useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
 import { messageOf } from './loaded.ts';
-import { applied, as, concerns, learn, NOTHING_KNOWN, type Known } from './notes.ts';
+import { applied, as, concerns, learn, NOTHING_KNOWN, settled, type Known } from './notes.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
 
@@ -30,6 +30,8 @@ type State = Pick<Talk, 'loading' | 'problem' | 'unknown' | 'records' | 'known' 
 
 const PAGE = 150;
 const LISTED = 200;
+/** Pages of what is open: more than any conversation may hold by default. */
+const OPEN_PAGES = 10;
 const START: State = {
   loading: true,
   problem: null,
@@ -63,25 +65,49 @@ export function useTalk(log: string, conversation: string): Talk {
         return { ...now, records, known };
       });
     };
+    const listOpen = async (): Promise<{ readonly items: readonly NotificationView[]; readonly whole: boolean }> => {
+      const items: NotificationView[] = [];
+      let before: string | null = null;
+      for (let page = 0; page < OPEN_PAGES && !over; page++) {
+        const reply: Awaited<ReturnType<typeof client.notifications>> = await client.notifications({
+          log,
+          conversation,
+          state: 'open',
+          limit: LISTED,
+          ...(before === null ? {} : { before }),
+        });
+        items.push(...reply.items);
+        before = reply.next;
+        if (before === null) return { items, whole: true };
+      }
+      return { items, whole: false };
+    };
+    const settle = ({ items, whole }: Awaited<ReturnType<typeof listOpen>>, head: number): void => {
+      if (over || !whole) return;
+      const open = new Set(items.map(({ id }) => id));
+      setState((now) => ({ ...now, known: settled(now.known, open, head) }));
+    };
+    let newest = 0;
     // Counts of what was folded, and what was taken by others, is asked again rather than guessed.
     const relist = soon(async () => {
-      const { items } = await client.notifications({ log, conversation, state: 'open', limit: LISTED });
-      add([], items);
+      const head = newest;
+      const open = await listOpen();
+      add([], open.items);
+      settle(open, head);
     }, 250);
     const end = listen((records) => {
       const mine = records.filter((record) => record.log === log);
       if (mine.length === 0) return;
+      newest = mine.at(-1)?.seq ?? newest;
       add(mine);
       if (mine.some(({ body }) => as(body, 'system_notification_folded') !== undefined || 'action' in body)) relist.ask();
     });
     void (async () => {
       try {
         const page = await client.records(address, { newest: true, limit: PAGE });
-        const [open, all] = await Promise.all([
-          client.notifications({ log, conversation, state: 'open', limit: LISTED }),
-          client.notifications({ log, conversation, limit: LISTED }),
-        ]);
-        add(page.items, [...open.items, ...all.items]);
+        const [open, recent] = await Promise.all([listOpen(), client.notifications({ log, conversation, limit: LISTED })]);
+        add(page.items, [...open.items, ...recent.items]);
+        settle(open, page.head);
         if (!over) setState((now) => ({ ...now, loading: false, before: page.next, unknown: false }));
       } catch (error) {
         if (over) return;
@@ -108,13 +134,11 @@ export function useTalk(log: string, conversation: string): Talk {
           (page) =>
             setState((now) => {
               const records = merged(page.items, now.records);
-              return {
-                ...now,
-                records,
-                known: applied(now.known, page.items, conversation),
-                before: page.next,
-                loadingEarlier: false,
-              };
+              // From the oldest on: what these queued, later ones took. The rest of it waits no more, or it were known.
+              const known = applied(now.known, records, conversation);
+              const last = page.items.at(-1)?.seq ?? 0;
+              const open = new Set([...now.known.notes].flatMap(([id, note]) => (note.state === 'closed' ? [] : [id])));
+              return { ...now, records, known: settled(known, open, last), before: page.next, loadingEarlier: false };
             }),
           (error: unknown) => setState((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) })),
         );

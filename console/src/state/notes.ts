@@ -83,6 +83,17 @@ export function learn(known: Known, heard: readonly NotificationView[], conversa
   return { notes, offers: known.offers };
 }
 
+/**
+ * `open`: all that was open when the store was at `head` or later. What was queued before it and is not among them was
+ * taken where these records do not tell: by another conversation, or by a record that is not on this page.
+ */
+export function settled(known: Known, open: ReadonlySet<string>, head: number): Known {
+  const notes = new Map(known.notes);
+  for (const [id, note] of notes)
+    if (note.state !== 'closed' && note.seq <= head && !open.has(id)) notes.set(id, { ...note, state: 'closed', gate: false });
+  return { notes, offers: known.offers };
+}
+
 export function applied(known: Known, records: readonly Stored[], conversation: string): Known {
   const notes = new Map(known.notes);
   const offers = new Map(known.offers);
@@ -104,9 +115,10 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
       const before = notes.get(queued.id);
       if (before !== undefined) notes.set(queued.id, { ...before, templated: queued.subscriber?.template !== undefined });
       else if (concerns(record, conversation)) notes.set(queued.id, queuedNote(record, queued, conversation));
-      // A later word takes a pause back.
+      // A later word takes a pause back, and no pause that came after it.
       if (queued.action === 'resume')
-        for (const [id, note] of notes) if (note.action === 'pause') notes.set(id, { ...note, gate: false });
+        for (const [id, note] of notes)
+          if (note.action === 'pause' && note.seq < record.seq) notes.set(id, { ...note, gate: false });
       continue;
     }
     const offered = as(body, 'carrier_offered');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Stored } from '../../../src/core/records.ts';
-import { applied, isPaused, NOTHING_KNOWN, waitingOf, type Known } from './notes.ts';
+import { applied, isPaused, NOTHING_KNOWN, settled, waitingOf, type Known } from './notes.ts';
 import { doingIn, timelineOf, type Entry } from './timeline.ts';
 
 let seq = 0;
@@ -50,6 +50,21 @@ describe('what waits', () => {
     const once = known(records);
     expect(known(records, once)).toEqual(once);
     for (let from = 0; from < records.length; from++) expect(known(records.slice(from), once)).toEqual(once);
+  });
+
+  test('a resume takes back the pauses before it, also where the records are applied again', () => {
+    const word = (action: string): Stored => queued(action + seq, { action, level: action === 'pause' ? 'critical' : 'info' });
+    const records = [word('pause'), word('resume'), word('pause')];
+    expect(isPaused(known(records.slice(0, 2)).notes)).toBe(false);
+    expect(isPaused(known(records).notes)).toBe(true);
+    expect(isPaused(known(records, known(records)).notes)).toBe(true);
+  });
+
+  test('what is not in the list of all that is open was taken elsewhere, unless it came after the list', () => {
+    const records = [queued('a'), queued('b')];
+    const head = records[1]?.seq ?? 0;
+    const later = settled(known([...records, queued('c')]), new Set(['b']), head);
+    expect(waitingOf(later.notes).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
   test('an offer is on its way until it is confirmed, and waits again when it is released', () => {

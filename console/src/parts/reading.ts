@@ -1,0 +1,125 @@
+/**
+ * Reading a timeline that may be long. Whoever reads the end goes on reading the end; whoever has scrolled up keeps what
+ * they read where it is, whatever comes above or below it. What is further away stands not on the page, and comes when
+ * an edge is near: from what is loaded, or from the server.
+ */
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import type { Talk } from '../state/conversation.ts';
+import type { Entry } from '../state/timeline.ts';
+import { around, earlierThan, laterThan, NEWEST, spanOf } from '../state/window.ts';
+
+/** So far from an edge the next part is fetched. */
+const NEAR_PX = 400;
+const AT_END_PX = 40;
+/** Fewer lines than that make no page: notifications that were only queued have none. */
+const ENOUGH = 20;
+/** Pages that are read by themselves at first. */
+const MAX_BY_ITSELF = 20;
+/** Elements that are remembered: some of them go when what waits is delivered. */
+const ANCHORS = 5;
+
+export type Reading = {
+  readonly shown: readonly Entry[];
+  /** How many are shown neither now nor when one scrolls to the end of the page. */
+  readonly newer: number;
+  readonly older: boolean;
+  readonly toOlder: () => void;
+  readonly toNewest: () => void;
+  /** Brings the entry onto the page that this is true of; false: it is not loaded. */
+  readonly toEntry: (is: (entry: Entry) => boolean) => boolean;
+};
+
+type Anchor = { readonly entry: string; readonly top: number };
+
+export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: readonly Entry[], talk: Talk): Reading {
+  const [place, setPlace] = useState(NEWEST);
+  const keep = useRef<number | null>(null);
+  const following = useRef(true);
+  const anchors = useRef<readonly Anchor[]>([]);
+  const span = spanOf(entries, place, following.current ? null : keep.current);
+  const shown = entries.slice(span.start, span.end);
+  const newer = entries.length - span.end;
+
+  const now = useRef({ entries, span, talk, newer });
+  now.current = { entries, span, talk, newer };
+
+  const toOlder = useCallback(() => {
+    const { entries: all, span: at, talk: of } = now.current;
+    const earlier = earlierThan(all, at);
+    if (earlier !== undefined) setPlace(earlier);
+    else if (of.earlier && !of.loadingEarlier) of.loadEarlier();
+  }, []);
+  const toNewest = useCallback(() => {
+    following.current = true;
+    setPlace(NEWEST);
+    const element = scroll.current;
+    if (element !== null) element.scrollTop = element.scrollHeight;
+  }, [scroll]);
+  const toEntry = useCallback((is: (entry: Entry) => boolean): boolean => {
+    const index = now.current.entries.findIndex(is);
+    if (index < 0) return false;
+    const { span: at } = now.current;
+    following.current = false;
+    if (index < at.start || index >= at.end) setPlace(around(now.current.entries, index));
+    return true;
+  }, []);
+
+  useEffect(() => {
+    const element = scroll.current;
+    if (element === null) return undefined;
+    const look = (): void => {
+      if (element.clientHeight === 0) return;
+      const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+      following.current = now.current.newer === 0 && below < AT_END_PX;
+      anchors.current = anchorsIn(element);
+      if (element.scrollTop < NEAR_PX && !following.current) toOlder();
+      else if (below < NEAR_PX && now.current.newer > 0) setPlace(laterThan(now.current.entries, now.current.span));
+    };
+    element.addEventListener('scroll', look, { passive: true });
+    return () => element.removeEventListener('scroll', look);
+  }, [scroll, toOlder]);
+
+  useLayoutEffect(() => {
+    const element = scroll.current;
+    // On a phone why stands in its place: it is as it was when it comes back.
+    if (element === null || element.clientHeight === 0) return;
+    if (talk.loading || following.current) element.scrollTop = element.scrollHeight;
+    else putBack(element, anchors.current);
+    anchors.current = anchorsIn(element);
+    keep.current = entries[span.start]?.seq ?? null;
+  });
+
+  const byItself = useRef(0);
+  useEffect(() => {
+    if (talk.loading || talk.loadingEarlier || talk.problem !== null) return;
+    // At the very top nothing scrolls any more that would tell.
+    const { clientHeight = 0, scrollTop = 0 } = scroll.current ?? {};
+    if (clientHeight > 0 && scrollTop < NEAR_PX && !following.current) toOlder();
+    else if (talk.earlier && entries.length < ENOUGH && byItself.current++ < MAX_BY_ITSELF) talk.loadEarlier();
+  }, [talk, entries.length, span.start, scroll, toOlder]);
+
+  return { shown, newer, older: span.start > 0 || talk.earlier, toOlder, toNewest, toEntry };
+}
+
+/** The first that are seen, with where they stand. */
+function anchorsIn(element: HTMLElement): Anchor[] {
+  const { top } = element.getBoundingClientRect();
+  const found: Anchor[] = [];
+  for (const each of element.querySelectorAll<HTMLElement>('[data-entry]')) {
+    const rect = each.getBoundingClientRect();
+    if (rect.bottom <= top) continue;
+    found.push({ entry: each.dataset['entry'] ?? '', top: rect.top - top });
+    if (found.length === ANCHORS) break;
+  }
+  return found;
+}
+
+function putBack(element: HTMLElement, anchors: readonly Anchor[]): void {
+  const { top } = element.getBoundingClientRect();
+  for (const anchor of anchors) {
+    const there = element.querySelector(`[data-entry="${CSS.escape(anchor.entry)}"]`);
+    if (there === null) continue;
+    element.scrollTop += there.getBoundingClientRect().top - top - anchor.top;
+    return;
+  }
+}

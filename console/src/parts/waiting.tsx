@@ -1,0 +1,58 @@
+/** What waits to ride, the newest at the end; of many only those, and how many of which level the others are. */
+import { useState, type ReactElement, type ReactNode } from 'react';
+import { to } from '../route.ts';
+import type { Note } from '../state/notes.ts';
+import { GRAVEST } from '../words.ts';
+import { LevelShape } from './icons.tsx';
+import { Staged } from './notification.tsx';
+
+const AT_FIRST = 25;
+const MORE = 100;
+
+export function Waiting({
+  log,
+  waiting,
+  why,
+  onWhy,
+  children,
+}: {
+  readonly log: string;
+  readonly waiting: readonly Note[];
+  readonly why: string | null;
+  readonly onWhy: (id: string) => void;
+  readonly children: ReactNode;
+}): ReactElement {
+  const [limit, setLimit] = useState(AT_FIRST);
+  // One more or less is no reason to fold.
+  const folded = waiting.length > limit + 3 ? waiting.slice(0, -limit) : [];
+  const shown = waiting.slice(folded.length);
+  const asked = folded.find(({ id }) => id === why);
+  return (
+    <section className="waiting" aria-label="waiting to ride">
+      <h2>
+        <span>{waiting.length > AT_FIRST ? `waiting to ride · ${waiting.length}` : 'waiting to ride'}</span>
+      </h2>
+      {folded.length > 0 && (
+        <div className="waiting-more">
+          <span>{`${folded.length} that came before:`}</span>
+          {GRAVEST.map((level) => {
+            const count = folded.filter((note) => note.level === level).length;
+            return count === 0 ? null : (
+              <a key={level} href={to.notifications({ log, state: 'open', level })} className={`count count-${level}`}>
+                <LevelShape level={level} silent />
+                {`${count} ${level}`}
+              </a>
+            );
+          })}
+          <button type="button" className="small" onClick={() => setLimit(limit + MORE)}>
+            {folded.length > MORE ? `Show ${MORE} more` : 'Show them'}
+          </button>
+        </div>
+      )}
+      {(asked === undefined ? shown : [asked, ...shown]).map((note) => (
+        <Staged key={note.id} note={note} open={why === note.id} onWhy={onWhy} />
+      ))}
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,123 @@
+/** A conversation of a long night, and a thousand that wait: all of it can be read, and the page never holds more than a part. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { conversationId } from '../../src/core/address.ts';
+import { verifies } from '../verifies.ts';
+import { conversation, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { Stage } from './stage.ts';
+
+const TURNS = 800;
+const OPEN = 300;
+const MAIN = conversationId('main');
+/** Of all that was said and waits, three times as many would stand on the page. */
+const MOST_ELEMENTS = 4_000;
+
+let browser: Browser;
+let stage: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  stage = await Stage.open(browser);
+  const main = stage.ear.conversation('shop/coder#main', { host: 'earpiece', carrier: 'agent', points: ['idle'] });
+  await main.seen();
+  for (let turn = 0; turn < TURNS; turn += 50)
+    await stage.ear.store.append(
+      main.log,
+      Array.from({ length: 50 }, (_, n) => turn + n).flatMap((n) => [
+        { type: 'chat_request', id: `q${n}`, conversation: MAIN, content: `Question ${n}`, source: 'user' },
+        { type: 'tool_call_request', id: `c${n}`, conversation: MAIN, name: 'read', arguments: { path: `${n}.ts` } },
+        { type: 'tool_call_response', id: `c${n}`, conversation: MAIN, content: 'x', is_error: false },
+        { type: 'chat_response', id: `a${n}`, conversation: MAIN, message: `Answer ${n}` },
+      ]),
+    );
+  for (let n = 0; n < OPEN; n++)
+    await stage.ear.queue('shop/coder#main', {
+      kind: `ci.n${n}`,
+      level: n % 10 === 0 ? 'error' : 'info',
+      message: `Waits ${n}`,
+      deliver: 'turn_end',
+    });
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+const elements = (page: Page): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
+
+verifies('console:long', 'of what waits the newest stand there, with how many of which level came before', async () => {
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await staged(page, `Waits ${OPEN - 1}`).waitFor();
+  await page.getByText(`waiting to ride · ${OPEN}`).waitFor();
+  expect(await page.locator('article[data-state=staged]').count()).toBe(25);
+  // What is said does not hide behind what waits.
+  await page.getByText(`Answer ${TURNS - 1}`).waitFor({ state: 'attached' });
+  const before = page.locator('.waiting-more');
+  expect(await before.innerText()).toMatch(/275 that came before:\s*28 error\s*247 info/u);
+  await before.getByRole('button', { name: 'Show 100 more' }).click();
+  await staged(page, 'Waits 175').waitFor();
+  await before.getByRole('link', { name: '18 error' }).click();
+  await page.locator('a.row', { hasText: 'Waits 0' }).waitFor();
+  expect(await page.locator('a.row').count()).toBe(30);
+  // Its story is told, and it stands there, however far back it waits.
+  await page.locator('a.row', { hasText: 'Waits 0' }).click();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('Waits 0').waitFor();
+  await staged(page, 'Waits 0').waitFor();
+  await page.close();
+});
+
+verifies('console:long', 'scrolled up it goes back to the first word, and what is read stays where it is', async () => {
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await staged(page, `Waits ${OPEN - 1}`).waitFor();
+  const timeline = page.getByRole('log', { name: 'timeline' });
+  await timeline.hover();
+  const question = page.getByText('Question 0', { exact: true });
+  let most = 0;
+  for (let turn = 0; turn < 600 && (await question.count()) === 0; turn++) {
+    await page.mouse.wheel(0, -4_000);
+    most = Math.max(most, await elements(page));
+  }
+  await question.waitFor();
+  expect(most).toBeLessThan(MOST_ELEMENTS);
+  await timeline.evaluate((element) => element.scrollTo(0, 100));
+  const stands = (await question.boundingBox())?.y;
+  await stage.ear.queue('shop/coder#main', { kind: 'ci.new', message: 'Just now' });
+  const newest = page.getByRole('button', { name: new RegExp(`newer, ${OPEN + 1} waiting: to the newest`, 'u') });
+  await newest.waitFor();
+  expect((await question.boundingBox())?.y).toBe(stands);
+  await newest.click();
+  await staged(page, 'Just now').waitFor();
+  expect(await question.count()).toBe(0);
+  expect(await elements(page)).toBeLessThan(MOST_ELEMENTS);
+  await page.close();
+});
+
+verifies('console:long', 'what another conversation took, and what was delivered long ago, does not wait', async () => {
+  await using small = await Stage.open(browser);
+  const { ear } = small;
+  const host = { host: 'codex', carrier: 'hook', points: ['turn_start'] } as const;
+  await ear.queue('shop/pair', { kind: 'ci.shared', message: 'for whoever comes first' });
+  await (await ear.conversation('shop/pair#other', host).offer({ at: 'turn_start' }))?.confirm();
+  await ear.queue('shop/pair#main', { kind: 'ci.early', message: 'taken long ago' });
+  const main = ear.conversation('shop/pair#main', host);
+  await (await main.offer({ at: 'turn_start' }))?.confirm();
+  // More than is listed, and than is read at first: what took it is known, and what it took comes later.
+  for (let n = 0; n < 260; n++) {
+    await ear.queue('shop/pair#main', { kind: 'ci.passing', message: `passing ${n}`, key: 'p' });
+    await ear.withdraw(main.log, { key: 'p' }, { by: 'test', reason: 'over' });
+  }
+  const page = await small.page();
+  await page.goto(conversation(small, 'shop/pair'));
+  await page.getByText('Nothing is open.').waitFor();
+  await page.getByRole('log', { name: 'timeline' }).hover();
+  const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
+  for (let turn = 0; turn < 400 && (await early.count()) === 0; turn++) await page.mouse.wheel(0, -4_000);
+  await early.waitFor();
+  await page.getByRole('button', { name: 'Show what came before' }).waitFor({ state: 'detached' });
+  await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await page.getByText('Nothing is open.').waitFor();
+  expect(await page.locator('article[data-state=staged]').count()).toBe(0);
+  await page.close();
+});

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ConversationId } from './address.ts';
 import { NOW, openItems, policies } from './arbitraries.ts';
 import { ANYONE, type Item } from './items.ts';
 import { NO_FACTS, plan, type Facts } from './make-plan.ts';
@@ -402,6 +403,19 @@ describe('the plan, case by case', () => {
     expect(Object.fromEntries(made.decisions.map((d) => [d.id, wordOf(d)]))).toEqual(expected);
     if (lines) expect(made.lines.map((line) => line.ids)).toEqual(lines);
   });
+});
+
+it('what is for one conversation shares no line with what is for any', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((id, i) => itemOf({ id, message: id, kind: 'ci.failed', key: 'k' }, i)) as [
+    Item,
+    Item,
+    Item,
+  ];
+  const one = { ...b, audience: 'main' as ConversationId };
+  expect(plan([a, one, c], 'tool_result', DEFAULT_POLICY, NO_FACTS, NOW).lines.map(({ ids }) => ids)).toEqual([
+    ['a', 'c'],
+    ['b'],
+  ]);
 });
 
 it('a time that no date has keeps nothing else from its agent', () => {

@@ -167,7 +167,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const of = item.notification.subscriber;
   const known = first?.notification.subscriber;
   if (first === undefined || of === undefined || known === undefined) return false;
-  if (first.text !== undefined || standsAlone(first)) return false;
+  if (first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
   if (of.id !== known.id || of.template !== known.template || item.notification.level !== first.notification.level) return false;
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
@@ -180,9 +180,10 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
 const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
+/** A line stays as it was rendered: whoever takes what is for any, after another let go of it, must not read what was for that one. */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
-  if (first === undefined || first.text !== undefined || standsAlone(first)) return false;
+  if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
   if (levelRank(item.notification.level) < levelRank('error')) return true;
   return messagesOf([...group, item]).length <= ERRORS_A_LINE;
 };

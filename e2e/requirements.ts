@@ -376,6 +376,9 @@ export const REQUIREMENTS = {
     behaviour:
       'Our own agent has the same tools for tasks as through a gateway, under the same rule, and reads an interrupt once.',
   },
+  'tasks:without-tools': {
+    behaviour: 'Nobody is asked for a tool that they do not have: an interrupt then says what to do without it.',
+  },
   'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
   'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {

@@ -318,6 +318,21 @@ describe('our own agent', () => {
     expect(answered(talk, 'c3')).toMatchObject({ action: 'work', task: { id: 't1' } });
   });
 
+  it('without the tools is told what to do without them', async () => {
+    proves('tasks:without-tools');
+    await using desk = await Desk.open();
+    const talk = await Talk.start('anthropic', [says(text('hello')), says(text('I stop.'))], { inbox: desk.ear });
+    await desk.person.createTask({ title: 'Build it', assignee: 'coder' });
+    await desk.person.moveTask('t1', { status: 'in_progress' });
+    await talk.agent.send('hi');
+    await desk.person.moveTask('t1', { status: 'blocked', author: 'Ann' });
+    await talk.turns(2);
+    talk.check(['Task t1 "Build it" is blocked', 'Stop the current work and say where you stopped.']);
+    expect(find(talk.requests, 'report_completed').first).toBe(-1);
+    await talk.agent.close();
+    await talk.model[Symbol.asyncDispose]();
+  });
+
   it('in a conversation for talking it is told of none, consumes none, and takes and reports none', async () => {
     proves('tasks:purpose');
     await using desk = await Desk.open();

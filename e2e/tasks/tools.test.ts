@@ -23,6 +23,46 @@ describe('the tools for tasks', () => {
     expect(await (await office.agent('c1', { purpose: 'chat' })).tools()).toEqual(['echo', 'fail', 'get_notifications']);
   });
 
+  it('are asked of nobody who does not have them: an interrupt then says what to do without', async () => {
+    proves('tasks:without-tools');
+    await using office = await Office.open('');
+    const { person } = office;
+    const agent = await office.agent('s1');
+    await person.createTask({ title: 'Fix the login', assignee: 'coder' });
+    await person.moveTask('t1', { status: 'in_progress' });
+    expect((await agent.call('echo', { text: 'on it' })).text).toBe('on it');
+    await person.moveTask('t1', { status: 'blocked', reason: 'wait', author: 'Ann' });
+    const refused = await agent.call('echo');
+    expect(refused.isError).toBe(true);
+    expect(refused.text).toContain('Task t1 "Fix the login" is blocked: wait');
+    expect(refused.text).toContain('instruction from Ann: “Stop the current work and say where you stopped.”');
+    const pulled = await agent.does('get_notifications');
+    expect(pulled).toMatchObject({
+      notifications: [{ type: 'interrupt', task_id: 't1', instruction: 'Stop the current work and say where you stopped.' }],
+    });
+    for (const told of [refused.text, JSON.stringify(pulled)]) for (const tool of BOTH) expect(told).not.toContain(tool);
+    expect((await agent.call('echo', { text: 'free' })).text).toBe('free');
+    // Whoever has them reports it; for the one as for the other it was said once.
+    const later = await office.agent('s2');
+    expect(await later.does('get_next_action')).toMatchObject({
+      action: 'stop',
+      instruction: 'Stop the current work and call report_completed(result="blocked", task_id="t1").',
+    });
+    expect(await later.does('report_completed', { result: 'blocked', summary: 'x' })).toMatchObject({
+      already_interrupted: true,
+    });
+    expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked' } });
+    // The same in a shell of the session: it is known what its model has.
+    await person.createTask({ title: 'Another', assignee: 'coder' });
+    await later.does('get_next_action');
+    await person.moveTask('t2', { status: 'cancelled' });
+    for (const [session, asked] of [
+      ['s1', 'say where you stopped'],
+      ['s2', 'call report_completed'],
+    ])
+      expect((await office.run(['inbox'], { env: { EARPIECE_ADDRESS: `shop/coder#${session}` } })).stdout).toContain(asked);
+  });
+
   it('are offered or not as gateway.tasks says', async () => {
     await using off = await Office.open('[gateway]\ntasks = false\n');
     await off.person.createTask({ title: 'x' });

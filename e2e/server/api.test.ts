@@ -58,6 +58,27 @@ describe('notifications', () => {
     );
   });
 
+  it('may come in parts whose length nobody said before', async () => {
+    proves('server:routes');
+    await using stage = await Stage.open({ db: 'memory:' });
+    const body = new ReadableStream({
+      start(controller) {
+        for (const part of ['{"to":"shop/coder",', '"message":"in parts é"}']) controller.enqueue(new TextEncoder().encode(part));
+        controller.close();
+      },
+    });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await stage.raw('/api/notifications', { method: 'POST', headers, body, duplex: 'half' });
+    expect(answer.status).toBe(201);
+    expect((await stage.inbox.open('shop/coder'))[0]?.notification.message).toBe('in parts é');
+    const latin = await stage.raw('/api/notifications', {
+      method: 'POST',
+      headers,
+      body: Buffer.from('{"to":"shop/coder","message":"é"}', 'latin1'),
+    });
+    expect(await latin.json()).toMatchObject({ status: 400, detail: 'the body is not UTF-8, which JSON has to be' });
+  });
+
   it('are waited for until a carrier took them', async () => {
     await using stage = await Stage.open();
     const { client, inbox } = stage;

@@ -1,4 +1,4 @@
-/** What is checked of a body before it is parsed: how large it is, and how deep. */
+/** What is checked of a body before it is parsed: that all of it came, plain, how large it is, and how deep. */
 import type { MiddlewareHandler } from 'hono';
 import { nestsDeeper } from '../core/json.ts';
 import type { Env } from './context.ts';
@@ -18,14 +18,19 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const max = isEvent(path) ? MAX_EVENT_BODY_BYTES : MAX_BODY_BYTES;
   const told = c.req.header('content-length');
   if (told !== undefined && !(Number(told) <= max)) throw tooLarge(max);
-  if (told === undefined && c.req.header('transfer-encoding') !== undefined)
-    c.req.bodyCache.arrayBuffer = await readUpTo(c.req.raw, max);
-  // Events say in their own words what is wrong with them.
-  if (
-    !isEvent(path) &&
-    c.req.header('content-type')?.startsWith('application/json') &&
-    nestsDeeper(await c.req.text(), MAX_DEPTH)
-  )
+  const encoding = c.req.header('content-encoding') ?? 'identity';
+  // What is small here may be huge when it is unpacked.
+  if (!/^identity$/iu.test(encoding.trim()))
+    throw new ProblemError(
+      'unsupported_media_type',
+      `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is, without Content-Encoding`,
+      { headers: { 'accept-encoding': 'identity' } },
+    );
+  const body = await wholeOf(c.req.raw, max);
+  // Hono keeps promises there, whatever its type says.
+  c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
+  // Events say in their own words what is wrong with them. Of the others all is JSON, whatever its content type says.
+  if (!isEvent(path) && nestsDeeper(textOf(body), MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it flatter`);
   await next();
 };
@@ -35,13 +40,19 @@ const tooLarge = (max: number): ProblemError =>
     headers: { connection: 'close' },
   });
 
-async function readUpTo({ body }: Request, max: number): Promise<ArrayBuffer> {
+async function wholeOf(request: Request, max: number): Promise<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    if (size > max) throw tooLarge(max);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > max) throw tooLarge(max);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    // Its sender has gone, or took too long.
+    throw new ProblemError('bad_argument', `the body broke off after ${size} bytes; send it whole`);
   }
   const all = new Uint8Array(size);
   let at = 0;
@@ -50,4 +61,12 @@ async function readUpTo({ body }: Request, max: number): Promise<ArrayBuffer> {
     at += chunk.byteLength;
   }
   return all.buffer;
+}
+
+function textOf(body: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new ProblemError('bad_argument', 'the body is not UTF-8, which JSON has to be');
+  }
 }

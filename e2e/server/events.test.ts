@@ -99,6 +99,31 @@ describe('events', () => {
     expect(text.status).toBe(415);
   });
 
+  it('of a batch are emitted together: what repeats is not waited for one by one', async () => {
+    const startedAt = performance.now();
+    const { events } = await client.emit(
+      Array.from({ length: 60 }, (_, i) => failed(`many${i}`, { subject: 'shop/many', data: { tool_name: 'deploy' } })),
+    );
+    expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 60 }, (_, i) => `many${i}`));
+    const [only, ...more] = (await client.notifications({ log: 'shop/many', state: 'open' })).items;
+    expect([only?.count, more]).toEqual([60, []]);
+    // Each by itself would wait 100 ms for the fold of its own.
+    expect(performance.now() - startedAt).toBeLessThan(60 * 100 * 0.5);
+  });
+
+  it('of a batch are emitted also where one of them reaches nobody, and that one is told', async () => {
+    expect(
+      await failure(client.emit([failed('y1', { subject: 'nobody/*' }), failed('y2', { subject: 'shop/others' })])),
+    ).toMatchObject({
+      status: 409,
+      said: expect.stringMatching(/^event 1 of the batch: no conversation is active in .*; the others were emitted$/u) as string,
+    });
+    expect((await client.notifications({ log: 'shop/others', state: 'open' })).items).toHaveLength(1);
+    expect(await failure(client.emit([failed('y3'), failed('y4', { subject: 'nonsense' })]))).toMatchObject({
+      said: expect.stringMatching(/^event 2 of the batch: address "nonsense"/u) as string,
+    });
+  });
+
   it('come as webhooks where the secret is there; the others are told at the start', async () => {
     const body = JSON.stringify({
       action: 'opened',

@@ -1,6 +1,7 @@
 /** What a principal may do. Every route asks here; a refusal says what the token is for. */
 import { formatAddress, logOf, parseAddress, splitLog, type Address, type LogKey } from '../core/address.ts';
-import { levelRank, type Level, type NotificationInput } from '../core/notification.ts';
+import { checksum } from '../core/event.ts';
+import { levelRank, LIMITS, type Level, type NotificationInput } from '../core/notification.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Stored } from '../core/records.ts';
 import { ProblemError } from './problems.ts';
@@ -110,8 +111,19 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   return {
     ...input,
     level: lowered(input.level ?? 'info'),
-    ...(own === null ? {} : { origin: { depth: 1, ...input.origin, agent: own } }),
+    // One that is wrong is told as it was given.
+    ...(input.key === undefined || input.key.trim() === '' || input.key.length > LIMITS.keyChars
+      ? {}
+      : { key: ownKey(who, input.key) }),
+    // What an agent says is at least one hop from what made it say so.
+    ...(own === null ? {} : { origin: { ...input.origin, depth: Math.max(1, input.origin?.depth ?? 1), agent: own } }),
   };
+}
+
+/** Of agents and send-only tokens: their keys are theirs, so that they neither count into, replace nor take back what others said. */
+export function ownKey({ id }: Principal, key: string): string {
+  const named = `token/${id}:${key}`;
+  return named.length <= LIMITS.keyChars ? named : `token/${id}:${checksum(key)}`;
 }
 
 export const lowered = (level: Level): Level => (levelRank(level) > levelRank(MAX_LEVEL) ? MAX_LEVEL : level);

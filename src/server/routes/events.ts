@@ -2,11 +2,12 @@
 import { parseAddress } from '../../core/address.ts';
 import type { EmittedReply } from '../../core/api.ts';
 import type { Emitted, EventInput, Heard } from '../../core/event.ts';
-import { checksum, makeEvent } from '../../core/event.ts';
+import { makeEvent } from '../../core/event.ts';
+import { EarpieceError } from '../../core/errors.ts';
 import { nestsDeeper, type Json } from '../../core/json.ts';
 import { asData } from '../../sources/webhooks/cloud-event.ts';
 import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusal } from '../../sources/webhooks/index.ts';
-import { lowered, mustQueue } from '../authority.ts';
+import { lowered, mustQueue, ownKey } from '../authority.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { ProblemError, type ProblemCode } from '../problems.ts';
@@ -15,6 +16,28 @@ import type { Principal } from '../tokens.ts';
 
 export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {
   const { inbox, emitter, metrics, webhooks } = deps;
+
+  /** In one go and in their order: what repeats is folded, and is not waited for one by one. One that fails stops no other. */
+  const emitAll = async (events: readonly EventInput[], from: 'token' | 'webhook'): Promise<readonly Emitted[]> => {
+    const to = emitter ?? refuseEvents();
+    const results = await Promise.allSettled(
+      events.map(async (event) => {
+        const emitted = await to.emit(event);
+        metrics.count('earpiece_events_total', { from });
+        return emitted;
+      }),
+    );
+    const failed = results.filter(({ status }) => status === 'rejected').length;
+    return results.map((result, i) => {
+      if (result.status === 'fulfilled') return result.value;
+      throw inBatch(
+        result.reason,
+        i,
+        events.length,
+        failed === 1 ? 'the others were emitted' : `${failed - 1} others failed too`,
+      );
+    });
+  };
 
   api.openAPIRegistry.register('CloudEvent', cloudEvent);
   api.openapi(
@@ -40,16 +63,19 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
     }),
     async (c) => {
       const who = principalOf(c);
-      if (emitter === undefined) throw noBus();
-      const events = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer())).map((event) => allowed(who, event));
+      if (emitter === undefined) refuseEvents();
+      const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()));
       // What a bus would refuse: all of them are looked at before the first is emitted.
-      for (const event of events) makeEvent(event, { id: 'made when it is emitted', now: inbox.store.now() });
-      const done: Emitted[] = [];
-      for (const event of events) {
-        done.push(await emitter.emit(event));
-        metrics.count('earpiece_events_total', { from: 'token' });
-      }
-      return reply<EmittedReply>(c, emittedReply(done));
+      const events = given.map((each, i) => {
+        try {
+          const event = allowed(who, each);
+          makeEvent(event, { id: 'made when it is emitted', now: inbox.store.now() });
+          return event;
+        } catch (error) {
+          throw inBatch(error, i, given.length);
+        }
+      });
+      return reply<EmittedReply>(c, emittedReply(await emitAll(events, 'token')));
     },
   );
 
@@ -79,26 +105,31 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
           'not_found',
           `there is no webhook ${JSON.stringify(name)}; [webhooks.${name}] in earpiece.toml makes one`,
         );
-      if (emitter === undefined) throw noBus();
+      if (emitter === undefined) refuseEvents();
       const body = Buffer.from(await c.req.arrayBuffer());
       const received = receive({ headers: c.req.header(), body, receiver, now: inbox.store.now(), seen: replays.seen });
       if (received.kind === 'refused') {
         if (received.status === 200) return reply<EmittedReply>(c, { events: [] });
         throw received.status === 401 ? guards.failed(c, refusalOf(received)) : refusalOf(received);
       }
-      const done: Emitted[] = [];
-      for (const event of received.events) {
-        done.push(await emitter.emit(event));
-        metrics.count('earpiece_events_total', { from: 'webhook' });
-      }
+      const done = await emitAll(received.events, 'webhook');
       replays.remember(received.deliveries);
       return reply<EmittedReply>(c, emittedReply(done));
     },
   );
 }
 
-const noBus = (): ProblemError =>
-  new ProblemError('not_found', 'this server takes no events: it was made without an emitter; queue notifications instead');
+function refuseEvents(): never {
+  throw new ProblemError('not_found', 'this server takes no events: it was made without an emitter; queue notifications instead');
+}
+
+/** Says which of several it is. */
+function inBatch(error: unknown, i: number, of: number, others?: string): unknown {
+  if (of === 1 || !(error instanceof EarpieceError)) return error;
+  const { code, data, retryable } = error;
+  const message = `event ${i + 1} of the batch: ${error.message}${others === undefined ? '' : `; ${others}`}`;
+  return new EarpieceError(code, message, { data, retryable, cause: error });
+}
 
 /** Structured, batch or binary, as the specification has it; plain JSON is read as structured. */
 function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): readonly EventInput[] {
@@ -125,10 +156,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): read
       return eventFromCloudEvent(each);
     } catch (error) {
       // Nothing was emitted yet: all of them are read first.
-      throw new ProblemError(
-        'bad_event',
-        `event ${i + 1} of the batch: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw inBatch(error, i, list.length);
     }
   });
 }
@@ -180,7 +208,7 @@ function allowed(who: Principal, event: EventInput): EventInput {
     source,
     id: `${event.source} ${event.id ?? ''}`.slice(0, 200),
     ...(severity === undefined || severity === 'debug' ? {} : { severity: lowered(severity) }),
-    ...(key === undefined ? {} : { key: `${source}:${key.length <= 150 ? key : checksum(key)}` }),
+    ...(key === undefined ? {} : { key: ownKey(who, key) }),
     ...(who.kind === 'agent' && who.agent !== null ? { origin: { agent: who.agent, depth: 1 } } : {}),
   };
 }

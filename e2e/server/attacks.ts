@@ -4,8 +4,10 @@
  */
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { receiverFrom, type WebhookReceiver } from '../../src/sources/webhooks/index.ts';
 import { onSocket, statusOf } from './raw.ts';
 import type { Stage, StageOptions } from './stage.ts';
@@ -374,6 +376,45 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
+      what: 'a send-only token queues with the key of a critical: to replace it, to count into it',
+      seen: 'the critical rides as it was; their keys are their own',
+      attempt: async (s) => {
+        const { token } = await s.as({ kind: 'send', project: 'shop' });
+        await s.inbox.queue('shop/coder', {
+          ...note,
+          to: undefined,
+          key: 'ci:main',
+          level: 'critical',
+          supersede: true,
+        } as never);
+        await s.inbox.queue('shop/coder', { kind: 'ci.slow', key: 'ci:slow', message: 'y' });
+        for (const more of [
+          { supersede: true, key: 'ci:main', level: 'critical', message: 'all is well' },
+          { key: 'ci:slow', kind: 'ci.slow', count: 1_000_000, message: 'y' },
+        ])
+          await s.raw('/api/notifications', post({ ...note, ...more }, by(token)));
+        const offer = await s.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' });
+        const rides = /^ci critical: x$/mu.test(offer?.view.text ?? '') && /^ci info: y$/mu.test(offer?.view.text ?? '');
+        return rides ? 'the critical rides as it was; their keys are their own' : String(offer?.view.text);
+      },
+    },
+    {
+      what: 'a send-only token logs in a thousand times, so that no browser can any more',
+      seen: 'twenty browsers of one token; an admin logs in',
+      so: 'of more, whoever came first is logged out',
+      options: () => ({ rates: { anonymous: { perSecond: 1e6, burst: 1e6 } } }),
+      attempt: async (s) => {
+        const { token } = await s.as({ kind: 'send', project: 'shop' });
+        for (let i = 0; i < 60; i++)
+          await s
+            .raw('/api/session', post({ token }, { authorization: '', 'x-earpiece': '1' }))
+            .then(({ body }) => body?.cancel());
+        const browsers = (await s.server.tokens.list()).filter(({ session, kind }) => session && kind === 'send');
+        const admin = await cookieOf(s);
+        return `${browsers.length === 20 ? 'twenty' : browsers.length} browsers of one token; ${admin === '' ? 'nobody' : 'an admin'} logs in`;
+      },
+    },
+    {
       what: "an agent's token reads another agent, and one for one conversation reads another",
       seen: '403 forbidden',
       attempt: async (s) => {
@@ -413,6 +454,23 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           JSON.stringify([listed.toSorted(), streamed.map(String).toSorted(), agents]) ===
           JSON.stringify([['shop/coder', 'shop/coder#a'], ['shop/coder', 'shop/coder#a'], ['shop/coder']]);
         return fine ? 'only what is for a, or for any of its agent' : JSON.stringify([listed, streamed, agents]);
+      },
+    },
+    {
+      what: 'why, of a token for one conversation: is what another was sent beside it in it?',
+      seen: 'its own carriers alone',
+      attempt: async (s) => {
+        const one = await s.as({ kind: 'agent', project: 'shop', agent: 'coder', conversation: 'a' });
+        const [a, b] = ['a', 'b'].map((id) => s.inbox.conversation(`shop/coder#${id}`));
+        await Promise.all([a?.seen(), b?.seen()]);
+        await s.inbox.queue('shop/coder#b', { message: 'for other eyes' });
+        const { id } = await s.inbox.queue('shop/coder', { message: 'for any' });
+        await (await b?.offer({ at: 'tool_result' }))?.release('cancelled');
+        await (await a?.offer({ at: 'tool_result' }))?.confirm();
+        const told_ = await one.why(id);
+        const whole = await s.client.why(id, 'shop/coder');
+        const fine = told_.items[0]?.sent.length === 1 && !JSON.stringify(told_).includes('for other eyes');
+        return fine && whole.items[0]?.sent.length === 2 ? 'its own carriers alone' : JSON.stringify(told_);
       },
     },
     {
@@ -770,6 +828,79 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
+      what: 'the same, called application/vnd.x+json, Application/JSON, text and nothing',
+      seen: '400 bad_argument',
+      attempt: async (s) => {
+        const deep = `{"to":"shop/coder","message":"x","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+        const seen: string[] = [];
+        for (const type of ['application/vnd.x+json', 'Application/JSON', 'text/plain', ''])
+          seen.push(
+            await told(
+              await s.raw('/api/notifications', {
+                method: 'POST',
+                headers: type === '' ? {} : { 'content-type': type },
+                body: new TextEncoder().encode(deep),
+              }),
+            ),
+          );
+        return [...new Set(seen)].join(' / ');
+      },
+    },
+    {
+      what: 'a packed body (a gzip bomb), in a notification, an event and a webhook',
+      seen: '415 unsupported_media_type',
+      so: 'nothing is unpacked',
+      options: withWebhooks,
+      attempt: async (s) => {
+        const body = gzipSync(Buffer.alloc(50_000_000, ' '));
+        const seen: string[] = [];
+        for (const path of ['/api/notifications', '/api/events', '/api/webhooks/gh'])
+          seen.push(await told(await s.raw(path, { method: 'POST', headers: { ...json, 'content-encoding': 'gzip' }, body })));
+        return [...new Set(seen)].join(' / ');
+      },
+    },
+    {
+      what: 'a body whose sender goes away in its middle, told and not told beforehand',
+      seen: '400 in the log, no trace of a stack',
+      attempt: async (s) => {
+        const { host, hostname, port } = new URL(s.at.url);
+        const head = `POST /api/notifications HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${s.token}\r\ncontent-type: application/json\r\n`;
+        for (const rest of ['content-length: 1000\r\n\r\n{"to', 'transfer-encoding: chunked\r\n\r\n4\r\n{"to\r\n']) {
+          const before = s.logged.length;
+          const socket = connect(Number(port), hostname);
+          socket.write(`${head}${rest}`, () => setTimeout(() => socket.destroy(), 50));
+          while (s.logged.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        const status = [...new Set(s.logged.map((line) => line.split(' ')[2]))].join(' / ');
+        return `${status} in the log, ${s.reported.length === 0 ? 'no trace of a stack' : s.reported.join()}`;
+      },
+    },
+    {
+      what: 'a time that no date has, so that no view of its agent can be made any more',
+      seen: '400 bad_notification; the others ride',
+      attempt: async (s) => {
+        const { token } = await s.as({ kind: 'send', project: 'shop' });
+        await s.inbox.queue('shop/coder', { message: 'x' });
+        const seen: string[] = [];
+        for (const more of [{ deliver: { at: 1e300 } }, { expiresAt: -1e300 }, { firstAt: 1e300 }])
+          seen.push(await told(await s.raw('/api/notifications', post({ ...note, ...more }, by(token)))));
+        await s.raw('/api/notifications', post({ ...note, ttlMs: 1e300 }, by(token)));
+        const offer = await s.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' });
+        return `${[...new Set(seen)].join(' / ')}; ${offer?.view.items.length === 2 ? 'the others ride' : 'nothing rides'}`;
+      },
+    },
+    {
+      what: 'HEAD of a stream, again and again, which nobody reads and nobody ends',
+      seen: '200; no stream is open',
+      attempt: async (s) => {
+        const seen = new Set<number>();
+        for (let i = 0; i < 50; i++) seen.add((await s.raw('/api/stream', { method: 'HEAD' })).status);
+        const metrics = await (await s.raw('/metrics')).text();
+        const [, open] = /^earpiece_streams (\d+)$/mu.exec(metrics) ?? [];
+        return `${[...seen].join(' / ')}; ${open === '0' ? 'no' : open} stream is open`;
+      },
+    },
+    {
       what: 'a table of 10,000 rows as data (a TOON bomb), and rows of 60 kB',
       seen: '400 bad_notification; what fits is cut to the budget of its view',
       attempt: async (s) => {
@@ -822,7 +953,6 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       options: () => ({ streams: { maxBehindBytes: 32_768 } }),
       attempt: async (s) => {
         const { port, hostname } = new URL(s.at.url);
-        const { connect } = await import('node:net');
         const stuck = connect(Number(port), hostname);
         stuck.pause();
         stuck.on('error', () => {});

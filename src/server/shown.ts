@@ -156,20 +156,30 @@ export const queuedReply = (queued: Queued): QueuedReply => ({
 /** Records of a story that are read for one item: a loop of refusals may have made many. */
 const MAX_HISTORY = 300;
 
-export async function storyOf(inbox: Inbox, why: Why, sees: (item: Item) => boolean): Promise<Story> {
-  const items = why.items.filter(({ item }) => sees(item));
+/** What of a story its reader may be shown: the view of a carrier holds whatever else it took. */
+export type Sight = {
+  readonly item: (item: Item) => boolean;
+  readonly record: (record: Stored) => boolean;
+  readonly conversation: (conversation: string) => boolean;
+};
+
+export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Story> {
+  const items = why.items.filter(({ item }) => sees.item(item));
   return {
     log: why.log,
     id: why.id,
     items: await Promise.all(
       items.map(async ({ item, steps, now }): Promise<StoryItem> => {
         const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
+        const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
         return {
           notification: notificationView(why.log, item),
-          steps: steps.map(({ at, seq, what, detail }) => ({ at, seq, what, detail: detail ?? null })),
+          steps: steps.flatMap(({ at, seq, what, detail }) =>
+            others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],
+          ),
           ended: endedBy(records),
-          now: now.map(({ conversation, decision }) => ({ conversation, decision })),
-          sent: records.flatMap((record) => sentIn(record, item.id)),
+          now: now.flatMap(({ conversation, decision }) => (sees.conversation(conversation) ? [{ conversation, decision }] : [])),
+          sent: records.flatMap((record) => (others.has(record.seq) ? [] : sentIn(record, item.id))),
         };
       }),
     ),

@@ -31,6 +31,8 @@ const SHAPE = /^ep_([0-9a-z]{12})_[0-9a-z]{40}$/;
 /** When it was last used is written that often at most. */
 const USED_EVERY_MS = 60_000;
 const MAX_TOKENS = 1_000;
+/** Browsers that one token may have logged in: of more, whoever came first is logged out. */
+const MAX_SESSIONS = 20;
 
 export class Tokens {
   readonly #store: Store;
@@ -47,6 +49,9 @@ export class Tokens {
   /** A browser's: as much as `of` allows, until then or until `of` is revoked. */
   async session(of: Principal | undefined, lastsMs: number): Promise<CreatedToken> {
     const expiresInMs = of?.expiresAt == null ? lastsMs : Math.min(lastsMs, of.expiresAt - this.#store.now());
+    // A session that was made with a session is one more of the same token.
+    const parent = of?.session ? ((await this.#kept(of.id))?.parent ?? of.id) : of?.id;
+    if (parent !== undefined) await this.#makeRoom(parent);
     return this.#make(
       {
         kind: of?.kind ?? 'admin',
@@ -56,7 +61,7 @@ export class Tokens {
         ...(of?.conversation == null ? {} : { conversation: of.conversation }),
         expiresInMs,
       },
-      { session: true, ...(of === undefined ? {} : { parent: of.id }) },
+      { session: true, ...(parent === undefined ? {} : { parent }) },
     );
   }
 
@@ -125,15 +130,28 @@ export class Tokens {
     };
     await this.#dropOver();
     await this.#store.setSetting(`token ${id}`, kept);
-    await this.#changeIds((ids) => {
-      if (ids.length >= MAX_TOKENS)
-        throw new EarpieceError(
-          'bad_argument',
-          `there are ${ids.length} tokens already; revoke some: earpiece token revoke <id>`,
-        );
-      return [...ids, id];
-    });
+    try {
+      await this.#changeIds((ids) => {
+        if (ids.length >= MAX_TOKENS)
+          throw new EarpieceError(
+            'bad_argument',
+            `there are ${ids.length} tokens already; revoke some: earpiece token revoke <id>`,
+          );
+        return [...ids, id];
+      });
+    } catch (error) {
+      // Nobody was told of it.
+      await this.#store.setSetting(`token ${id}`, undefined);
+      throw error;
+    }
     return { ...infoOf(kept), token };
+  }
+
+  /** For one more session of this token. */
+  async #makeRoom(parent: string): Promise<void> {
+    const all = await Promise.all((await this.#ids()).map((id) => this.#kept(id)));
+    const sessions = all.flatMap((kept) => (kept?.parent === parent ? [kept] : [])).toSorted((a, b) => a.createdAt - b.createdAt);
+    for (const { id } of sessions.slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))) await this.revoke(id);
   }
 
   async #kept(id: string): Promise<Kept | undefined> {

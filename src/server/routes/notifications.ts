@@ -5,7 +5,7 @@ import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import { isType, notificationOf } from '../../core/records.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
-import { mayRead, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
+import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
@@ -104,7 +104,14 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const { id } = c.req.valid('param');
       const log = await logWith(inbox, who, id, c.req.valid('query').log);
       const why = await inbox.why(id, log);
-      const told = why === undefined ? undefined : await storyOf(inbox, why, (item) => maySeeItem(who, item));
+      const told =
+        why === undefined
+          ? undefined
+          : await storyOf(inbox, why, {
+              item: (item) => maySeeItem(who, item),
+              record: (record) => maySee(who, record),
+              conversation: (conversation) => mayRead(who, { log: why.log, conversation }),
+            });
       if (told === undefined || told.items.length === 0) throw unknown(id, log);
       return reply<Story>(c, told);
     },

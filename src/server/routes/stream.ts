@@ -53,6 +53,13 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
         throw new ProblemError('too_many_streams', `${hub.size} streams are open, more are not served; close some`, {
           headers: { 'retry-after': '5' },
         });
+      const headers = {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store, no-transform',
+        'x-accel-buffering': 'no',
+      };
+      // Nobody would read it, and nobody would end it.
+      if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
       const head = await inbox.store.head();
       if (from !== undefined && from > head)
@@ -67,11 +74,7 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
         { ...scope, after: from, ...(types === undefined ? {} : { types: types.split(',').filter(Boolean) }) },
         outgoing && (() => outgoing.destroy()),
       );
-      return c.body(body, 200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store, no-transform',
-        'x-accel-buffering': 'no',
-      }) as never;
+      return c.body(body, 200, headers) as never;
     },
   );
 }

@@ -90,6 +90,17 @@ verifies(
   60_000,
 );
 
+it('says which webhooks of the project it leaves out until they are trusted', async () => {
+  proves('server:command');
+  await using shell = new Shell('[webhooks.gh]\nkind = "github"\nto = "shop/coder"\nsecret_env = "GH"\n');
+  const at = { cwd: shell.folder, env: shell.env({ GH: 'a secret of github' }) };
+  await using server = new ServerProcess(['--port', '0', '--no-console'], at);
+  await server.ready;
+  expect(server.stderr.replace(shell.folder, '{folder}')).toBe(
+    'earpiece: webhooks.gh (takes webhooks for shop/coder) of {folder}/earpiece.toml is not trusted and left out; look at it and say: earpiece trust\n',
+  );
+}, 60_000);
+
 it('tokens are made for scripts, listed for people, and revoked', async () => {
   proves('server:command', 'cli:commands');
   await using shell = new Shell();

@@ -86,6 +86,11 @@ const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
 
 /** Those whose secret is there; the others are told once. */
 function webhooksOf(ear: Earpiece): () => ReadonlyMap<string, WebhookReceiver> {
+  for (const { file, what } of ear.config.untrusted) {
+    const names = what.filter((each) => each.startsWith('webhooks.'));
+    if (names.length > 0)
+      complain(`${names.join(', ')} of ${file} is not trusted and left out; look at it and say: earpiece trust`);
+  }
   const ready = new Map<string, WebhookReceiver>();
   for (const [name, settings] of Object.entries(ear.config.webhooks)) {
     const made = receiverFrom(name, settings, process.env);

@@ -14,7 +14,7 @@ const AGENTS = ['coder', 'tester'] as const;
 const SESSIONS = ['s1', 's2'] as const;
 
 const who = { agent: fc.constantFrom(...AGENTS), session: fc.constantFrom(...SESSIONS) };
-const task = fc.constantFrom('t1', 't2', 't3');
+const task = fc.constantFrom<string[]>('t1', 't2', 't3');
 const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('create' as const), assignee: fc.constantFrom(...AGENTS, null) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('assign' as const), task, to: fc.constantFrom(...AGENTS, null) }) },

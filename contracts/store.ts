@@ -938,6 +938,66 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
       });
     });
 
+    describe('forget', () => {
+      const fact = (n: number): Draft => ({ type: 'of_somebody', n });
+      const kept = async (): Promise<number[]> => (await store.read({})).map(({ seq }) => seq);
+
+      it('removes records that concern no item, of any log, with the settings that go with them; the rest replays as before', async () => {
+        proves('log:retention');
+        await append(queued('a'), fact(1), said('x'));
+        await store.append(OTHER, [fact(2), queued('b')]);
+        await append(fact(3), offered('c', ['a']), fact(4));
+        const before = await store.items(LOG, { kind: 'latest', limit: 9 });
+        await store.setSetting('one', { n: 1 });
+        const swaps = [
+          { key: 'one', from: { n: 1 }, to: undefined },
+          { key: 'two', from: undefined, to: [2] },
+        ];
+        expect(await store.forget([2, 4, 6, 99], { swaps })).toBe(true);
+        expect(await kept()).toEqual([1, 3, 5, 7, 8]);
+        expect((await store.read({ log: LOG })).map(({ seq }) => seq)).toEqual([1, 3, 7, 8]);
+        expect((await store.read({ log: OTHER })).map(({ seq }) => seq)).toEqual([5]);
+        expect([await store.setting('one'), await store.setting('two')]).toEqual([undefined, [2]]);
+        expect(await store.items(LOG, { kind: 'latest', limit: 9 })).toEqual(before);
+        expect(await store.forget([2, 4])).toBe(true);
+        expect((await append(fact(5))).records[0]?.seq).toBe(9);
+        // A log of which nothing is left is none.
+        await store.append(ELSEWHERE, [fact(6)]);
+        await append(fact(7));
+        expect(await store.forget([10])).toBe(true);
+        expect((await store.overview()).map(({ log }) => log)).toEqual([LOG, OTHER].toSorted());
+      });
+
+      it('does nothing where a setting is another one by now, or the newest record is among them', async () => {
+        await append(fact(1), fact(2), fact(3));
+        await store.setSetting('one', 1);
+        const swaps = [
+          { key: 'two', from: undefined, to: 2 },
+          { key: 'one', from: 7, to: undefined },
+        ];
+        expect(await store.forget([1], { swaps })).toBe(false);
+        expect(await store.forget([1, 3], { swaps: swaps.slice(0, 1) })).toBe(false);
+        expect(await kept()).toEqual([1, 2, 3]);
+        expect([await store.setting('one'), await store.setting('two')]).toEqual([1, undefined]);
+      });
+
+      it('refuses records about items, and those by which it is known what of them is done', async () => {
+        const about = [
+          queued('a'),
+          result(['a']),
+          confirmed('nobody'),
+          { type: 'fan_out', id: 'f', notification: {}, targets: [] } as unknown as Draft,
+        ];
+        await append(...about, fact(1), fact(2));
+        for (const seq of [1, 2, 3, 4])
+          await expect(store.forget([seq, 5], { swaps: [{ key: 'one', from: undefined, to: 1 }] })).rejects.toMatchObject({
+            code: 'bad_argument',
+          });
+        expect(await kept()).toEqual([1, 2, 3, 4, 5, 6]);
+        expect(await store.setting('one')).toBeUndefined();
+      });
+    });
+
     describe('changed', () => {
       it('resolves at once when there is something new already', async () => {
         await append(said('x'));

@@ -88,6 +88,13 @@ export interface Store {
    */
   prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }>;
 
+  /**
+   * Removes records that concern no item (of others it throws `bad_argument`), and changes `swaps`, in one step: for whoever
+   * keeps more than notifications in the log. False, and nothing is done, where a setting is not what the caller saw, or
+   * the store's newest record is among them. Positions that are not there are passed over.
+   */
+  forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
+
   /** Small durable values beside the log (mutes, when the last prune ran). Undefined removes. */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;

@@ -22,7 +22,7 @@ import {
 import { isSignOfWork, type CarrierId, type Draft, type Owner, type Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
 import { present } from './presence.ts';
-import { isHousekeeping, isPast, removable, removableLoose } from './retention.ts';
+import { isHousekeeping, isPast, mustConcernNoItem, removable, removableLoose } from './retention.ts';
 import { unsound } from './soundness.ts';
 import { Waiters } from './waiters.ts';
 
@@ -262,6 +262,23 @@ class MemoryStore implements Store {
     for (const [key, bound] of this.#bindings)
       if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);
     return { records: gone.size, items };
+  }
+
+  async forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
+    this.#check(options);
+    const { swaps = [] } = options ?? {};
+    if (!swaps.every((swap) => this.#isStill(swap)) || seqs.includes(this.#head)) return false;
+    const gone = new Set(seqs);
+    const stays = ({ seq }: Stored): boolean => !gone.has(seq);
+    const going = this.#records.filter((record) => !stays(record));
+    going.forEach(mustConcernNoItem);
+    for (const { key, to } of swaps) this.#set(key, to);
+    this.#records = this.#records.filter(stays);
+    for (const log of new Set(going.map((record) => record.log))) {
+      const held = this.#log(log);
+      held.records = held.records.filter(stays);
+    }
+    return true;
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {

@@ -1,3 +1,4 @@
+import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import { touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -19,6 +20,13 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 ] satisfies KnownDraft['type'][]);
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
+
+/** Throws where a record is about items, or is needed to see what of them is done: those go with their items. */
+export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
+  const { ids, creates, carrier } = touches(body);
+  if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
+  throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: it goes with what it is about, by prune`);
+}
 
 /** Closed before `before` and holding no gate up. */
 export const isPast = (item: Item, before: number): boolean =>

@@ -1,7 +1,7 @@
 import { fault } from '../../core/faults.ts';
 import type { Item } from '../../core/items.ts';
 import type { Draft } from '../../core/records.ts';
-import { isPast, removable, removableLoose } from '../retention.ts';
+import { isPast, mustConcernNoItem, removable, removableLoose } from '../retention.ts';
 import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 import { DONE, ITEMS, UNREAD } from './rows.ts';
@@ -60,6 +60,12 @@ export function pruneChunk(
     items: going.length,
     next: rows.length < CHUNK ? undefined : rows.at(-1)?.seq,
   };
+}
+
+/** Inside a transaction. */
+export function forgetRecords(db: Database, seqs: readonly number[]): void {
+  bodies(db, seqs).forEach(mustConcernNoItem);
+  db.run('DELETE FROM records WHERE seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));
 }
 
 function bodies(db: Database, seqs: readonly number[]): { seq: number; body: Draft }[] {

@@ -26,7 +26,7 @@ import { append } from './append.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
-import { pruneChunk, type Pruned } from './prune.ts';
+import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
 import { Turns } from './turns.ts';
@@ -316,6 +316,19 @@ class SqliteFile implements SqliteStore {
     }
     await this.#change(() => this.#pruneSides(before), options);
     return total;
+  }
+
+  async forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
+    const { swaps = [] } = options ?? {};
+    return this.#change(
+      () => {
+        if (!swaps.every(({ key, from, to }) => this.#swap(key, from, to)) || seqs.includes(this.#last().seq)) return false;
+        forgetRecords(this.#db, seqs);
+        return true;
+      },
+      options,
+      (done) => done,
+    );
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {

@@ -7,7 +7,7 @@ import { paint } from '../src/cli/terminal.ts';
 import { tellChatStory } from '../examples/demo/chat/story.ts';
 import { live, startConsole } from '../examples/demo/live/live.ts';
 import { tellStory } from '../examples/demo/demo.ts';
-import { done } from '../examples/demo/lines.ts';
+import { done, seenAt } from '../examples/demo/lines.ts';
 import { Page } from '../examples/demo/page.ts';
 import { Stage } from '../examples/demo/stage.ts';
 
@@ -66,19 +66,23 @@ async function told(story: (typeof STORIES)[number]): Promise<number> {
 /** The story in the terminal, all of it to be seen in the console too; then the console alone, until a person has seen enough. */
 async function chatAndConsole(on: Stage, model: string | undefined): Promise<number> {
   const login = await startConsole(on);
-  const where = (text: string): void => page.text({ text, sign: paint('bold', 'console  ') });
-  where(login);
-  page.text('');
-  const told = await tellChatStory({ stage: on, page, terminal, write, ...(model === undefined ? {} : { model }) });
+  const told = await tellChatStory({
+    stage: on,
+    page,
+    console: login,
+    terminal,
+    write,
+    ...(model === undefined ? {} : { model }),
+  });
   if (told !== 0) return told;
   if (!terminal) {
     await live(on, { rounds: 1 });
     page.text('', done('in the console the agent went on, and was told of its tests there'));
     return 0;
   }
-  page.text('');
-  where(login);
   page.text(
+    '',
+    seenAt(login),
     'The agent goes on working in the console: see what it is told and why, write to it, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
   );
   watching = true;
@@ -135,7 +139,7 @@ async function late(story: string): Promise<number> {
 function unknown(): number {
   const near = didYouMean(name, STORIES);
   process.stderr.write(
-    `earpiece: there is no story ${JSON.stringify([name, ...more].join(' '))}${near === undefined ? '' : `; did you mean ${near}?`} npm start, or npm start -- gateway\n`,
+    `earpiece: there is no story ${JSON.stringify([name, ...more].join(' '))}${near === undefined ? '' : `; did you mean ${near}?`} (there are two: npm start, and npm start -- gateway)\n`,
   );
   return 2;
 }
@@ -152,15 +156,22 @@ function goOn(story: string): void {
     ...(story === 'chat'
       ? [
           {
-            text: 'npm run earpiece -- chat --model <provider:model>, in a folder of yours',
+            text: 'npm run earpiece -- chat --model <provider:model>',
             sign: paint('bold', 'talk        '),
           },
           { text: 'npm start -- gateway: the same with a real MCP server and any agent', sign: paint('bold', 'other story ') },
         ]
-      : [{ text: 'npm run earpiece -- gateway --print claude -- <your MCP server>', sign: paint('bold', 'your agent  ') }]),
-    { text: 'README.md, docs/chat.md, docs/guarantees.md, examples/library', sign: paint('bold', 'read on     ') },
+      : []),
     {
-      text: 'npm run earpiece -- send --to shop/coder "hello", then: inbox, log, watch, help',
+      text: 'npm run earpiece -- gateway --print claude -- <an MCP server of yours>',
+      sign: paint('bold', 'your agent  '),
+    },
+    {
+      text: 'README.md (how to have earpiece in every folder), docs/library.md, docs/guarantees.md',
+      sign: paint('bold', 'read on     '),
+    },
+    {
+      text: 'npm run earpiece -- send --to coder "hello", then: inbox, log, why <id>, help',
       sign: paint('bold', 'play        '),
     },
   );

@@ -186,7 +186,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('›');
     await stage.send('--action', 'pause', '--as', 'Maria', 'wait');
     await chat.shows(
-      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria: nothing wakes it until earpiece send --to shop\/coder --action resume/u,
+      /┆ . \w+ user\.message {2}wait .*\n\n● paused by Maria until earpiece send --to shop\/coder --action resume "…"/u,
     );
     await stage.send('--action', 'resume', 'go on');
     await chat.shows('On I go.');

@@ -34,8 +34,12 @@ describe('npm start', () => {
       expect(count(stdout, '┃ ○ info files.changed (3 times) `src/prices.json` changed')).toBe(1);
       expect(stdout).toMatch(/Now the entry for [^\n]* \n[^]*┃ ■ critical user\.message pause Maria: Stop, please\.\n/u);
       expect(stdout).toMatch(/critical user\.message for shop\/coder#story: delivered/u);
-      const [, seconds] = /4 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/u.exec(stdout) ?? [];
+      const [, seconds] =
+        /4 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/u.exec(stdout) ?? [];
       expect(Number(seconds)).toBeLessThan(20);
+      expect(stdout).toMatch(
+        /What the model was sent [^\n]+\n┃ \[ep \w{4}\] 1 notification, [^\n]+\n┃ tool error: Background run "tests" failed with exit code 1[^\n]+\n┃ \[\/ep \w{4}\]\n/u,
+      );
       expect(stdout).toMatch(/console {2}http:\/\/127\.0\.0\.1:\d+\/#code=\S+/u);
       expect(count(stdout, '✔')).toBe(5);
       expectNothingLeft();
@@ -46,7 +50,7 @@ describe('npm start', () => {
   test('in a terminal it is the chat itself, the person ends it, and the console with Ctrl+C', { timeout: 120_000 }, async () => {
     const pty = spawnPty(process.execPath, [START], {
       name: 'xterm-256color',
-      cols: 100,
+      cols: 80,
       rows: 40,
       cwd: folder,
       env: inherited(),
@@ -56,7 +60,7 @@ describe('npm start', () => {
     const goesOn = Promise.withResolvers<void>();
     pty.onData((text) => {
       seen += text;
-      if (seen.includes('That was the story')) over.resolve();
+      if (seen.includes('That was the story: Ctrl+D shows its receipts.')) over.resolve();
       if (seen.includes('Ctrl+C ends')) goesOn.resolve();
     });
     const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
@@ -73,10 +77,14 @@ describe('npm start', () => {
     await expectCleanStop([], 'in the background as tests');
   });
 
-  test('says which stories there are', async () => {
-    expect(await ended(start(['gatway'], {}))).toMatchObject({
+  test.each([
+    ['gatway', '; did you mean gateway?'],
+    ['--help', ''],
+  ])('says which stories there are: %s', async (name, near) => {
+    expect(await ended(start([name], {}))).toEqual({
       code: 2,
-      stderr: expect.stringContaining('did you mean gateway?'),
+      stdout: '',
+      stderr: `earpiece: there is no story "${name}"${near} (there are two: npm start, and npm start -- gateway)\n`,
     });
   });
 });
@@ -98,7 +106,8 @@ describe('npm start -- gateway', () => {
     expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 3, delivered: 3, refused: 2, read: 1 });
     const why = stdout.slice(stdout.indexOf('$ earpiece why'));
     expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
-    const [, seconds] = /5 sends became 3 notifications, each delivered once; the first after ([\d.]+) s/.exec(why) ?? [];
+    const [, seconds] =
+      /5 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/.exec(why) ?? [];
     expect(Number(seconds)).toBeLessThan(20);
     expect(stdout.trimEnd().split('\n').slice(-3)[0]).toContain('gateway --print claude -- ');
     expectNothingLeft();

@@ -13,7 +13,7 @@ import { openEarpiece, type Earpiece, type Item, type LogKey } from '../../src/i
 import { isType } from '../../src/core/records.ts';
 import { Agent, type Given } from './agent.ts';
 import { expect, within } from './checks.ts';
-import { command, done, ours, printed, rode, toModel, waiting } from './lines.ts';
+import { ABOUT, command, done, ours, printed, rode, toModel, waiting } from './lines.ts';
 import type { Line, Page } from './page.ts';
 import { CART, CHANGELOG, FILES, PRICES, prices, ROUNDS, ROUNDS_DOWN, writeShop } from './shop.ts';
 import { AGENT, type Stage } from './stage.ts';
@@ -32,6 +32,8 @@ export async function tellStory(options: StoryOptions): Promise<void> {
   const { stage, page } = options;
   page.text(
     { text: "Earpiece: a word in your agent's ear", style: 'bold' },
+    '',
+    ABOUT,
     '',
     `The agent ${AGENT} is to fix a rounding error in a small shop. It works on the files through a real MCP filesystem ` +
       "server, and Earpiece's gateway stands in between:",
@@ -180,7 +182,7 @@ class Story {
     this.#page.text(
       '',
       done(
-        `${this.#sent} sends became ${items.length} notifications, each delivered once; the first after ${this.#firstAfter.toFixed(1)} s`,
+        `${this.#sent} sends became ${items.length} notifications, each delivered once; the first ${this.#firstAfter.toFixed(1)} s after the start`,
       ),
       done(`${refusals.length} calls refused while the gate was up, with the same text; none reached the server`),
       done('the results of the tools themselves are unchanged: what rides is a block of its own behind them'),

@@ -8,6 +8,10 @@ import type { Line, Style } from './page.ts';
 const FIRST_LINES = 2;
 const LAST_LINES = 6;
 
+export const ABOUT =
+  'While an agent works, things happen around it: tests end, files change, a person says stop. This is how they reach it: on the messages that its model is sent anyway, each once.';
+
+export const seenAt = (login: string): Line => ({ text: login, sign: paint('bold', 'console  ') });
 export const command = (text: string): Line => ({ text, sign: paint('dim', '$ '), style: 'cyan' });
 export const printed = (text: string): Line => ({ text, sign: '  ', style: 'dim' });
 export const done = (text: string): Line => ({ text, sign: paint('green', '✔ ') });
@@ -54,5 +58,9 @@ function resultLines(block: string): Line[] {
   if (left <= 1) return lines;
   return [...lines.slice(0, FIRST_LINES), { text: `… ${left} lines …`, bar: '  ', style: 'dim' }, ...lines.slice(-LAST_LINES)];
 }
+
+/** What is Earpiece's, as the model reads it. */
+export const riding = (text: string): Line[] =>
+  textLines(text).map((line) => ({ text: line, bar: `${paint('yellow', '┃')} `, style: 'yellow' }));
 
 const textLines = (text: string): string[] => text.split('\n').map((line) => plain(line.replaceAll('\t', '  ')));

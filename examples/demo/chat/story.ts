@@ -11,7 +11,7 @@ import { receiptOf } from '../../../src/inbox/index.ts';
 import { openEarpiece, type Earpiece, type Item, type LogKey } from '../../../src/index.ts';
 import { fromRecord, isType, type Stored } from '../../../src/core/records.ts';
 import { expect, within } from '../checks.ts';
-import { command, done } from '../lines.ts';
+import { ABOUT, command, done, riding, seenAt } from '../lines.ts';
 import type { Page } from '../page.ts';
 import { CART, CHANGELOG, FILES, PRICES, prices } from '../shop.ts';
 import { AGENT, EARPIECE, type Stage } from '../stage.ts';
@@ -24,6 +24,8 @@ export type ChatStoryOptions = {
   readonly page: Page;
   /** `provider:model`; without it the script. */
   readonly model?: string;
+  /** Where the same is to be seen in a browser. */
+  readonly console?: string;
   /** The person before this terminal leads the conversation; else it is led by the story alone. */
   readonly terminal: boolean;
   readonly write: (text: string) => void;
@@ -36,6 +38,8 @@ const CHANGES = 3;
 /** Of the entry, before Maria has read enough. */
 const WORDS_UNTIL_STOP = 14;
 const SCRIPT = 'a-script-and-no-model';
+/** The terminal shows one line of it: what to press comes early. */
+const OVER = 'That was the story: Ctrl+D shows its receipts.';
 
 /** Resolves with the exit code of the conversation. */
 export async function tellChatStory(options: ChatStoryOptions): Promise<number> {
@@ -50,12 +54,15 @@ export async function tellChatStory(options: ChatStoryOptions): Promise<number> 
   page.text(
     { text: "Earpiece: a word in your agent's ear", style: 'bold' },
     '',
+    ABOUT,
+    '',
     `An agent of ours, ${AGENT}, is to mend a small shop in a temporary folder. ` +
       (model === undefined
         ? 'Its model is a mock: a script that ships with this demo, so no key and no network is needed. '
         : `Its model is ${model}. `) +
       'The rest is real: the commands that it runs, the files, the log, and the other processes that queue notifications while it works.',
     '',
+    ...(options.console === undefined ? [] : [seenAt(options.console), '']),
     command(`earpiece chat --model ${named} "The checkout is a cent off. …"`),
     '',
   );
@@ -146,12 +153,7 @@ class ChatStory {
       if (isType(body, 'chat_response') && (body.message ?? '').endsWith('I wait for Maria.')) {
         // Without a terminal nobody else would end it.
         if (!terminal) return void chat.process.stdin?.end();
-        await this.#options.stage.earpiece([
-          'send',
-          '--kind',
-          'demo.over',
-          'That was the story. Go on talking if you like; Ctrl+D ends, and shows its receipts.',
-        ]);
+        await this.#options.stage.earpiece(['send', '--kind', 'demo.over', OVER]);
       }
     }
     // A person who leaves before the story is over has seen enough.
@@ -228,7 +230,7 @@ class ChatStory {
     this.#options.page.text(
       '',
       done(
-        `a test run and ${this.#sends} sends became ${rode.filter(({ kind }) => kind !== 'demo.over').length} notifications, each delivered once; the first after ${(this.#firstAfter ?? 0).toFixed(1)} s`,
+        `a test run and ${this.#sends} sends became ${rode.filter(({ kind }) => kind !== 'demo.over').length} notifications, each delivered once; the first ${(this.#firstAfter ?? 0).toFixed(1)} s after the start`,
       ),
       done(
         `Maria's stop closed the connection to the model ${Math.max(1, (cut?.cutOffAt ?? 0) - (queued?.at ?? 0))} ms after it was queued; what was written by then is kept`,
@@ -238,8 +240,17 @@ class ChatStory {
     );
   }
 
-  /** What became of the stop, step by step. */
+  /** What the model was sent of the failed tests, and what became of the stop, step by step. */
   async receipts(ear: Earpiece): Promise<void> {
+    const carrier = (await ear.store.read({ log: this.#log })).find(
+      (record) => isType(record.body, 'tool_call_response') && ridingOn(record).some(({ kind }) => kind === 'tool.failed'),
+    );
+    if (carrier !== undefined && isType(carrier.body, 'tool_call_response'))
+      this.#options.page.text(
+        '',
+        'What the model was sent behind a result, when the tests had failed:',
+        ...riding(carrier.body.view?.text ?? ''),
+      );
     const stop = await this.#stopped?.catch(() => undefined);
     if (stop === undefined) return;
     const [item] = await ear.store.items(this.#log, { kind: 'ids', ids: [stop as Item['id']] });

@@ -385,7 +385,7 @@ class Chat {
 
   get #pause(): string {
     const by = this.#pausedBy ? ` by ${plain(this.#pausedBy, 40)}` : '';
-    return `paused${by}: nothing wakes it until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
+    return `paused${by} until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
   }
 
   #doing(): string {

@@ -1,6 +1,7 @@
 /** The composition root of the library: configuration, the default store and an inbox. */
 import {
   createBus,
+  formatSubscriberProblem,
   shippedFolder,
   storedTemplates,
   subscriberFolders,
@@ -115,7 +116,7 @@ export async function openWith(config: Config, options: OpenOptions): Promise<Ea
       shipped: shippedFolder(),
       user: userSubscribersFolder({ env }),
       projectRoot: files.rootOf,
-      onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
+      onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatSubscriberProblem(problem))),
     });
   const deps = { timeZone: config.timeZone, ...options.inbox, store, policies };
   return new Earpiece(deps, config, subscribers, onProblem);

@@ -460,7 +460,10 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an event that nobody hears',
       ...emit('{"type": "com.example.odd"}'),
-      stdout: 'no subscriber listens for com.example.odd; nothing was queued\n',
+      stdout:
+        'no subscriber listens for com.example.odd; nothing was queued\n\n' +
+        'To be told of it, put this into .earpiece/subscribers/com_example_odd.toml; it counts from the next event on:\n\n' +
+        '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n',
       stderr: '',
       code: 5,
     },

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
@@ -48,15 +48,31 @@ describe('emit', () => {
 
   it('5: nobody listens, or who does lets it pass', async () => {
     await using shell = new Shell();
-    expect(await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' })).toEqual({
-      code: 5,
-      stdout: 'no subscriber listens for com.example.odd; nothing was queued\n',
-      stderr: '',
-    });
+    const odd = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}' });
+    expect(odd).toMatchObject({ code: 5, stderr: '' });
+    expect(odd.stdout).toMatch(/^no subscriber listens for com\.example\.odd; nothing was queued\n/);
+    const slip = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"tool.call.failur"}' });
+    expect(slip.stdout).toMatch(/^no subscriber listens for tool\.call\.failur \(did you mean tool\.call\.failure\?\); nothing/);
     const debug = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"cli.event","severity":"debug"}' });
     expect(debug).toMatchObject({ code: 5, stdout: 'cli_event: nothing, because severity debug is below info\n' });
     const some = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.odd"}\n{"type":"cli.event"}' });
     expect(some.code).toBe(0);
+  });
+
+  verifies('cli:emit', 'what nobody hears is heard with the file that it shows', async () => {
+    await using shell = new Shell();
+    const input = '{"type":"com.example.Odd-1","severity":"debug"}\n{"type":"9.lives"}\n{"type":"9.lives"}\n';
+    const { code, stdout } = await shell.run(['emit', '--to', 'coder', '-'], { input });
+    expect(code).toBe(5);
+    const [, place = '', toml = ''] = /put this into (\S+); it counts from the next event on:\n\n([^]*)$/.exec(stdout) ?? [];
+    expect(place).toBe('.earpiece/subscribers/com_example_odd_1.toml');
+    mkdirSync(join(shell.folder, dirname(place)), { recursive: true });
+    writeFileSync(join(shell.folder, place), toml);
+    expect(await shell.says(['subscribers', 'check', place])).toBe(`${place} is fine\n`);
+    expect((await shell.says(['emit', '--to', 'coder', '-'], { input })).match(/: queued/g)).toHaveLength(3);
+
+    const elsewhere = await shell.run(['emit', '-'], { input: '{"type":"com.example.odd.1","subject":"bank/teller"}' });
+    expect(elsewhere.stdout).toContain(`put this into config/earpiece/subscribers/com_example_odd_1.toml`);
   });
 
   it('what takes back says so', async () => {

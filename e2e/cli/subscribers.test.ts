@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
@@ -52,8 +52,9 @@ describe('list', () => {
       'Tool failures',
       'tool.call.failure, tool.call.timeout',
     ]);
-    expect(rows.slice(-2)).toEqual([
+    expect(rows.slice(-3)).toEqual([
       ['locked: cannot be disabled; it is of the core: an agent must not miss what it tells'],
+      [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all of yours)`],
       [''],
     ]);
 
@@ -125,6 +126,60 @@ describe('enable and disable', () => {
     rmSync(join(shell.place, 'build.toml'));
     expect(await shell.says(['subscribers', 'enable', 'build'])).toBe('build is on in project shop\n');
     expect((await shell.run(['subscribers', 'enable', 'build'])).code).toBe(7);
+  });
+});
+
+describe('copy', () => {
+  proves('cli:commands', 'bus:discovery');
+
+  it('the files of one as they are, and what is changed in them counts', async () => {
+    await using shell = shop();
+    const [toml, template] = ['large_result.toml', 'large_result.toon.j2'].map((name) => join(shell.place, name)) as [
+      string,
+      string,
+    ];
+    expect(await shell.says(['subscribers', 'copy', 'large_result'])).toBe(
+      `${toml}\n${template}\nlarge_result is yours now: what you change there counts from the next event on\n`,
+    );
+    expect(readFileSync(template)).toEqual(readFileSync(join(SHIPPED, 'large_result.toon.j2')));
+    writeFileSync(toml, readFileSync(toml, 'utf8').replace('> 20000', '> 2000'));
+    const input = event('tool.call.success', { data: { tool_name: 'read', result_length: 3_000 } });
+    expect(await shell.says(['emit', '--to', 'coder', '-'], { input })).toContain('large_result: queued');
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^large_result +on +project /m);
+    rmSync(toml);
+    expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
+  });
+
+  it('of the core: it stays of the core; for all projects, and there is nothing wrong with it', async () => {
+    await using shell = shop();
+    const [made] = await shell.json(['subscribers', 'copy', '--user', 'tool_failure']);
+    const folder = join(shell.folder, 'config/earpiece/subscribers');
+    expect(made).toEqual({
+      id: 'tool_failure',
+      files: ['tool_failure.toml', 'tool_failure.toon.j2'].map((name) => join(folder, name)),
+    });
+    await shell.says(['subscribers', 'copy', 'tool_failure']);
+    expect(await shell.says(['subscribers', 'check'])).not.toContain('warning');
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^tool_failure +locked +project /m);
+  });
+
+  it('what is there is not lost, and what is not there is named', async () => {
+    await using shell = shop({ 'message.toon.j2': 'mine' });
+    expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `earpiece: ${shell.place}/message.toon.j2 is there and says something else; rename it, or remove it\n`,
+    });
+    expect(existsSync(join(shell.place, 'timer.toml'))).toBe(false);
+    await shell.says(['subscribers', 'copy', 'large_result']);
+    expect(await shell.run(['subscribers', 'copy', 'large_result'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is in .* already/),
+    });
+    expect(await shell.run(['subscribers', 'copy', 'large_reslt'])).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('did you mean large_result'),
+    });
   });
 });
 
@@ -219,6 +274,13 @@ build.failed: not heard, source elsewhere is none of ci
 build.failed: not heard, its condition is not true: payload.size > 10
 `,
     });
+  });
+
+  it('8: a template that fails says where and why, beside what is told instead', async () => {
+    await using shell = shop({ 'build.toml': build(), 'build.toon.j2': 'build\n{{ event.payload.a.b.c }}' });
+    const { code, stdout } = await shell.run(['subscribers', 'test', 'build', '-'], { input: event('build.failed') });
+    expect(code).toBe(8);
+    expect(stdout).toMatch(/build\.failed \(job: web\) \(its template failed\)\n\n {2}line 2: /);
   });
 
   it('--json says the same to programs', async () => {

@@ -18,7 +18,13 @@ export {
 export { sampleEvent } from './samples.ts';
 export { checkRunning } from './subscribers/check.ts';
 export { Folder, readSubscriber, type FolderState, type SubscriberFile } from './subscribers/folder.ts';
-export { projectFolder, shippedFolder, subscriberFolders, type SubscriberFoldersOptions } from './subscribers/folders.ts';
+export {
+  formatSubscriberProblem,
+  projectFolder,
+  shippedFolder,
+  subscriberFolders,
+  type SubscriberFoldersOptions,
+} from './subscribers/folders.ts';
 export { subscriberToggles, WHY_LOCKED, type SubscriberToggles, type Toggled, type ToggleScope } from './toggles.ts';
 export { contextOf } from './templates/context.ts';
 export {

@@ -1,4 +1,5 @@
 /** What commands say became of an event. */
+import { knownTypeNear } from '../bus/event-types.ts';
 import type { Emitted, Heard } from '../core/event.ts';
 import { plain } from './terminal.ts';
 
@@ -7,7 +8,12 @@ export const wasHeard = ({ heard }: Emitted): boolean => heard.some(({ kind }) =
 
 /** A line for each subscriber of its type. */
 export function whatBecame({ event, heard }: Emitted): string[] {
-  if (heard.length === 0) return [`no subscriber listens for ${event.type}; nothing was queued`];
+  if (heard.length === 0) {
+    const meant = knownTypeNear(event.type);
+    return [
+      `no subscriber listens for ${event.type}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; nothing was queued`,
+    ];
+  }
   return heard.map((one) => `${plain(one.subscriber)}: ${byOne(one, plain(event.subject))}`);
 }
 

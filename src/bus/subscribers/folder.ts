@@ -1,4 +1,5 @@
 /** One folder of subscribers, as it is now. No timer and no file watch: whoever asks looks, and what did not change is kept. */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
@@ -168,7 +169,7 @@ export class Folder {
       // What came with a clone may not bring files of its user to a model; a user's own links are the user's business.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
         return { kind: 'refused', why: 'is a link that leaves the folder' };
-      return { kind: 'text', text: readFileSync(path, 'utf8') };
+      return decoded(readFileSync(path));
     } catch (cause) {
       const code = codeOf(cause);
       if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };
@@ -220,6 +221,13 @@ type Known = {
   readonly parsed: SubscriberFile;
 };
 type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
+
+/** Files of Windows may begin with a mark of their encoding, or have another one. */
+function decoded(bytes: Buffer): Text {
+  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isUtf16 || !isUtf8(bytes)) return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save it as UTF-8` };
+  return { kind: 'text', text: bytes.toString('utf8').replace(/^\ufeff/u, '') };
+}
 
 const isSameText = (a: Text, b: Text): boolean =>
   a === b || (a.kind === 'text' ? b.kind === 'text' && a.text === b.text : b.kind === 'refused' && a.why === b.why);

@@ -376,6 +376,20 @@ describe('what the machine refuses', () => {
     ]);
   });
 
+  test('another encoding is named; a mark of the encoding is no part of the text', () => {
+    const { find, problems, root: folder, write } = world();
+    const bytes = (name: string, data: Buffer): void => writeFileSync(join(folder, name), data);
+    write('user/ok.toml', `\ufeff${toml('ok', 'ok', '[output]\ntemplate = "ok.toon.j2"')}`);
+    write('user/ok.toon.j2', '\ufeffsaid');
+    bytes('user/latin.toml', Buffer.from(toml('latin', 'Müller'), 'latin1'));
+    bytes('user/wide.toml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(toml('wide'), 'utf16le')]));
+    expect(problems()).toEqual([
+      'user/latin.toml: is not UTF-8; save it as UTF-8',
+      'user/wide.toml: is UTF-16; save it as UTF-8',
+    ]);
+    expect(find('ok')?.output.template?.text).toBe('said');
+  });
+
   test('a file and a template that are too big', () => {
     const { problems } = world({
       'user/a.toml': `${toml('a')}# ${'x'.repeat(65_536)}`,

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { formatProblem } from '../../config/problems.ts';
 import { matchesType } from '../matching.ts';
 import type { Subscriber, SubscriberProblem, SubscriberSet, SubscriberSource } from '../subscriber.ts';
 import { Folder, type FolderState } from './folder.ts';
@@ -20,6 +21,10 @@ export type SubscriberFoldersOptions = {
   /** How often folders are looked at, at most. Default 10 ms. */
   readonly lookEveryMs?: number;
 };
+
+/** With its place, as a warning where it is only one. */
+export const formatSubscriberProblem = ({ severity, message, ...place }: SubscriberProblem): string =>
+  formatProblem({ ...place, message: severity === 'warning' ? `warning: ${message}` : message });
 
 export const projectFolder = (root: string): string => join(root, '.earpiece', 'subscribers');
 

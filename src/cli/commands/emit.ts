@@ -10,6 +10,7 @@ import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
+import { wayToBeHeard } from '../unheard.ts';
 
 type Options = GlobalOptions & { to?: string };
 
@@ -23,7 +24,7 @@ export function emit(program: CommandLine, answer: Answer): void {
     .summary('emit events, see who hears them')
     .description(
       'Emits events: a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Only type is needed. ' +
-        'Says which subscribers heard each, and what came of it; ends with 5 when nobody heard any.',
+        'Says which subscribers heard each, and what came of it, or what file would let an agent hear it; ends with 5 when nobody heard any.',
     )
     .option(
       '--to <address>',
@@ -40,15 +41,19 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
       await withEarpiece(options, async (ear) => {
         const events = await eventsIn(text, ear, options.to);
         let heard = false;
+        const unheard: Emitted[] = [];
         for (let at = 0; at < events.length; at += AT_ONCE) {
           const results = await Promise.allSettled(events.slice(at, at + AT_ONCE).map(async (event) => ear.bus.emit(event)));
           for (const result of results) {
             if (result.status === 'rejected') throw result.reason;
             heard ||= wasHeard(result.value);
+            if (result.value.heard.length === 0) unheard.push(result.value);
             if (options.json) printJson(result.value);
             else print(said(result.value, events.length > 1));
           }
         }
+        const way = options.json ? undefined : wayToBeHeard(unheard, ear);
+        if (way !== undefined) print(`\n${way}`);
         if (!heard) answer(EXIT.nobody.code);
       });
     });

@@ -1,10 +1,11 @@
 /** The rules that turn events into notifications: which there are, whether their files are right, which are switched off. */
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import {
   checkRunning,
   Folder,
+  formatSubscriberProblem,
   projectFolder,
   readSubscriber,
   shippedFolder,
@@ -20,7 +21,7 @@ import {
   type Toggled,
   type ToggleScope,
 } from '../../bus/index.ts';
-import { formatProblem, readConfig, userSubscribersFolder } from '../../config/index.ts';
+import { readConfig, userSubscribersFolder } from '../../config/index.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import { openEarpiece, type Earpiece } from '../../earpiece.ts';
@@ -37,12 +38,13 @@ export function subscribers(program: CommandLine, answer: Answer): void {
   const group = program
     .command('subscribers')
     .summary('the rules that turn events into notifications')
-    .description('Lists the rules that turn events into notifications, checks their files, tries them out, switches them off.')
+    .description('Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.')
     .usage('<command> [options]')
     .helpCommand(false);
   list(group);
   check(group, answer);
   tryOut(group, answer);
+  copy(group);
   toggle(group, 'disable');
   toggle(group, 'enable');
 }
@@ -90,6 +92,8 @@ function list(group: CommandLine): void {
             ]),
           );
         if (set.subscribers.some(({ output }) => output.core)) print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
+        const { project, user } = here().paths;
+        print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
         if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
       });
     });
@@ -170,20 +174,62 @@ async function made(
   );
   // Where any moment has come but those of another turn.
   const { view, decisions } = await ear.conversation(subject).preview({ at: 'tool_batch_end' });
+  const failed = (await ear.store.read({ types: ['template_failed'] })).map(({ body }) =>
+    String((body as { reason?: unknown }).reason),
+  );
   const waits = decisions.flatMap((decision) => (decision.kind === 'keep' ? [decision.reason] : []));
   if (options.json) {
     heard.forEach((each) => printJson(each));
     (view?.items ?? []).forEach((item) => printJson(item));
+    failed.forEach((reason) => printJson({ templateFailed: reason }));
   } else {
     for (const { type, heard: one } of heard)
       print(
         `${plain(type)}: ${one.kind === 'skipped' ? `not heard, ${plain(one.because)}` : one.kind === 'withdrew' ? 'takes back what is open under its key' : 'heard'}`,
       );
     for (const { text: said } of view?.items ?? []) print(`\n${plainLines(said)}`);
+    for (const reason of failed) print(`\n  ${plain(reason)}`);
     for (const why of new Set(waits)) print(`\n  not at once: ${plain(why)}`);
     for (const line of troubles) print(`\n${plain(line)}`);
   }
-  if (heard.every(({ heard: one }) => one.kind === 'skipped')) answer(EXIT.nobody.code);
+  if (failed.length > 0) answer(EXIT.problems.code);
+  else if (heard.every(({ heard: one }) => one.kind === 'skipped')) answer(EXIT.nobody.code);
+}
+
+/** The file as it is, with its template, where it counts instead of that one. */
+function copy(group: CommandLine): void {
+  group
+    .command('copy <id>')
+    .summary('make one your own, to change it')
+    .description(
+      'Copies the files of a subscriber to where yours are. The copy counts instead of it, from the next event on: ' +
+        'change its words, its threshold, its moment. Without the copy the other one counts again.',
+    )
+    .option('--project', 'into this project (default)')
+    .option('--user', 'for all of your projects')
+    .action((id: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
+      if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      const { paths } = here();
+      const {
+        from: { file },
+        output: { template },
+      } = counting(id);
+      const folder = options.user ? paths.user : paths.project;
+      if (dirname(file) === folder) throw new EarpieceError('conflict', `${id} is in ${folder} already: ${basename(file)}`);
+      const names = [basename(file), ...(template === undefined ? [] : [template.name])];
+      const copies = names.map((name) => ({ from: join(dirname(file), name), to: join(folder, name) }));
+      for (const { from, to } of copies)
+        if (existsSync(to) && !readFileSync(to).equals(readFileSync(from)))
+          throw new EarpieceError('conflict', `${to} is there and says something else; rename it, or remove it`);
+      mkdirSync(folder, { recursive: true });
+      for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
+      const made = copies.map(({ to }) => to);
+      if (options.json) return printJson({ id, files: made });
+      print(
+        `${made.map((name) => plain(name)).join('\n')}\n${plain(id)} is yours now: what you change there counts from the next event on`,
+      );
+    });
 }
 
 async function eventsIn(
@@ -268,8 +314,7 @@ function listed(subscriber: Subscriber, off: Toggled): object {
   };
 }
 
-const problemLine = ({ severity, message, ...place }: SubscriberProblem): string =>
-  plain(formatProblem({ ...place, message: severity === 'warning' ? `warning: ${message}` : message }));
+const problemLine = (problem: SubscriberProblem): string => plain(formatSubscriberProblem(problem));
 
 /** The folders that count here. What is wrong in them is for the command to tell, not for stderr. */
 function here(): {
@@ -336,11 +381,15 @@ function fileAt(path: string): SubscriberFile {
 
 /** A file, or an id of this project. */
 function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
-  if (/[./\\]/.test(which)) return fileAt(which);
+  return /[./\\]/.test(which) ? fileAt(which) : { subscriber: counting(which), problems: [] };
+}
+
+/** The one of this id that counts here. */
+function counting(which: string): Subscriber {
   const { project, source } = here();
   const { subscribers: all } = source.of(project);
   const subscriber = all.find(({ id }) => id === which);
-  if (subscriber !== undefined) return { subscriber, problems: [] };
+  if (subscriber !== undefined) return subscriber;
   const near = didYouMean(
     which,
     all.map(({ id }) => id),

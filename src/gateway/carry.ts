@@ -14,10 +14,11 @@ export type OpenCall = Call & { readonly connection: Connection; cancelled: bool
 
 /** The contact point: asks what rides on a tools/call result, and makes the bytes that the client gets. */
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
-  const carrier = carrierIn(frame);
-  if (carrier === undefined) return { bytes: frame.bytes, requestId: call.requestId };
-  const treatment = treatmentOf(call.connection.profile, schema);
   const { requestId } = call;
+  const treatment = treatmentOf(call.connection.profile, schema);
+  if (treatment !== 'remove' && (call.cancelled || rider.silent(call.connection))) return { bytes: frame.bytes, requestId };
+  const carrier = carrierIn(frame);
+  if (carrier === undefined) return { bytes: frame.bytes, requestId };
   if (call.cancelled) return { bytes: plain(carrier, treatment), requestId };
 
   const result = resultOf(call, carrier);

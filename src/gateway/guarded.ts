@@ -50,6 +50,11 @@ export class GuardedRider {
     return this.#soon('after', () => this.#rider.after(connection, result), { kind: 'none' });
   }
 
+  silent(connection: Connection): boolean {
+    // An outage is over when the rider has answered; so it is asked.
+    return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
+  }
+
   /** An own tool takes the time it takes; when it fails the call fails, since there is nothing to pass it on to. */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
     try {

@@ -204,6 +204,9 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       const seat = seatOf(connection);
       return seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
     },
+
+    silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
+
     opened(connection: Connection): void {
       settle(
         seatOf(connection)

@@ -9,8 +9,8 @@
 /** Bytes from `start` up to, not including, `end`. */
 export type Range = { readonly start: number; readonly end: number };
 
-/** One `"key": value`. The ranges hold the key with its quotes and the value without the space around it. */
-export type Member = { readonly key: Range; readonly value: Range };
+/** One `"key": value`: the value without the space around it, the key with its quotes. */
+export type Member = Range & { readonly keyStart: number; readonly keyEnd: number };
 
 /** A container with its brackets, and what is in it in the order in which it stands there. */
 export type ObjectAt = Range & { readonly members: readonly Member[] };
@@ -40,7 +40,7 @@ export function objectAt(json: Buffer, start: number): ObjectAt | undefined {
     const valueStart = skipSpace(json, colon + 1);
     const valueEnd = skipValue(json, valueStart);
     if (valueEnd === -1) return undefined;
-    members.push({ key: { start: at, end: keyEnd }, value: { start: valueStart, end: valueEnd } });
+    members.push({ keyStart: at, keyEnd, start: valueStart, end: valueEnd });
     at = skipSpace(json, valueEnd);
     if (json[at] === CLOSE_BRACE) return { start, end: at + 1, members };
     if (json[at] !== COMMA) return undefined;
@@ -69,7 +69,7 @@ export function arrayAt(json: Buffer, start: number): ArrayAt | undefined {
 export function member(json: Buffer, object: ObjectAt, name: string): Range | undefined {
   for (let index = object.members.length - 1; index >= 0; index -= 1) {
     const candidate = object.members[index]!;
-    if (keyIs(json, candidate.key, name)) return candidate.value;
+    if (keyIs(json, candidate, name)) return candidate;
   }
   return undefined;
 }
@@ -137,7 +137,7 @@ export function edited(json: Buffer, edits: readonly Edit[]): Buffer {
 export function addMember(object: ObjectAt, name: string, value: string): Edit {
   const last = object.members.at(-1);
   const entry = `${JSON.stringify(name)}:${value}`;
-  return last === undefined ? insert(object.start + 1, entry) : insert(last.value.end, `,${entry}`);
+  return last === undefined ? insert(object.start + 1, entry) : insert(last.end, `,${entry}`);
 }
 
 /** Adds elements behind the last one. */
@@ -149,29 +149,29 @@ export function addElements(array: ArrayAt, values: readonly string[]): Edit {
 
 /** Takes every member of that name away, each with one comma. */
 export function removeMembers(json: Buffer, object: ObjectAt, name: string): Edit[] {
-  const kept = object.members.filter(({ key }) => !keyIs(json, key, name));
+  const kept = object.members.filter((candidate) => !keyIs(json, candidate, name));
   if (kept.length === object.members.length) return [];
   const first = kept[0];
   if (first === undefined) return [{ at: { start: object.start + 1, end: object.end - 1 }, put: '' }];
   const edits: Edit[] = [];
   const firstKept = object.members.indexOf(first);
-  if (firstKept > 0) edits.push({ at: { start: object.members[0]!.key.start, end: first.key.start }, put: '' });
+  if (firstKept > 0) edits.push({ at: { start: object.members[0]!.keyStart, end: first.keyStart }, put: '' });
   for (let index = firstKept + 1; index < object.members.length; index += 1) {
-    const { key, value } = object.members[index]!;
-    if (keyIs(json, key, name)) edits.push({ at: { start: object.members[index - 1]!.value.end, end: value.end }, put: '' });
+    const one = object.members[index]!;
+    if (keyIs(json, one, name)) edits.push({ at: { start: object.members[index - 1]!.end, end: one.end }, put: '' });
   }
   return edits;
 }
 
-function keyIs(json: Buffer, key: Range, name: string): boolean {
-  const length = key.end - key.start - 2;
+function keyIs(json: Buffer, { keyStart, keyEnd }: Member, name: string): boolean {
+  const length = keyEnd - keyStart - 2;
   if (length === name.length) {
     let index = 0;
-    while (index < length && json[key.start + 1 + index] === name.charCodeAt(index)) index += 1;
+    while (index < length && json[keyStart + 1 + index] === name.charCodeAt(index)) index += 1;
     if (index === length) return true;
   }
   // An escape can spell the same name in another way; without one, only non-ASCII names are left to compare.
-  return length > name.length && stringAt(json, key) === name;
+  return length > name.length && stringAt(json, { start: keyStart, end: keyEnd }) === name;
 }
 
 const QUOTE = 0x22;
@@ -196,8 +196,14 @@ export function skipSpace(json: Buffer, from: number): number {
   }
 }
 
-/** The end of the value that starts at `from`, or -1. Its own stack: a frame of a million brackets must not end the process. */
+/** The end of the value that starts at `from`, or -1. */
 export function skipValue(json: Buffer, from: number): number {
+  const byte = json[from];
+  return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(json, from) : skipScalar(json, from);
+}
+
+/** With a stack of its own: a frame of a million brackets must not end the process. */
+function skipContainer(json: Buffer, from: number): number {
   const open: number[] = [];
   let at = from;
   for (;;) {

@@ -95,6 +95,44 @@ describe('passes what it does not understand', () => {
 });
 
 describe('what rides', () => {
+  test('is not asked for while the rider is certain to have nothing, and the bytes stay', () => {
+    const asked: string[] = [];
+    let nothing = true;
+    const { client, fromClient, fromServer } = given({
+      silent: () => nothing,
+      after: (_, { requestId }) => (asked.push(requestId), { kind: 'ride', text: 'N', delivery: settled() }),
+    });
+    fromClient(initialize('claude-code'));
+    fromClient(call('1'));
+    fromServer(result('1'));
+    expect([asked, client.at(-1)]).toEqual([[], `${result('1')}\n`]);
+    nothing = false;
+    fromClient(call('2'));
+    fromServer(result('2'));
+    expect(asked).toEqual(['2']);
+    expect(client.at(-1)).toContain('"text":"N"');
+    vi.runAllTimers();
+  });
+
+  test('is asked for in an outage, so that it ends, also where nothing would be', () => {
+    const asked: string[] = [];
+    const { reports, fromClient, fromServer } = given({
+      before: () => {
+        if (asked.length === 0) throw new Error('no log');
+        return { kind: 'pass' };
+      },
+      silent: () => true,
+      after: (_, { requestId }) => (asked.push(requestId), { kind: 'none' }),
+    });
+    fromClient(initialize('claude-code'));
+    fromClient(call('1'));
+    fromServer(result('1'));
+    expect([asked, reports.length]).toEqual([['1'], 1]);
+    fromClient(call('2'));
+    fromServer(result('2'));
+    expect([asked, reports.length]).toEqual([['1'], 2]);
+  });
+
   test('on the result of the call with that very id, and no other', async () => {
     const asked: string[] = [];
     const { client, fromClient, fromServer } = given({

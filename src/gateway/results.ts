@@ -117,7 +117,7 @@ function structuredEdits({ frame, object, structured }: Carrier, treatment: Trea
 /** The last member may be one that goes away: then the new one cannot stand behind it with a comma of its own. */
 function addAfterRemovals(json: Buffer, object: ObjectAt, name: string, value: string, removals: readonly Edit[]): Edit {
   const kept = object.members.filter(
-    ({ key }) => !removals.some(({ at, put }) => put === '' && key.start >= at.start && key.start < at.end),
+    ({ keyStart }) => !removals.some(({ at, put }) => put === '' && keyStart >= at.start && keyStart < at.end),
   );
   return addMember({ ...object, members: kept }, name, value);
 }

@@ -44,6 +44,7 @@ export function retryingRider(
       ready ? ready.before(connection, call) : rider().then((opened) => opened.before(connection, call)),
     after: (connection, result) =>
       ready ? ready.after(connection, result) : rider().then((opened) => opened.after(connection, result)),
+    silent: (connection) => ready?.silent?.(connection) ?? false,
     opened: (connection) => later((opened) => opened.opened(connection)),
     closed: (connection) => {
       if (ready) ready.closed(connection);

@@ -23,6 +23,9 @@ export interface Rider {
   /** A tools/call result (failing ones too) is about to go to the client: what rides on it. */
   after(connection: Connection, result: Result): Awaitable<Ride>;
 
+  /** Certain, without waiting, that `after` has nothing for any result of this moment: then the result is not looked at. */
+  silent?(connection: Connection): boolean;
+
   /** A client said who it is (initialize, or its first request in the stateless protocol). */
   opened(connection: Connection): void;
   closed(connection: Connection): void;

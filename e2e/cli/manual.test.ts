@@ -51,10 +51,13 @@ it('the whole of it fits 80 columns, and every command says what it does and tak
 it('without a command it prints its help on stderr and ends with 2', async () => {
   proves('cli:exit-codes');
   await using shell = new Shell();
-  for (const args of [[], ['db'], ['config']]) {
-    const { code, stdout, stderr } = await shell.run(args);
+  const groups = makeProgram(() => undefined).commands.filter(({ commands }) => commands.length > 0);
+  for (const name of [undefined, ...groups.map((group) => group.name())]) {
+    const { code, stdout, stderr } = await shell.run(name === undefined ? [] : [name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^Usage: earpiece/);
+    expect(stderr).toMatch(new RegExp(`^Usage: earpiece ${name === undefined ? '' : `${name} `}<command> \\[options\\]\n`, 'u'));
+    // Of commander's own words none.
+    expect(stderr).not.toContain('display help');
   }
 });
 

@@ -27,6 +27,20 @@ describe('send', () => {
     });
   });
 
+  it('asks about an agent that was never seen, where one of nearly that name was', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    await ear.conversation('shop/claude-code').seen();
+    expect(await shell.run(['send', '--to', 'claud-code', '--id', 'n1', 'hello'])).toEqual({
+      code: 0,
+      stdout: 'n1  queued for shop/claud-code\n',
+      stderr:
+        'earpiece: nobody has been seen as shop/claud-code yet; did you mean shop/claude-code? To take it back: earpiece withdraw n1\n',
+    });
+    for (const to of ['claude-code', 'claude-code#s2', 'tester', 'other/claud-code', 'shop/*'])
+      await shell.says(['send', '--to', to, 'hello']);
+  });
+
   it('takes everything that a notification may have', async () => {
     await using shell = new Shell();
     const before = Date.now();

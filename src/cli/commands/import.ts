@@ -9,7 +9,9 @@ export function importing(program: CommandLine): void {
   const group = program
     .command('import')
     .summary('conversations of other programs')
-    .description("Brings another program's conversations into the log.");
+    .description("Brings another program's conversations into the log.")
+    .usage('<command> [options]')
+    .helpCommand(false);
   group
     .command('jp <folder>')
     .summary('a conversation of JP')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatAddress, type Address, type LogKey } from '../../core/address.ts';
+import { formatAddress, logKey, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import {
@@ -111,9 +111,22 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       await withEarpiece(options, async (ear) => {
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
+        const near = await nearestSeen(ear, to);
+        if (near !== undefined)
+          complain(
+            `nobody has been seen as ${plain(formatAddress(to))} yet; did you mean ${plain(near)}? To take it back: earpiece withdraw ${plain(queued.id)}`,
+          );
         tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
       });
     });
+}
+
+/** An agent that may be still to come gets its notification all the same; a slip of the pen should not wait for it unseen. */
+async function nearestSeen(ear: Earpiece, to: Address): Promise<string | undefined> {
+  if (to.kind === 'project') return undefined;
+  const seen = new Set((await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));
+  const near = seen.has(to.agent) ? undefined : didYouMean(to.agent, seen);
+  return near === undefined ? undefined : logKey(to.project, near);
 }
 
 function said(queued: Queued, address: string): string {

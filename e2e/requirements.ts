@@ -379,6 +379,9 @@ export const REQUIREMENTS = {
   'tasks:without-tools': {
     behaviour: 'Nobody is asked for a tool that they do not have: an interrupt then says what to do without it.',
   },
+  'tasks:retention': {
+    behaviour: 'Tasks that are over go after their retention, with all their records, in one step; what is not over stays.',
+  },
   'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
   'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {

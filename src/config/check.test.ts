@@ -45,15 +45,15 @@ describe('what is refused, and how', () => {
       'a quoted key',
       '"a b" = 1',
       [
-        '1:1: "a b" is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, sources, gateway, server, webhooks',
+        '1:1: "a b" is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
       ],
     ],
     [
       'a key of the language',
       '__proto__ = 1\n[constructor]\na = 1',
       [
-        '1:1: __proto__ is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, sources, gateway, server, webhooks',
-        '2:2: constructor is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, sources, gateway, server, webhooks',
+        '1:1: __proto__ is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
+        '2:2: constructor is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
       ],
     ],
     // Values
@@ -428,7 +428,7 @@ describe('what is refused, and how', () => {
       'view = "xlm"\nfoo = 1\n[budget]\nmax_items = 0',
       [
         '1:8: view is "xlm"; did you mean "xml"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
-        '2:1: foo is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, sources, gateway, server, webhooks',
+        '2:1: foo is unknown; there is project, address, db, time_zone, view, interrupt, min_level, max_defer, max_open, retention, redact, budget, ttl, wake, coalesce, max_level, withheld, lease, core, conversation, agent, tasks, sources, gateway, server, webhooks',
         '4:13: budget.max_items is 0; write a whole number from 1 to 1000',
       ],
     ],

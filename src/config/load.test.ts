@@ -144,6 +144,7 @@ describe('who wins', () => {
         max_level = { "*" = "warning", webhook = "error" }
         withheld = { max_bytes = 4096, keep = "1h" }
         lease.lasts = "5s"
+        tasks.retention = "90d"
         core.kinds = ["deploy.*"]
         [conversation.notifications]
         enable = false
@@ -182,6 +183,7 @@ describe('who wins', () => {
       withheld: { maxBytes: 4_096, keepMs: 3_600_000 },
       redact: ['sk-\\w+'],
       retentionMs: 604_800_000,
+      taskRetentionMs: 7_776_000_000,
       leaseMs: 5_000,
     });
     expect(config.tools).toEqual({ build: { source: 'builtin', stateful: true, onTurnEnd: 'abort' }, other: { source: 'mcp' } });

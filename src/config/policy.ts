@@ -35,6 +35,7 @@ export function policyOf(layers: Layers): Policy {
     withheld: { maxBytes: get(SETTINGS.withheldBytes), keepMs: get(SETTINGS.withheldKeep) },
     redact: get(SETTINGS.redact),
     retentionMs: get(SETTINGS.retention),
+    taskRetentionMs: get(SETTINGS.taskRetention),
     leaseMs: get(SETTINGS.lease),
   };
 }

@@ -152,6 +152,8 @@ export const SETTINGS = {
   agentContext: one('agent.budget.context', integer({ min: 100, max: 1_000_000_000 }), undefined),
   agentTimeout: one('agent.budget.timeout', duration({ min: '1s', max: '30d', example: '20m' }), undefined),
 
+  taskRetention: one('tasks.retention', duration({ min: '1h', max: '3650d', example: '30d' }), policy.taskRetentionMs),
+
   sourceFiles: one('sources.files.enable', boolean(), true),
   sourceFilesGlobs: one(
     'sources.files.globs',

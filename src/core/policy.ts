@@ -37,6 +37,8 @@ export type Policy = {
   /** What is replaced by `[redacted]` in stored results and bodies. Regular expression sources. */
   readonly redact: readonly string[];
   readonly retentionMs: number;
+  /** Of tasks that are over. */
+  readonly taskRetentionMs: number;
   /** How long a lease lasts when nobody confirms or releases it. */
   readonly leaseMs: number;
 };
@@ -65,5 +67,6 @@ export const DEFAULT_POLICY: Policy = {
   withheld: { maxBytes: 1_048_576, keepMs: DAY },
   redact: [],
   retentionMs: 30 * DAY,
+  taskRetentionMs: 30 * DAY,
   leaseMs: 30_000,
 };

@@ -270,7 +270,10 @@ function nothingRuns(task: Task, agent: string): Decision {
 
 function lose(task: Task, agent: string, { isActive }: Facts): Decision {
   const running = runningOf(task, agent);
-  if (running === undefined || running.conversation === null || isActive(running.conversation)) return { kind: 'unchanged' };
+  if (running === undefined) return { kind: 'unchanged' };
+  // What nobody has taken up may still be, as long as the task is not over.
+  const mayReport = running.conversation === null ? NEXT_STATUSES[task.status].length > 0 : isActive(running.conversation);
+  if (mayReport) return { kind: 'unchanged' };
   return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'its execution has ended' };
 }
 
@@ -317,7 +320,13 @@ const ended = (running: TaskExecution, result: TaskResult | 'lost', message: str
 });
 
 const lost = (running: TaskExecution): Fact =>
-  ended(running, 'lost', `its conversation ${running.agent}#${running.conversation} ended without a report`);
+  ended(
+    running,
+    'lost',
+    running.conversation === null
+      ? `nobody of ${running.agent} took it up`
+      : `its conversation ${running.agent}#${running.conversation} ended without a report`,
+  );
 
 /** An agent that puts its own task aside need not be told. */
 const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;

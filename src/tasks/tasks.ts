@@ -22,7 +22,9 @@ import {
 } from '../core/task.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { decide, isClosed, runningOf, type Command, type Decision } from './decide.ts';
+import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.ts';
 import { evolve } from './evolve.ts';
+import { positionsOf } from './positions.ts';
 import { recordsOf, type Fact } from './records.ts';
 import { keyOf, tellingOf } from './telling.ts';
 
@@ -54,13 +56,16 @@ export type TaskQuery = {
 type Decided = Extract<Decision, { kind: 'decided' }>;
 type Changed = { readonly task: Task; readonly answer?: Decided['answer']; readonly changed: boolean };
 
-/** As it is stored: with its handover while its new assignee's log does not have it yet. */
-type StoredTask = Task & { readonly handover?: { readonly from: string | null; readonly by: TaskActor } };
-/** What is not over, oldest first, and the number of the next one. */
-type Board = { readonly next: number; readonly open: readonly string[] };
+type StoredTask = Task & {
+  /** While its new assignee's log does not have it yet. */
+  readonly handover?: { readonly from: string | null; readonly by: TaskActor };
+  /** What its maker called it, so that no second one is made. */
+  readonly once?: string;
+};
 
-const EMPTY: Board = { next: 1, open: [] };
 const TRIES = 50;
+/** Tasks that are forgotten in one step. */
+const PRUNED_AT_ONCE = 50;
 
 export class Tasks {
   readonly #inbox: Inbox;
@@ -87,15 +92,16 @@ export class Tasks {
     for (let tries = 0; tries < TRIES; tries++) {
       const board = await this.#board(project);
       const { next, open } = board ?? EMPTY;
-      const id = `t${next}`;
+      const id = idOf(next);
       const drafts = recordsOf([fact], { task: id, version: 0, by });
       const task = this.#after(undefined, drafts, project);
       const known = once === undefined ? undefined : await this.#inbox.store.setting(onceKey(project, once));
-      if (typeof known === 'string') return this.get(project, known);
+      const before = typeof known === 'string' ? await this.#stored(project, known) : undefined;
+      if (before !== undefined) return shown(await this.#handOver(before));
       const swaps = [
-        ...(once === undefined ? [] : [{ key: onceKey(project, once), from: undefined, to: id }]),
-        { key: boardKey(project), from: board && json(board), to: { next: next + 1, open: [...open, id] } },
-        { key: taskKey(project, id), from: undefined, to: json(task) },
+        ...(once === undefined ? [] : [{ key: onceKey(project, once), from: known, to: id }]),
+        { key: boardKey(project), from: board && json(board), to: json({ ...board, next: next + 1, open: [...open, id] }) },
+        { key: taskKey(project, id), from: undefined, to: json(once === undefined ? task : { ...task, once }) },
       ];
       const appended = await this.#inbox.store.append(logFor(project, fact.assignee), drafts, { swaps });
       if (appended.kind === 'appended') return task;
@@ -115,10 +121,13 @@ export class Tasks {
     const before = query.before === undefined ? board.next : numberOf(query.before);
     // What is over is only walked through by whoever asks for it.
     const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
-    const numbers = onlyOpen ? board.open.map(numberOf) : Array.from({ length: board.next - 1 }, (_, i) => i + 1);
+    const open = board.open.map(numberOf).filter((number) => number < before);
     const tasks: Task[] = [];
-    for (const number of numbers.filter((n) => n < before).toReversed()) {
-      const task = await this.#load(project, `t${number}`);
+    for (const number of onlyOpen ? open.toReversed() : numbersBelow(board, before)) {
+      const stored = await this.#stored(project, idOf(number));
+      // Forgotten since the board was read.
+      if (stored === undefined) continue;
+      const task = await this.#handOver(stored);
       if (assignee !== undefined && task.assignee !== assignee) continue;
       if (statuses !== undefined && !statuses.includes(task.status)) continue;
       if (tasks.length === limit) return { tasks, next: tasks.at(-1)?.id ?? null };
@@ -136,6 +145,62 @@ export class Tasks {
   async open(project: string): Promise<readonly Task[]> {
     const { open } = (await this.#board(project)) ?? EMPTY;
     return Promise.all(open.map((id) => this.get(project, id)));
+  }
+
+  /**
+   * Forgets the tasks that have been over since before `before` (epoch ms), with all their records. What is not over stays,
+   * however old it is; whose conversations are gone without a report, of what is over, is lost first, and goes the next time.
+   */
+  async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
+    const board = await this.#board(project);
+    if (board === undefined) return { tasks: 0, records: 0 };
+    const isPast = ({ changedAt }: Task): boolean => changedAt < before;
+    for (const task of (await this.open(project)).filter(isPast)) await this.#lose(task);
+    const going: StoredTask[] = [];
+    const open = new Set(board.open);
+    for (const number of numbersBelow(board, board.next)) {
+      if (open.has(idOf(number))) continue;
+      const task = await this.#stored(project, idOf(number));
+      if (task !== undefined && isClosed(task) && isPast(task) && task.handover === undefined) going.push(task);
+    }
+    if (going.length === 0) return { tasks: 0, records: 0 };
+    const positions = await positionsOf(this.#inbox.store, project, going);
+    const total = { tasks: 0, records: 0 };
+    for (let at = 0; at < going.length; at += PRUNED_AT_ONCE) {
+      const some = going.slice(at, at + PRUNED_AT_ONCE);
+      const seqs = some.flatMap(({ id }) => positions.get(id) ?? []);
+      if (!(await this.#forget(project, some, seqs))) continue;
+      total.tasks += some.length;
+      total.records += seqs.length;
+    }
+    return total;
+  }
+
+  /** False where one of them was changed meanwhile, or is the newest that happened in the store: then they wait for the next time. */
+  async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
+    const settings = tasks.flatMap((task): Swap[] => [
+      { key: taskKey(project, task.id), from: json(task), to: undefined },
+      ...(task.once === undefined ? [] : [{ key: onceKey(project, task.once), from: task.id, to: undefined }]),
+    ]);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const board = (await this.#board(project)) ?? EMPTY;
+      const after = without(
+        board,
+        tasks.map(({ id }) => numberOf(id)),
+      );
+      const swaps = [{ key: boardKey(project), from: json(board), to: json(after) }, ...settings];
+      if (await this.#inbox.store.forget(seqs, { swaps })) return true;
+      const now = await this.#board(project);
+      if (JSON.stringify(now) === JSON.stringify(board)) return false;
+    }
+    return false;
+  }
+
+  /** Of a task that is over: what runs, and nobody is there to report it. */
+  async #lose(task: Task): Promise<void> {
+    if (NEXT_STATUSES[task.status].length > 0) return;
+    for (const { agent } of task.executions.filter(({ endedAt }) => endedAt === null))
+      await this.change(task.project, task.id, { kind: 'lose', agent }, { by: { kind: 'agent', name: agent } });
   }
 
   async edit(project: string, id: string, given: TaskEdit, change: Change): Promise<Task> {
@@ -227,27 +292,33 @@ export class Tasks {
 
   /** The second half of a reassignment. */
   async #handOver(task: StoredTask): Promise<StoredTask> {
-    const { handover, ...snapshot } = task;
+    const { handover, ...whole } = task;
     if (handover === undefined) return task;
     const { id, project, version, assignee } = task;
-    const records = recordsOf([{ type: 'task_received', from: handover.from, snapshot }], { task: id, version, by: handover.by });
-    const after = this.#after(snapshot, records, project);
+    const received: Fact = { type: 'task_received', from: handover.from, snapshot: shown(task) };
+    const records = recordsOf([received], { task: id, version, by: handover.by });
+    const after = this.#after(whole, records, project);
     const swaps = [{ key: taskKey(project, id), from: json(task), to: json(after) }];
     const appended = await this.#inbox.store.append(logFor(project, assignee), records, { swaps });
     return appended.kind === 'appended' ? after : this.#load(project, id);
   }
 
   async #load(project: string, id: string): Promise<StoredTask> {
-    const task = (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
-    if (task === undefined)
-      throw new EarpieceError(
-        'not_found',
-        `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}; earpiece tasks list shows those that are not over`,
-        {
-          data: { task: id },
-        },
-      );
-    return this.#handOver(task);
+    const task = await this.#stored(project, id);
+    if (task !== undefined) return this.#handOver(task);
+    const number = Number(/^t([1-9]\d{0,8})$/u.exec(id)?.[1]);
+    const gone = isGone((await this.#board(project)) ?? EMPTY, number);
+    throw new EarpieceError(
+      'not_found',
+      gone
+        ? `task ${id} of project ${project} was over for longer than tasks.retention says, and is forgotten`
+        : `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}; earpiece tasks list shows those that are not over`,
+      { data: { task: id } },
+    );
+  }
+
+  async #stored(project: string, id: string): Promise<StoredTask | undefined> {
+    return (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
   }
 
   /** What is open about it is withdrawn; what was delivered and not read holds no gate up any more. */
@@ -324,7 +395,7 @@ function numberOf(id: string): number {
   return Number(number);
 }
 
-function shown({ handover: _handover, ...task }: StoredTask): Task {
+function shown({ handover: _handover, once: _once, ...task }: StoredTask): Task {
   return task;
 }
 

@@ -86,6 +86,9 @@ export const REQUIREMENTS = {
   // The plan.
   'plan:decides-all': { behaviour: 'The plan decides about each open notification exactly once, with a reason.' },
   'plan:order': { behaviour: 'Critical, error, warning, info; the oldest first inside of a level.' },
+  'plan:rendered': {
+    behaviour: 'What templates make of lines is what the token budget counts, and none of it is cut away for it.',
+  },
   'plan:budget': { behaviour: 'A budget never cuts error and above; the rest is summarized with how many and where to read it.' },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': { behaviour: 'A source that is off does not ride.' },
@@ -282,6 +285,10 @@ export const REQUIREMENTS = {
   'console:subscribers': {
     behaviour:
       'A subscriber is switched off in three clicks, from the next event on; one of the core is locked, with the reason.',
+  },
+  'console:settings': {
+    behaviour:
+      "A setting is changed on the page in a person's own file, with who decides and when it counts: an agent's next carrier.",
   },
   'console:toon': { behaviour: 'TOON is shown as a table; what does not parse as it was sent, with a mark.' },
   'console:tasks': {

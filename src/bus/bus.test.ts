@@ -1,3 +1,4 @@
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { proves, verifies } from '../../e2e/verifies.ts';
 import type { EventInput } from '../core/event.ts';
@@ -59,6 +60,14 @@ function stage(
     read: async (at: 'tool_batch_end' | 'turn_start' | 'turn_end' = 'tool_batch_end'): Promise<string[]> => {
       const carried = await conversation.carry({ type: 'tool_call_response', id: 'c', content: 'ok', is_error: false }, { at });
       return carried.view?.items.map((item) => item.text) ?? [];
+    },
+    /** All of a view, with its frame. */
+    view: async (): Promise<string> => {
+      const carried = await conversation.carry(
+        { type: 'tool_call_response', id: 'c', content: 'ok', is_error: false },
+        { at: 'tool_batch_end' },
+      );
+      return carried.view?.text ?? '';
     },
     open: () => inbox.open(AGENT),
     /** A bus that knows nothing but the log, as that of a process that begins now. */
@@ -771,6 +780,76 @@ describe('templates', () => {
     expect(keep).toHaveBeenCalledTimes(1);
     expect((await read()).join()).toContain('said of 2');
     expect(render).toHaveBeenCalledTimes(1);
+  });
+
+  describe('what they make is what the budget counts', () => {
+    proves('plan:rendered');
+
+    const words = 'one two three four five six seven eight nine ten ';
+    /** So many times ten words for each notification in the line. */
+    const wordy = (tens: number): LineRenderer => ({
+      render: async ({ ids }) => ({ kind: 'text', text: ids.map((_, i) => `row ${i}: ${words.repeat(tens)}`).join('\n') }),
+    });
+    const build = subscriber({
+      events: { types: ['build.failed'] },
+      batching: { maxSize: 20, dedupeKey: ['payload.job'] },
+      output: { template },
+    });
+    const failed = (job: number, severity: EventInput['severity']): EventInput => ({
+      type: 'build.failed',
+      source: 'ci',
+      subject: AGENT,
+      ...(severity === undefined ? {} : { severity }),
+      data: { job },
+    });
+    const jobs = (count: number, severity: EventInput['severity'] = 'info') =>
+      Array.from({ length: count }, (_, job) => failed(job, severity));
+
+    it('lines that are longer than their messages: what does not fit is counted', async () => {
+      const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
+      const { bus, view, open } = stage([alone], { lines: wordy(8), policy: { maxTokens: 400 } });
+      await emitAll(bus, jobs(8));
+      const text = await view();
+      expect(encode(text).length).toBeLessThanOrEqual(400);
+      expect(text.match(/row 0/g)).toHaveLength(4);
+      expect(text).toContain('4 more: 4 build (info)');
+      expect(await open()).toEqual([]);
+    });
+
+    it('a line that alone is longer than all may be is as many as it takes', async () => {
+      const { bus, view } = stage([build], { lines: wordy(4), policy: { maxTokens: 400 } });
+      await emitAll(bus, jobs(12));
+      const text = await view();
+      expect(encode(text).length).toBeLessThanOrEqual(400);
+      expect(text).toContain('row 2: ');
+      expect(text).not.toContain('characters, cut)');
+      expect(text).toMatch(/\d more: \d build/);
+    });
+
+    it('of errors nothing is cut away and nothing is lost: the others ride next', async () => {
+      const { bus, view, open } = stage([build], { lines: wordy(4), policy: { maxTokens: 400, maxItemChars: 900 } });
+      await emitAll(bus, jobs(12, 'error'));
+      let rows = 0;
+      for (let carriers = 0; (await open()).length > 0; carriers++) {
+        const text = await view();
+        expect(encode(text).length).toBeLessThanOrEqual(400);
+        expect(text).not.toMatch(/characters, cut|more:/);
+        rows += text.match(/row \d/g)?.length ?? 0;
+        expect(carriers).toBeLessThan(12);
+      }
+      expect(rows).toBe(12);
+    });
+
+    it('each line is rendered once, and not without end', async () => {
+      const lines = wordy(20);
+      const render = vi.fn<LineRenderer['render']>((line, how) => lines.render(line, how));
+      const alone = { ...build, batching: { ...build.batching, windowMs: 0, maxSize: 1 } };
+      const { bus, view } = stage([alone], { lines: { render }, foldMs: 0, policy: { maxTokens: 300 } });
+      await emitAll(bus, jobs(90, 'error'));
+      await view();
+      expect(new Set(render.mock.calls.map(([{ ids }]) => ids.join())).size).toBe(render.mock.calls.length);
+      expect(render.mock.calls.length).toBeLessThanOrEqual(40);
+    });
   });
 
   verifies('view:templates', 'one that fails falls back to the message, says so, and the log says why', async () => {

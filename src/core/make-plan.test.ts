@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationId } from './address.ts';
 import { NOW, openItems, policies } from './arbitraries.ts';
 import { ANYONE, type Item } from './items.ts';
-import { NO_FACTS, plan, type Facts } from './make-plan.ts';
+import { isUnsaid, NO_FACTS, plan, type Facts } from './make-plan.ts';
 import {
   isInterrupt,
   levelRank,
@@ -12,9 +12,10 @@ import {
   type NotificationId,
   type NotificationInput,
 } from './notification.ts';
-import type { Decision } from './plan.ts';
+import { lineName, type Decision, type Plan, type Said } from './plan.ts';
 import { DEFAULT_POLICY, type Policy } from './policy.ts';
 import { CONTACT_POINTS, type ContactPoint } from './records.ts';
+import { estimateTokens } from './tokens.ts';
 import { render } from './views/index.ts';
 import { proves } from '../../e2e/verifies.ts';
 
@@ -68,6 +69,36 @@ describe('the plan, whatever is open', () => {
         expect(made.lines.length).toBeLessThanOrEqual(policy.maxItems);
         if (idsOf(made.decisions, 'keep').some((id) => made.decisions.some((d) => d.id === id && d.step === 'budget')))
           expect(made.lines.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('takes within the budget what templates made, whatever it is, but for one that is alone', () => {
+    proves('plan:rendered');
+    fc.assert(
+      fc.property(openItems(), points, policies, fc.nat(400), (open, point, policy, words) => {
+        const text = 'a word '.repeat(words);
+        const templated = open.map((item, at): Item => {
+          if (at % 2 === 1) return item;
+          const event = { type: 'x', source: 'x', severity: 'info' as const, time: 0 };
+          return { ...item, notification: { ...item.notification, subscriber: { id: 's', event, group: 5, template: 'h' } } };
+        });
+        const said = new Map<string, Said>();
+        const planned = (): Plan => plan(templated, point, policy, { ...NO_FACTS, said }, NOW);
+        let made = planned();
+        for (let left = made.lines.filter(isUnsaid); left.length > 0; left = made.lines.filter(isUnsaid)) {
+          for (const line of left) said.set(lineName(line), { kind: 'text', text: text.slice(0, 500 * line.ids.length) });
+          made = planned();
+        }
+        expect(made.decisions.map((d) => d.id).toSorted()).toEqual(open.map((item) => item.id).toSorted());
+        const tokens = made.lines.reduce(
+          (sum, line) => sum + estimateTokens(line.rendered?.slice(0, policy.maxItemChars) ?? ''),
+          0,
+        );
+        if (made.lines.length > 1) expect(tokens).toBeLessThanOrEqual(policy.maxTokens);
+        for (const line of made.lines)
+          if (line.rendered !== undefined && line.ids.length > 1)
+            expect(line.rendered.length).toBeLessThanOrEqual(policy.maxItemChars);
       }),
     );
   });

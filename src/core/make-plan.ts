@@ -7,7 +7,7 @@
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
 import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId, type Subscribed } from './notification.ts';
-import type { Decision, Grouped, Line, Plan, Rest } from './plan.ts';
+import { lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
@@ -23,6 +23,13 @@ export type Facts = {
   readonly mutes: readonly Mute[];
   /** The tools whose results this carrier is, or closes the batch of. */
   readonly tools?: readonly string[];
+  /**
+   * What templates make of lines, by `lineName`. Whoever renders plans again with what was made, until nothing is missing:
+   * a line is taken for as long as its messages before.
+   */
+  readonly said?: ReadonlyMap<string, Said>;
+  /** No more is rendered: beside others no line is taken of which it is not known what its template makes. */
+  readonly saidAll?: boolean;
 };
 
 export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [] };
@@ -88,8 +95,11 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     return waits === undefined;
   });
 
-  const lines = coalesce(due, policy).toSorted(byUrgency);
-  return budget(lines, policy, decisions);
+  const lines = coalesce(due, policy)
+    .flatMap((group) => fitting(group, policy, facts))
+    .map((group) => lineOf(group, facts))
+    .toSorted(byUrgency);
+  return budget(lines, { policy, decisions, saidAll: facts.saidAll ?? false });
 }
 
 function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
@@ -124,7 +134,7 @@ const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
   facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
 /** Groups what is one thing for the reader: what was sent as one line, what one subscriber made, one key, one kind within its window, warnings of one source. */
-function coalesce(due: readonly Item[], policy: Policy): Line[] {
+function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
   const join = (find: (group: Item[]) => boolean, item: Item): void => {
     const group = groups.find(find);
@@ -154,7 +164,17 @@ function coalesce(due: readonly Item[], policy: Policy): Line[] {
       );
     }
   }
-  return groups.map(lineOf);
+  return groups;
+}
+
+/** What a template made too long for one line is as many lines as it takes, so that nothing of it is cut away. */
+function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
+  const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
+  if (group.length < 2 || group[0]?.text !== undefined || said?.kind !== 'text') return [group];
+  const tokens = FRAME_TOKENS + LINE_TOKENS + tokensOf(said.text, policy);
+  if (said.text.length <= policy.maxItemChars && tokens <= policy.maxTokens) return [group];
+  const middle = Math.ceil(group.length / 2);
+  return [group.slice(0, middle), group.slice(middle)].flatMap((half) => fitting(half, policy, facts));
 }
 
 /** A person's words and whatever asks for an action are never merged with others. */
@@ -203,7 +223,7 @@ const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
-function lineOf(group: Item[]): Line {
+function lineOf(group: Item[], { said }: Facts): Line {
   const first = group[0] as Item;
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
@@ -211,8 +231,10 @@ function lineOf(group: Item[]): Line {
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
   const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;
+  const ids = group.map((item) => item.id);
+  const made = first.text === undefined ? said?.get(lineName({ ids })) : undefined;
   return {
-    ids: group.map((item) => item.id),
+    ids,
     kind: n.kind,
     level: n.level,
     messages: messagesOf(group),
@@ -226,6 +248,8 @@ function lineOf(group: Item[]): Line {
     ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
     ...(first.text === undefined ? {} : { sent: first.text }),
+    ...(made?.kind === 'text' ? { rendered: made.text } : {}),
+    ...(made?.kind === 'failed' ? { unrendered: true as const } : {}),
   };
 }
 
@@ -243,13 +267,17 @@ const groupedOf = (item: Item, otherwise: Subscribed): Grouped => ({
 
 const byUrgency = (a: Line, b: Line): number => levelRank(b.level) - levelRank(a.level) || a.firstAt - b.firstAt;
 
-function budget(lines: readonly Line[], policy: Policy, decisions: Decision[]): Plan {
+function budget(
+  lines: readonly Line[],
+  { policy, decisions, saidAll }: { readonly policy: Policy; readonly decisions: Decision[]; readonly saidAll: boolean },
+): Plan {
   const taken: Line[] = [];
   const left: Line[] = [];
   let tokens = FRAME_TOKENS;
   for (const line of lines) {
     const cost = costOf(line, policy);
-    const fits = taken.length < policy.maxItems && tokens + cost <= policy.maxTokens;
+    const isKnown = !saidAll || !isUnsaid(line);
+    const fits = isKnown && taken.length < policy.maxItems && tokens + cost <= policy.maxTokens;
     if (taken.length === 0 || fits) {
       taken.push(line);
       tokens += cost;
@@ -269,8 +297,17 @@ function budget(lines: readonly Line[], policy: Policy, decisions: Decision[]): 
   return { lines: taken, ...(left.length > 0 ? { rest: restOf(left) } : {}), decisions };
 }
 
+/** Its template has not been asked yet. */
+export const isUnsaid = (line: Line): boolean =>
+  line.subscriber?.template !== undefined && line.sent === undefined && line.rendered === undefined && !line.unrendered;
+
+/** As views show it: cut, its rows indented. */
+const tokensOf = (text: string, { maxItemChars }: Policy): number =>
+  estimateTokens(text.slice(0, maxItemChars).replaceAll('\n', '\n    '));
+
 function costOf(line: Line, policy: Policy): number {
   if (line.sent !== undefined) return estimateTokens(line.sent);
+  if (line.rendered !== undefined) return LINE_TOKENS + tokensOf(line.rendered, policy);
   const chars = Math.min(
     policy.maxItemChars,
     line.messages.reduce((sum, m) => sum + m.length + 2, line.instruction?.length ?? 0),

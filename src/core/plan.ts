@@ -51,6 +51,12 @@ export type Line = {
   readonly sent?: string;
 };
 
+/** What the template of a line made of it. */
+export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };
+
+/** Tells lines apart: no two hold the same notifications. */
+export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
+
 /** One notification of a line: what happened `count` times, the different details of it, oldest first. Times are epoch ms. */
 export type Grouped = {
   readonly subscribed: Subscribed;

@@ -10,9 +10,9 @@ import type { ConversationId, LogKey } from '../core/address.ts';
 import { filteredBecause, type Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
-import { plan, type Facts } from '../core/make-plan.ts';
+import { isUnsaid, NO_FACTS, plan, type Facts } from '../core/make-plan.ts';
 import { readBy, type NotificationId } from '../core/notification.ts';
-import type { Decision, Line, Plan } from '../core/plan.ts';
+import { lineName, type Decision, type Line, type Plan, type Said } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Presence, PresenceUpdate, Withheld } from '../core/ports.ts';
 import {
@@ -97,6 +97,8 @@ export type Refusal = {
 
 const PRESENCE_EVERY_MS = 30_000;
 const TRIES = 8;
+/** So often lines are rendered for one plan; what would still be new to it then waits, or is summarized. */
+const ROUNDS = 4;
 /** Refusals of one gate that are recorded one by one; a loop must not grow the log without end. */
 const RECORDED_REFUSALS = 100;
 
@@ -401,15 +403,17 @@ export class Conversation {
     const policy = this.policy();
     const now = store.now();
     const facts = await this.#facts(items, options);
-    const made = plan(items, options.at, policy, facts, now);
+    const format = this.options.view ?? policy.view;
+    // The signal only says that something waits: nothing is taken until it is pulled.
+    const unseen = pulls || (leased && isSignal(format));
+    const made = unseen
+      ? plan(items, options.at, policy, facts, now)
+      : await this.#plan(items, options.at, { policy, facts, now });
     const closings = closingsOf(made.decisions, this.id);
     const closedIds = new Set(closings.flatMap((closing) => closing.ids));
     const ids = made.lines.flatMap((line) => line.ids);
     const summarizes = made.rest?.ids ?? [];
-    const nothing = ids.length === 0 || pulls;
-    const format = this.options.view ?? policy.view;
-    // The signal only says that something waits: nothing is taken until it is pulled.
-    if (nothing || (leased && isSignal(format)))
+    if (ids.length === 0 || unseen)
       return { items, ids: [], summarizes: [], closings, closedIds, decisions: made.decisions, told: false };
     const { view, told } = await this.#render(made, policy, format);
     return { items, ids, summarizes, closings, closedIds, decisions: made.decisions, view, told };
@@ -434,7 +438,7 @@ export class Conversation {
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {
     const tellMark = !this.#told && !(await this.presence())?.told;
     const view = render(format, {
-      lines: await this.#said(made.lines),
+      lines: made.lines,
       rest: made.rest,
       mark: await this.#markText(),
       tellMark,
@@ -445,19 +449,32 @@ export class Conversation {
     return { view, told: tellMark };
   }
 
+  /**
+   * The plan by what templates really make of the lines: what it takes is rendered, and planned again with what came out,
+   * until it takes nothing that it does not know. Each line is rendered once.
+   */
+  async #plan(
+    items: readonly Item[],
+    at: ContactPoint,
+    { policy, facts, now }: { readonly policy: Policy; readonly facts: Facts; readonly now: number },
+  ): Promise<Plan> {
+    const said = new Map<string, Said>();
+    for (let round = 1; ; round++) {
+      const made = plan(items, at, policy, { ...facts, said, saidAll: round > ROUNDS }, now);
+      const unsaid = this.inbox.lines === undefined ? [] : made.lines.filter((line) => isUnsaid(line));
+      if (unsaid.length === 0) return made;
+      const all = await Promise.all(unsaid.map(async (line) => [lineName(line), await this.#said(line)] as const));
+      for (const [name, what] of all) said.set(name, what);
+    }
+  }
+
   /** What a template says is asked for at the first offer only: later ones copy it. */
-  async #said(lines: readonly Line[]): Promise<readonly Line[]> {
+  async #said(line: Line): Promise<Said> {
     const { lines: renderer, timeZone } = this.inbox;
-    if (renderer === undefined) return lines;
-    return Promise.all(
-      lines.map(async (line): Promise<Line> => {
-        if (line.sent !== undefined || line.subscriber?.template === undefined) return line;
-        const rendered = await renderer.render(line, { timeZone });
-        if (rendered.kind === 'text' && rendered.text.trim() !== '') return { ...line, rendered: rendered.text };
-        await this.#templateFailed(line, rendered.kind === 'text' ? 'it says nothing' : rendered.reason);
-        return { ...line, unrendered: true };
-      }),
-    );
+    const rendered = await renderer?.render(line, { timeZone });
+    if (rendered?.kind === 'text' && rendered.text.trim() !== '') return rendered;
+    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'it says nothing');
+    return { kind: 'failed' };
   }
 
   /** Once for each template: a loop must not grow the log without end. A log that cannot take it stops no delivery. */
@@ -472,12 +489,14 @@ export class Conversation {
   async #gateView(gate: readonly Item[]): Promise<SentView> {
     const policy = this.policy();
     const format = this.options.view ?? policy.view;
-    const lines = plan(
+    const lines = await this.#plan(
       gate.map((item) => ({ ...item, state: 'open' as const })),
       'forced',
-      { ...policy, maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY },
-      { known: {}, points: [], turnsSince: {}, mutes: [] },
-      this.inbox.store.now(),
+      {
+        policy: { ...policy, maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY },
+        facts: NO_FACTS,
+        now: this.inbox.store.now(),
+      },
     );
     const { view } = await this.#render(lines, policy, format);
     return { ...view, text: gateText(format, { view, pulls: this.options.pulls ?? false }) };

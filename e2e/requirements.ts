@@ -305,6 +305,9 @@ export const REQUIREMENTS = {
   'console:long': {
     behaviour: 'However long a conversation is and however much waits, all of it can be read, and the page holds a part of it.',
   },
+  'console:phone': {
+    behaviour: 'On a phone all of it is reached by a finger, and no text of others pushes anything out of the page.',
+  },
   'console:teaches': { behaviour: 'Where there is nothing, the page says why and what to do next.' },
 
   // The server, its client and its tokens.
@@ -350,6 +353,7 @@ export const REQUIREMENTS = {
   // Timers, processes and webhooks, and their commands.
   'sources:processes': { behaviour: 'A command runs as if alone, and an agent is told how it ended with its last lines.' },
   'sources:timers': { behaviour: 'A reminder survives everything and rides at the first contact point after its time, once.' },
+  'sources:webhooks-live': { behaviour: 'A webhook that is new, changed, gone or trusted is so for the next request.' },
   'sources:webhooks': {
     behaviour: 'A webhook that is signed as it should be becomes events, once; any other is refused with a reason.',
   },

@@ -1,15 +1,14 @@
 /** `earpiece serve` itself: the log, the server, and what both need of the configuration. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { configWriter, readConfig } from '../config/index.ts';
+import { configWriter, readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
-import type { Earpiece } from '../earpiece.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
-import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { complain, paint, print, printJson } from './terminal.ts';
 import { VERSION } from './version.ts';
+import { webhookReceivers } from './webhooks.ts';
 
 export type ServeOptions = GlobalOptions & {
   host?: string;
@@ -36,6 +35,17 @@ export async function runServer(options: ServeOptions): Promise<number> {
   const stopped = asked();
   const files = { cwd: process.cwd(), env: process.env, ...flagsOf(options) };
   return withEarpiece(options, async (ear) => {
+    const watched = watchConfig(files);
+    const receivers = webhookReceivers(
+      () => {
+        // Whoever asks for the policy is told what is wrong with a file that has changed.
+        ear.policies.policy(ear.project);
+        return watched.current();
+      },
+      { env: process.env, tell: complain },
+    );
+    // What is written and not there is told at once.
+    receivers();
     const server = createServer({
       inbox: ear,
       project: ear.project,
@@ -45,7 +55,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
       emitter: ear.bus,
       bus: ear.bus,
       toggles: ear.toggles,
-      webhooks: webhooksOf(ear),
+      webhooks: receivers,
       telemetry: await openTelemetry(),
       allowedHosts: options.allowHost ?? [],
       report: complain,
@@ -83,22 +93,6 @@ export async function runServer(options: ServeOptions): Promise<number> {
 
 const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
-
-/** Those whose secret is there; the others are told once. */
-function webhooksOf(ear: Earpiece): () => ReadonlyMap<string, WebhookReceiver> {
-  for (const { file, what } of ear.config.untrusted) {
-    const names = what.filter((each) => each.startsWith('webhooks.'));
-    if (names.length > 0)
-      complain(`${names.join(', ')} of ${file} is not trusted and left out; look at it and say: earpiece trust`);
-  }
-  const ready = new Map<string, WebhookReceiver>();
-  for (const [name, settings] of Object.entries(ear.config.webhooks)) {
-    const made = receiverFrom(name, settings, process.env);
-    if (made.kind === 'ready') ready.set(name, made.receiver);
-    else complain(made.problem);
-  }
-  return () => ready;
-}
 
 /** Resolves when the user or the system asks the process to end; the second time it ends at once. */
 function asked(): Promise<void> {

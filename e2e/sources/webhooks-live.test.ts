@@ -1,0 +1,61 @@
+/** `[webhooks.*]` of a server that runs: what is written counts for the next request. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { Shell } from '../cli/shell.ts';
+import { ServerProcess } from '../server/process.ts';
+import { proves } from '../verifies.ts';
+
+const ci = (to: string, secret = 'CI_SECRET'): string => `[webhooks.ci]\nkind = "json"\nto = "${to}"\nsecret_env = "${secret}"\n`;
+
+test('a webhook that is new, changed, wrong or gone is so without a restart', async () => {
+  proves('sources:webhooks-live');
+  await using shell = new Shell();
+  const config = join(shell.folder, 'config/earpiece/earpiece.toml');
+  const write = (text: string): void => {
+    mkdirSync(join(config, '..'), { recursive: true });
+    writeFileSync(config, text);
+  };
+  const at = { cwd: shell.folder, env: shell.env({ CI_SECRET: 'secret of the ci', NEW_SECRET: 'another secret' }) };
+  await using server = new ServerProcess(['--port', '0', '--no-console'], at);
+  const { url } = await server.ready;
+  let id = 0;
+  const send = async (secret = 'secret of the ci'): Promise<number> => {
+    const answer = await fetch(`${url}/api/webhooks/ci`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ id: `${++id}` }),
+    });
+    return answer.status;
+  };
+  const ear = await shell.open();
+  const open = async (agent: string): Promise<number> => (await ear.open(`shop/${agent}`)).length;
+
+  expect(await send()).toBe(404);
+  write(ci('shop/coder'));
+  expect(await send()).toBeLessThan(300);
+  expect(await open('coder')).toBe(1);
+
+  write(ci('shop/writer', 'NEW_SECRET'));
+  expect(await send()).toBe(401);
+  expect(await send('another secret')).toBeLessThan(300);
+  expect([await open('coder'), await open('writer')]).toEqual([1, 1]);
+
+  write(ci('shop/writer', 'NEW_SECRET').replace('json', 'jsonn'));
+  expect(await send('another secret'), 'what counted before a mistake counts on').toBeLessThan(300);
+  await vi.waitFor(() => expect(server.stderr).toContain('earpiece.toml:2:8: webhooks.ci.kind is "jsonn"'));
+
+  write(ci('shop/coder', 'NO_SECRET'));
+  expect([await send(), await send()]).toEqual([404, 404]);
+  await vi.waitFor(() => expect(server.stderr.match(/needs the secret in NO_SECRET/g)).toHaveLength(1));
+
+  rmSync(config);
+  expect(await send()).toBe(404);
+
+  // That of the project is not trusted before its user says so.
+  shell.config(ci('shop/coder'));
+  expect(await send()).toBe(404);
+  await vi.waitFor(() => expect(server.stderr).toContain('is not trusted and left out'));
+  await shell.says(['trust']);
+  expect(await send()).toBeLessThan(300);
+}, 60_000);

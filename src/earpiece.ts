@@ -23,7 +23,7 @@ import {
 } from './config/index.ts';
 import type { Policy } from './core/policy.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { Inbox, type InboxDeps } from './inbox/index.ts';
+import { Inbox, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/index.ts';
 
 export type OpenOptions = {
@@ -75,6 +75,21 @@ export class Earpiece extends Inbox {
 
   get project(): string {
     return this.config.project;
+  }
+
+  /** With the tasks that are over, in each project after its own time. */
+  override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
+    const { Tasks } = await import('./tasks/index.ts');
+    const all = new Tasks(this);
+    const total = { tasks: 0, records: 0 };
+    for (const project of await this.projects()) {
+      const keptMs = olderMs ?? this.policies.policy(project).taskRetentionMs;
+      const { tasks, records } = await all.prune(project, this.store.now() - keptMs);
+      total.tasks += tasks;
+      total.records += records;
+    }
+    const { records, items } = await super.prune(olderMs);
+    return { records: records + total.records, items, tasks: total.tasks };
   }
 
   /** Writes what the bus still holds back. */

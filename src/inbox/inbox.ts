@@ -74,6 +74,9 @@ export type Queued =
 /** `maybe_seen`: it was offered before, the model may have read it; it will not be offered again. */
 export type Withdrawn = { readonly id: NotificationId; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
 
+/** What was removed. */
+export type Pruned = { readonly records: number; readonly items: number };
+
 /** `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
@@ -455,9 +458,20 @@ export class Inbox implements AsyncDisposable {
     const last = Number((await this.store.setting('pruned_at')) ?? 0);
     if (now - last < 24 * 3_600_000) return { expired, released, pruned: 0 };
     await this.store.setSetting('pruned_at', now);
-    const longest = Math.max(...[...projects, ''].map((project) => this.policies.policy(project).retentionMs));
-    const { records } = await this.store.prune(now - longest);
+    const { records } = await this.prune();
     return { expired, released, pruned: records };
+  }
+
+  /** Removes what has been closed for longer than its project keeps it, or than `olderMs`; what is open stays, however old. */
+  async prune(olderMs?: number): Promise<Pruned> {
+    const projects = ['', ...(await this.projects())];
+    const keptMs = olderMs ?? Math.max(...projects.map((project) => this.policies.policy(project).retentionMs));
+    return this.store.prune(this.store.now() - keptMs);
+  }
+
+  /** Those that have records. */
+  async projects(): Promise<ReadonlySet<string>> {
+    return new Set((await this.store.overview()).map(({ log }) => splitLog(log).project));
   }
 
   async close(): Promise<void> {

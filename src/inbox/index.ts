@@ -1,4 +1,4 @@
-export { Inbox, toLog, type InboxDeps, type PolicySource, type Queued, type Withdrawn } from './inbox.ts';
+export { Inbox, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued, type Withdrawn } from './inbox.ts';
 export {
   Conversation,
   isSignal,

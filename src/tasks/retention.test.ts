@@ -110,7 +110,7 @@ describe.each(Object.entries(STORES))('in %s, what is over', (_name, make) => {
       await expect(work).rejects.toMatchObject({
         code: 'not_found',
         message: expect.stringMatching(
-          /^task t[13] of project shop was over for longer than tasks.retention says, and is forgotten$/u,
+          /^task t[13] of project shop was over and is forgotten; tasks.retention says how long they are kept$/u,
         ),
       });
     await expect(tasks.get('shop', 't99')).rejects.toThrow('there is no task "t99"');

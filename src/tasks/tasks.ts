@@ -311,7 +311,7 @@ export class Tasks {
     throw new EarpieceError(
       'not_found',
       gone
-        ? `task ${id} of project ${project} was over for longer than tasks.retention says, and is forgotten`
+        ? `task ${id} of project ${project} was over and is forgotten; tasks.retention says how long they are kept`
         : `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}; earpiece tasks list shows those that are not over`,
       { data: { task: id } },
     );

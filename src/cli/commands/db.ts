@@ -34,17 +34,24 @@ export function db(program: CommandLine, answer: Answer): void {
   group
     .command('prune')
     .summary('remove what was closed long ago')
-    .description('Removes what was closed long ago; what is open stays, however old.')
-    .option('--older <duration>', 'closed longer ago than this (default: what the configuration calls retention, 30d)')
+    .description('Removes what was closed long ago, and tasks that have been over for so long; what is open stays, however old.')
+    .option(
+      '--older <duration>',
+      'closed longer ago than this (default: what the configuration calls retention and tasks.retention, 30d)',
+    )
     .example('earpiece db prune --older 7d')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { older?: string }>();
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withEarpiece(options, async (ear) => {
         await ear.sweep();
-        const pruned = await ear.store.prune(ear.store.now() - (older ?? ear.config.policy.retentionMs));
+        const pruned = await ear.prune(older);
         if (options.json) printJson(pruned);
-        else print(`removed ${count(pruned.items, 'closed notification')} and ${count(pruned.records, 'record')}`);
+        else {
+          const { items, tasks, records } = pruned;
+          const over = tasks === 0 ? '' : `, ${count(tasks, 'task')} that ${tasks === 1 ? 'was' : 'were'} over`;
+          print(`removed ${count(items, 'closed notification')}${over} and ${count(records, 'record')}`);
+        }
       });
     });
   group

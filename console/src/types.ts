@@ -7,6 +7,8 @@ export type {
   Force,
   NotificationView,
   SettingReply,
+  SettingScope,
+  SettingsReply,
   StoryItem,
   SubscriberItem,
   TaskView,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { createAgent, type Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
-import { readConfig } from '../../src/config/index.ts';
+import { configWriter, readConfig } from '../../src/config/index.ts';
 import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
 
@@ -67,6 +67,7 @@ export class Stage implements AsyncDisposable {
       project: ear.project,
       version: '0.0.0',
       config: () => readConfig(at).config,
+      configWriter: configWriter(at),
       emitter: ear.bus,
       bus: ear.bus,
       toggles: ear.toggles,

@@ -151,13 +151,20 @@ describe('refused, and nothing is changed', () => {
       'bad_argument: view is "tono"; did you mean "toon"? It is one of default, markdown, xml, xml_batch, toon, json, signal_en, signal_ja',
     ],
     ['max_defer', '30', 'bad_argument: max_defer is 30, without a unit; write a duration such as "30m", from "1s" to "30d"'],
-    ['conversation.notifications.kinds.mcp', 'false', /^bad_argument: conversation\.notifications\.kinds\.mcp is /u],
+    [
+      'conversation.notifications.kinds.mcp',
+      'false',
+      'bad_argument: conversation.notifications.kinds.mcp is a source and not "source.name"; for all of it write [conversation.notifications.kinds.mcp] enable = false',
+    ],
+    [
+      'conversation.notifications.kinds."two words".enable',
+      'false',
+      'bad_argument: conversation.notifications.kinds."two words" is no source: letters, digits, "_" and "-", at most 64',
+    ],
     ['gateway.servers.x', 'npx', 'bad_argument: gateway.servers.x is "npx"; write servers into earpiece.toml'],
   ] as const)('%s %j', async (key, text, message) => {
     const here = world({ user: '# mine\n' });
-    expect(await refusal(here, change(here, 'user', set('view', 'xml'), typed(key, text)))).toEqual(
-      typeof message === 'string' ? message : expect.stringMatching(message),
-    );
+    expect(await refusal(here, change(here, 'user', set('view', 'xml'), typed(key, text)))).toBe(message);
     expect(readFileSync(here.userFile, 'utf8')).toBe('# mine\n');
   });
 

@@ -5,7 +5,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { checkConfigText, nodeAt } from './check.ts';
 import { editToml, type Plain } from './edit.ts';
 import { unknownSetting } from './explain.ts';
-import type { LoadOptions } from './load.ts';
+import { readConfig, type LoadOptions } from './load.ts';
 import { CONFIG_FILE, projectPlace, userConfigFile } from './places.ts';
 import { joinKey, piecesOf, splitKey } from './positions.ts';
 import { configError, formatProblem, type Problem } from './problems.ts';
@@ -37,6 +37,8 @@ export type Changed = {
 export type ConfigWriter = {
   /** Where a change goes; the file need not be there yet. */
   readonly fileOf: (scope: Scope) => string;
+  /** What is wrong with the files as they are, one line each. */
+  readonly problems: () => readonly string[];
   /**
    * All of it or nothing. Throws `bad_argument` (with `field`, the key) for what is no setting or no value of it, `bad_config`
    * when the file would not be right as a whole or cannot be written, `conflict` when somebody else is at it.
@@ -48,6 +50,7 @@ export function configWriter(options: LoadOptions): ConfigWriter {
   const fileOf = (scope: Scope): string => (scope === 'user' ? userConfigFile(options) : projectFile(options.cwd));
   return {
     fileOf,
+    problems: () => readConfig(options).problems.flatMap((each) => (each.file === undefined ? [] : [formatProblem(each)])),
     change: async (scope, asked) => {
       const file = fileOf(scope);
       const changes = asked.map((each) => ({ key: each.key, value: valueOf(each, file), path: splitKey(each.key) ?? [] }));

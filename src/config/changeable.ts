@@ -19,6 +19,7 @@ export function takesEffect(key: string): string | undefined {
 const AGENT = 'at the next start of earpiece chat or earpiece run';
 
 const PLACES: Readonly<Record<string, string>> = {
+  wake: 'now, from the next notification on',
   project: 'at the next start of each command',
   address: 'at the next start of each command',
   db: 'at the next start of each command',

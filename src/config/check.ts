@@ -161,13 +161,24 @@ export const hasChildren = (node: Node): boolean => node.keys.size > 0 || node.a
 
 /** The node of a path; undefined when the configuration has no such key. */
 export function nodeAt(path: readonly string[]): Node | undefined {
+  const found = walkTo(path);
+  return typeof found === 'string' ? undefined : found;
+}
+
+/** What is wrong with a name that a person chose in a key; undefined where it is the key itself. */
+export function wrongNameIn(path: readonly string[]): string | undefined {
+  const found = walkTo(path);
+  return typeof found === 'string' ? found : undefined;
+}
+
+function walkTo(path: readonly string[]): Node | string | undefined {
   let node: Node = TREE;
   for (const [i, part] of path.entries()) {
     const exact = node.keys.get(part);
     const next = exact ?? node.any;
     if (next === undefined) return undefined;
-    if (exact === undefined && nameProblem(next.pattern, part, i < path.length - 1 && hasChildren(next)) !== undefined)
-      return undefined;
+    const wrong = exact === undefined ? nameProblem(next.pattern, part, i < path.length - 1 && hasChildren(next)) : undefined;
+    if (wrong !== undefined) return `${joinKey(path.slice(0, i + 1))} ${wrong}`;
     node = next;
   }
   return node;

@@ -1,6 +1,6 @@
 /** Who decided what: one setting, a table of them, or everything. */
 import { didYouMean } from '../core/errors.ts';
-import { nodeAt } from './check.ts';
+import { nodeAt, wrongNameIn } from './check.ts';
 import { fixedKeys, formatSource, type Said, type Source } from './layers.ts';
 import type { Config } from './load.ts';
 import { joinKey, splitKey } from './positions.ts';
@@ -46,7 +46,8 @@ export function unknownSetting(key: string): string {
   if (path === undefined) return noKey(key);
   const below = fixedKeys().filter((each) => each.startsWith(`${joinKey(path)}.`));
   if (below.length > 0) return `${key} is a table; name a setting of it: ${below.join(', ')}`;
-  return nodeAt(path) === undefined ? noSetting(key, path) : `${key} is a table; name a setting of it: ${key}.<name>`;
+  if (nodeAt(path) !== undefined) return `${key} is a table; name a setting of it: ${key}.<name>`;
+  return wrongNameIn(path) ?? noSetting(key, path);
 }
 
 const noKey = (key: string): string => `${JSON.stringify(key)} is no key; write it as in the file, e.g. budget.max_items`;

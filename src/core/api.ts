@@ -265,6 +265,8 @@ export type SettingsReply = {
   readonly files: readonly { readonly scope: string; readonly file: string }[];
   /** Where a change goes, also where there is no file yet; null where nothing can be changed from here. */
   readonly places: Readonly<Record<SettingScope, { readonly file: string; readonly exists: boolean }>> | null;
+  /** What is wrong with the files. While it is, whoever runs goes on as before. */
+  readonly problems: readonly string[];
   readonly settings: readonly SettingReply[];
 };
 

@@ -333,6 +333,7 @@ export const settings = z
     project: z.string(),
     files: z.array(z.object({ scope: z.string(), file: z.string() })),
     places: nullable(z.object({ user: settingPlace, project: settingPlace })),
+    problems: z.array(z.string()),
     settings: z.array(
       z.object({
         key: z.string(),

@@ -82,6 +82,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
     files: (current?.files ?? []).map(({ scope, file }) => ({ scope, file })),
     places:
       configWriter === undefined ? null : { user: placeOf(configWriter, 'user'), project: placeOf(configWriter, 'project') },
+    problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
       // Passwords and secrets of servers stand in the values, and not in the texts.

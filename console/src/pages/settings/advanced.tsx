@@ -1,26 +1,30 @@
-/** Filters, budgets, sources: as the files say. Tokens: made and revoked here. */
-import { useState, type ReactElement } from 'react';
-import { Command, Copy } from '../../parts/copy.tsx';
+/** Filters, budgets, sources: who decides them, and changed here in the file of a person. Tokens: made and revoked here. */
+import { useEffect, useState, type ReactElement } from 'react';
+import { Command } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/empty.tsx';
-import { Ago } from '../../parts/time.tsx';
-import { useCell } from '../../state/cell.ts';
-import { day } from '../../state/clock.ts';
-import { messageOf, useLoaded } from '../../state/loaded.ts';
+import { useLoaded } from '../../state/loaded.ts';
 import { client } from '../../state/server.ts';
-import { session } from '../../state/session.ts';
-import type { SettingReply } from '../../types.ts';
+import type { SettingReply, SettingScope, SettingsReply } from '../../types.ts';
+import { Control, type Save } from './control.tsx';
+import { isKindKey, Kinds } from './kinds.tsx';
 import { SettingTable } from './table.tsx';
+import { Tokens } from './tokens.tsx';
 
 const GROUPS: readonly { readonly name: string; readonly about: string; readonly has: (key: string) => boolean }[] = [
   {
     name: 'Filters',
-    about: 'What may reach an agent, and when an idle one is woken.',
-    has: (key) => /^(min_level|conversation\.|wake\.|max_level\.|core\.)/u.test(key),
+    about: 'What may reach an agent.',
+    has: (key) => /^(min_level|conversation\.|max_level\.|core\.)/u.test(key),
+  },
+  {
+    name: 'Waking',
+    about: 'When an agent that is idle is woken.',
+    has: (key) => key.startsWith('wake.'),
   },
   {
     name: 'Budgets',
-    about: 'How much one carrier takes, and how long what waits is kept.',
-    has: (key) => /^(budget\.|ttl\.|max_open|max_defer|coalesce\.|retention)/u.test(key),
+    about: 'How much one carrier takes, how it reads, and how long what waits is kept.',
+    has: (key) => /^(budget\.|view$|interrupt$|ttl\.|max_open|max_defer|coalesce\.|retention)/u.test(key),
   },
   {
     name: 'Sources',
@@ -30,9 +34,19 @@ const GROUPS: readonly { readonly name: string; readonly about: string; readonly
   { name: 'Everything else', about: '', has: () => true },
 ];
 
+const MASTER = 'conversation.notifications.enable';
+
 export function Advanced(): ReactElement {
   const settings = useLoaded('settings', (signal) => client.settings({ signal }));
-  const left = new Set(settings.value?.settings.filter(({ key }) => !key.startsWith('agent.')));
+  const { again, set, value } = settings;
+  const [scope, setScope] = useState<SettingScope>('user');
+  useEffect(() => {
+    // A file may have been changed while nobody looked at this page.
+    window.addEventListener('focus', again);
+    return () => window.removeEventListener('focus', again);
+  }, [again]);
+  const save: Save = async (changes) => set(await client.changeSettings(changes, { scope }));
+  const left = new Set(value?.settings.filter(({ key }) => !key.startsWith('agent.')));
   const groups = GROUPS.map(({ name, about, has }) => {
     const own: SettingReply[] = [...left].filter(({ key }) => has(key));
     for (const each of own) left.delete(each);
@@ -40,133 +54,88 @@ export function Advanced(): ReactElement {
   }).filter(({ own }) => own.length > 0);
   return (
     <>
-      <p className="words">
-        {settings.value === undefined || settings.value.files.length === 0
-          ? 'No earpiece.toml was found: these are the defaults. Make one in the project, and it takes effect at once.'
-          : `Read from ${settings.value.files.map(({ file, scope }) => `${file} (${scope})`).join(', ')}; a change of a file takes effect at once.`}
-      </p>
-      <Command text="earpiece config explain budget.max_items" />
-      {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
-      {settings.value === undefined && settings.problem === null && <Skeleton rows={6} label="reading settings" />}
-      {groups.map(({ name, about, own }) => (
-        <details key={name} className="group" open={name !== 'Everything else'}>
-          <summary>
-            <h2>{name}</h2>
-            <span className="muted">{about}</span>
-          </summary>
-          <SettingTable label={name} settings={own} />
-        </details>
+      {value !== undefined && <Where settings={value} scope={scope} onScope={setScope} />}
+      {settings.problem !== null && <Problem text={settings.problem} again={again} />}
+      {value === undefined && settings.problem === null && <Skeleton rows={6} label="reading settings" />}
+      {value?.problems.map((text) => (
+        <div className="problem" key={text} role="alert">
+          <span className="words">{text}</span>
+        </div>
       ))}
+      {groups.map(({ name, about, own }) => {
+        const fixed = own.filter(({ change }) => change === null);
+        const changed = own
+          .filter(({ change, key }) => change !== null && !isKindKey(key))
+          .toSorted((a, b) => Number(b.key === MASTER) - Number(a.key === MASTER));
+        return (
+          <details key={name} className="group" open={name !== 'Everything else'}>
+            <summary>
+              <h2>{name}</h2>
+              <span className="muted">{about}</span>
+            </summary>
+            {changed.map((each) => (
+              <Control key={each.key} setting={each} scope={scope} save={save} onScope={setScope} />
+            ))}
+            {name === 'Filters' && value?.places !== null && (
+              <Kinds settings={own.filter(({ key }) => isKindKey(key))} scope={scope} save={save} onScope={setScope} />
+            )}
+            {fixed.length > 0 && (
+              <>
+                {fixed.length < own.length && <p className="muted fixed-head">Changed in a file, or by the command line:</p>}
+                <SettingTable label={name} settings={fixed} />
+              </>
+            )}
+          </details>
+        );
+      })}
       <Tokens />
     </>
   );
 }
 
-const KINDS = [
-  { value: 'send', says: 'send: queues notifications and events in one project, reads nothing' },
-  { value: 'project', says: 'project: reads and writes one project' },
-  { value: 'admin', says: 'admin: everything' },
-] as const;
+const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly about: string }>> = {
+  user: { says: 'your file', about: 'for all projects' },
+  project: { says: "the project's file", about: 'for everybody who works there' },
+};
 
-function Tokens(): ReactElement {
-  const tokens = useLoaded('tokens', (signal) => client.tokens({ signal }));
-  const who = useCell(session);
-  const own = who.kind === 'in' ? who.reply.project : '';
-  const me = who.kind === 'in' ? who.reply.who.id : '';
-  const [name, setName] = useState('');
-  const [kind, setKind] = useState<(typeof KINDS)[number]['value']>('send');
-  const [project, setProject] = useState(own);
-  const [made, setMade] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [asked, setAsked] = useState<string | null>(null);
-  const create = (): void => {
-    client.createToken({ kind, name: name.trim(), ...(kind === 'admin' ? {} : { project }) }).then(
-      ({ token }) => {
-        setMade(token);
-        setName('');
-        setProblem(null);
-        tokens.again();
-      },
-      (error: unknown) => setProblem(messageOf(error)),
+/** Which files count, and which one is changed from here. */
+function Where({
+  settings: { files, places, project },
+  scope,
+  onScope,
+}: {
+  readonly settings: SettingsReply;
+  readonly scope: SettingScope;
+  readonly onScope: (scope: SettingScope) => void;
+}): ReactElement {
+  if (places === null)
+    return (
+      <>
+        <p className="words">
+          {files.length === 0
+            ? 'No earpiece.toml was found: these are the defaults. Make one in the project, and it takes effect at once.'
+            : `Read from ${files.map(({ file, scope: whose }) => `${file} (${whose})`).join(', ')}; a change of a file takes effect at once.`}
+        </p>
+        <Command text="earpiece config explain budget.max_items" />
+      </>
     );
-  };
-  const revoke = (id: string): void => {
-    setAsked(null);
-    client.revokeToken(id).then(tokens.again, (error: unknown) => setProblem(messageOf(error)));
-  };
   return (
-    <section aria-label="Tokens" className="tokens">
-      <h2>Tokens</h2>
-      {(problem ?? tokens.problem) !== null && <Problem text={problem ?? tokens.problem ?? ''} />}
-      <form
-        className="token-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create();
-        }}
-      >
-        <label>
-          <span>Name</span>
-          <input value={name} onChange={(event) => setName(event.target.value)} placeholder="CI of the shop" />
+    <fieldset className="where">
+      <legend>Changes go into</legend>
+      {(['user', 'project'] satisfies SettingScope[]).map((each) => (
+        <label key={each}>
+          <input type="radio" name="scope" checked={scope === each} onChange={() => onScope(each)} />
+          <span className="words">
+            {`${WHOSE[each].says}${each === 'project' ? ` of ${project}` : ''}, ${WHOSE[each].about} `}
+            <code className="muted">{places[each].file}</code>
+            {!places[each].exists && <span className="muted"> (is made then)</span>}
+          </span>
         </label>
-        <label>
-          <span>For</span>
-          <select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
-            {KINDS.map(({ value, says }) => (
-              <option key={value} value={value}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
-        {kind !== 'admin' && (
-          <label>
-            <span>Project</span>
-            <input value={project} onChange={(event) => setProject(event.target.value)} />
-          </label>
-        )}
-        <button type="submit" disabled={name.trim() === ''}>
-          Make a token
-        </button>
-      </form>
-      {made !== null && (
-        <div className="command made" role="status">
-          <code>{made}</code>
-          <Copy text={made} what="the token" />
-          <span className="muted">It is shown this once.</span>
-        </div>
-      )}
-      <ul className="rows">
-        {tokens.value?.items.map((each) => (
-          <li key={each.id} className="row token">
-            <b className="words">{each.name}</b>
-            <span className="muted words">{`${each.session ? 'browser, ' : ''}${each.kind}${each.project === null ? '' : `, ${each.project}`}${each.agent === null ? '' : `/${each.agent}`}`}</span>
-            <span className="muted">
-              {each.lastUsedAt === null ? (
-                `made ${day(each.createdAt)}`
-              ) : (
-                <>
-                  used <Ago at={each.lastUsedAt} />
-                </>
-              )}
-            </span>
-            {asked === each.id ? (
-              <span className="buttons">
-                <button type="button" className="danger small" onClick={() => revoke(each.id)}>
-                  {each.id === me ? 'Revoke: logs you out' : 'Revoke for good'}
-                </button>
-                <button type="button" className="quiet small" onClick={() => setAsked(null)}>
-                  Keep
-                </button>
-              </span>
-            ) : (
-              <button type="button" className="small" aria-label={`Revoke ${each.name}`} onClick={() => setAsked(each.id)}>
-                Revoke
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
+      ))}
+      <p className="muted">
+        What the project’s file says wins over yours; flags and variables of the server win over both. The command line changes
+        the same files: <code>earpiece config set budget.max_items 5</code>
+      </p>
+    </fieldset>
   );
 }

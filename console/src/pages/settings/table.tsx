@@ -1,4 +1,4 @@
-/** Settings as they are, with who decided them. They are changed in their file: it is the one place for people and programs. */
+/** Settings that are changed in their file alone, with who decided them. */
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { SettingReply } from '../../types.ts';
 
@@ -41,7 +41,7 @@ export const SettingTable = ({
 );
 
 /** A dotted name may break behind its dots and underscores, and not in the middle of a word. */
-const Breakable = ({ text }: { readonly text: string }): ReactNode =>
+export const Breakable = ({ text }: { readonly text: string }): ReactNode =>
   text.split(/(?<=[._])/u).map((part, at) => (
     <Fragment key={at}>
       {at > 0 && <wbr />}

@@ -1,0 +1,190 @@
+/** One setting that a person changes: its control, what it does, who decides, and what became of the change. */
+import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
+import { messageOf } from '../../state/loaded.ts';
+import type { SettingReply, SettingScope } from '../../types.ts';
+import { Breakable } from './table.tsx';
+
+/** By key; null takes it out of the file. Rejects with what is wrong. */
+export type Save = (changes: Readonly<Record<string, boolean | number | string | null>>) => Promise<void>;
+
+export type ControlProps = {
+  readonly setting: SettingReply;
+  readonly scope: SettingScope;
+  readonly save: Save;
+  readonly onScope: (scope: SettingScope) => void;
+};
+
+type Said = { readonly kind: 'saved' | 'problem' | 'pending'; readonly text: string };
+
+export function Control({ setting, scope, save, onScope }: ControlProps): ReactElement | null {
+  const id = useId();
+  const [said, setSaid] = useState<Said | null>(null);
+  // What was said of one file is not true of the other.
+  useEffect(() => setSaid(null), [scope]);
+  const { change, key } = setting;
+  if (change === null) return null;
+  const { decidedBy, set } = change.in[scope];
+  const busy = said?.kind === 'pending';
+  // The button that was pressed is gone then, and the focus with it.
+  const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
+  const apply = (value: boolean | number | string | null): void => {
+    if (busy) return;
+    setSaid({ kind: 'pending', text: 'pending …' });
+    save({ [key]: value }).then(
+      () => {
+        setSaid({ kind: 'saved', text: `${value === null ? 'taken out' : 'saved'}: counts ${change.takesEffect}` });
+        if (value === null) toControl();
+      },
+      (error: unknown) => setSaid({ kind: 'problem', text: messageOf(error) }),
+    );
+  };
+  const wiring = {
+    id: `${id}c`,
+    describedBy: `${id}h ${id}d`,
+    locked: decidedBy !== null,
+    busy,
+    wrong: said?.kind === 'problem',
+    apply,
+  };
+  return (
+    <div className="row setting" data-row="" tabIndex={-1} data-setting={key}>
+      <div className="setting-name">
+        <label htmlFor={`${id}c`} className="words">
+          {change.label}
+        </label>
+        <code className="muted">
+          <Breakable text={key} />
+        </code>
+        <p id={`${id}h`} className="words">
+          {change.help}
+        </p>
+      </div>
+      <div className="setting-control">
+        <Input setting={setting} {...wiring} />
+      </div>
+      <p id={`${id}d`} className="setting-by words">
+        {decidedBy === null
+          ? `decided by ${setting.decidedBy}`
+          : `decided by ${setting.decidedBy}, which is stronger: ${WAY_OUT(decidedBy, scope)}`}
+        {setting.overridden.map((one) => ` · instead of ${one.text} (${one.decidedBy})`)}
+        {!change.takesEffect.startsWith('now') && ` · a change counts ${change.takesEffect}`}
+      </p>
+      <div className="setting-deeds">
+        {decidedBy?.startsWith('project file') && scope === 'user' && (
+          <button
+            type="button"
+            className="small"
+            onClick={() => {
+              onScope('project');
+              toControl();
+            }}
+          >
+            Change it in the project’s file
+          </button>
+        )}
+        {set && (
+          <button type="button" className="quiet small" aria-label={`Take out ${change.label}`} onClick={() => apply(null)}>
+            Take out
+          </button>
+        )}
+      </div>
+      <p className={`row-said words ${said?.kind === 'problem' ? 'bad' : ''}`} role="status">
+        {said?.text}
+      </p>
+    </div>
+  );
+}
+
+const WAY_OUT = (decidedBy: string, scope: SettingScope): string =>
+  decidedBy.startsWith('project file') && scope === 'user' ? 'change it there' : 'the server was started with it';
+
+type InputProps = {
+  readonly setting: SettingReply;
+  readonly id: string;
+  readonly describedBy: string;
+  readonly locked: boolean;
+  readonly busy: boolean;
+  readonly wrong: boolean;
+  readonly apply: (value: boolean | number | string) => void;
+};
+
+/** Not disabled while it is saved: the focus would be lost. */
+function Input({ setting, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement | null {
+  const form = setting.change?.form;
+  const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };
+  switch (form?.kind) {
+    case 'switch':
+      return (
+        <button
+          {...common}
+          type="button"
+          role="switch"
+          className="switch"
+          aria-checked={setting.value === true}
+          onClick={() => apply(setting.value !== true)}
+        >
+          <span aria-hidden="true" />
+        </button>
+      );
+    case 'choice':
+      return (
+        <select {...common} value={setting.text} onChange={(event) => apply(event.target.value)}>
+          {form.words.map((word) => (
+            <option key={word} value={word}>
+              {word}
+            </option>
+          ))}
+        </select>
+      );
+    case 'number':
+      return <NumberInput {...{ ...common, min: form.min, max: form.max, value: Number(setting.value), apply }} />;
+    case undefined:
+      return null;
+    default:
+      return form satisfies never;
+  }
+}
+
+/** Saved with Enter, or when it is left; Escape gives back what counts. */
+function NumberInput({
+  value,
+  apply,
+  ...rest
+}: {
+  readonly id: string;
+  readonly disabled: boolean;
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+  readonly apply: (value: number | string) => void;
+}): ReactElement {
+  const [typed, show] = useState<string | null>(null);
+  // Escape also takes the focus away, before this is drawn again.
+  const latest = useRef(typed);
+  const setTyped = (text: string | null): void => {
+    latest.current = text;
+    show(text);
+  };
+  useEffect(() => setTyped(null), [value]);
+  const commit = (): void => {
+    const { current } = latest;
+    if (current === null || current === String(value)) return setTyped(null);
+    // What is no number the server refuses with its own words.
+    apply(/^-?\d+$/u.test(current) ? Number(current) : current);
+  };
+  return (
+    <input
+      {...rest}
+      type="text"
+      inputMode="numeric"
+      className="number"
+      value={typed ?? String(value)}
+      onChange={(event) => setTyped(event.target.value)}
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') commit();
+        else if (event.key === 'Escape') setTyped(null);
+      }}
+    />
+  );
+}

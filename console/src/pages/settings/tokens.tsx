@@ -1,0 +1,119 @@
+/** Tokens of programs and browsers: made, shown once, and revoked. */
+import { useState, type ReactElement } from 'react';
+import { Copy } from '../../parts/copy.tsx';
+import { Problem } from '../../parts/empty.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useCell } from '../../state/cell.ts';
+import { day } from '../../state/clock.ts';
+import { messageOf, useLoaded } from '../../state/loaded.ts';
+import { client } from '../../state/server.ts';
+import { session } from '../../state/session.ts';
+
+const KINDS = [
+  { value: 'send', says: 'send: queues notifications and events in one project, reads nothing' },
+  { value: 'project', says: 'project: reads and writes one project' },
+  { value: 'admin', says: 'admin: everything' },
+] as const;
+
+export function Tokens(): ReactElement {
+  const tokens = useLoaded('tokens', (signal) => client.tokens({ signal }));
+  const who = useCell(session);
+  const own = who.kind === 'in' ? who.reply.project : '';
+  const me = who.kind === 'in' ? who.reply.who.id : '';
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<(typeof KINDS)[number]['value']>('send');
+  const [project, setProject] = useState(own);
+  const [made, setMade] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [asked, setAsked] = useState<string | null>(null);
+  const create = (): void => {
+    client.createToken({ kind, name: name.trim(), ...(kind === 'admin' ? {} : { project }) }).then(
+      ({ token }) => {
+        setMade(token);
+        setName('');
+        setProblem(null);
+        tokens.again();
+      },
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+  };
+  const revoke = (id: string): void => {
+    setAsked(null);
+    client.revokeToken(id).then(tokens.again, (error: unknown) => setProblem(messageOf(error)));
+  };
+  return (
+    <section aria-label="Tokens" className="tokens">
+      <h2>Tokens</h2>
+      {(problem ?? tokens.problem) !== null && <Problem text={problem ?? tokens.problem ?? ''} />}
+      <form
+        className="token-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create();
+        }}
+      >
+        <label>
+          <span>Name</span>
+          <input value={name} onChange={(event) => setName(event.target.value)} placeholder="CI of the shop" />
+        </label>
+        <label>
+          <span>For</span>
+          <select value={kind} onChange={(event) => setKind(event.target.value as typeof kind)}>
+            {KINDS.map(({ value, says }) => (
+              <option key={value} value={value}>
+                {says}
+              </option>
+            ))}
+          </select>
+        </label>
+        {kind !== 'admin' && (
+          <label>
+            <span>Project</span>
+            <input value={project} onChange={(event) => setProject(event.target.value)} />
+          </label>
+        )}
+        <button type="submit" disabled={name.trim() === ''}>
+          Make a token
+        </button>
+      </form>
+      {made !== null && (
+        <div className="command made" role="status">
+          <code>{made}</code>
+          <Copy text={made} what="the token" />
+          <span className="muted">It is shown this once.</span>
+        </div>
+      )}
+      <ul className="rows">
+        {tokens.value?.items.map((each) => (
+          <li key={each.id} className="row token">
+            <b className="words">{each.name}</b>
+            <span className="muted words">{`${each.session ? 'browser, ' : ''}${each.kind}${each.project === null ? '' : `, ${each.project}`}${each.agent === null ? '' : `/${each.agent}`}`}</span>
+            <span className="muted">
+              {each.lastUsedAt === null ? (
+                `made ${day(each.createdAt)}`
+              ) : (
+                <>
+                  used <Ago at={each.lastUsedAt} />
+                </>
+              )}
+            </span>
+            {asked === each.id ? (
+              <span className="buttons">
+                <button type="button" className="danger small" onClick={() => revoke(each.id)}>
+                  {each.id === me ? 'Revoke: logs you out' : 'Revoke for good'}
+                </button>
+                <button type="button" className="quiet small" onClick={() => setAsked(null)}>
+                  Keep
+                </button>
+              </span>
+            ) : (
+              <button type="button" className="small" aria-label={`Revoke ${each.name}`} onClick={() => setAsked(each.id)}>
+                Revoke
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

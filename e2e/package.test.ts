@@ -133,6 +133,16 @@ test('the command runs and knows its version', () => {
   expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
 });
 
+test('the README puts the command of a clone into every folder, whatever Node is there', () => {
+  const [, words = ''] = /^alias earpiece="([^"]+)"/mu.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  const { status, stdout } = spawnSync('sh', ['-c', `set -- ${words}; cd '${app}'; "$@" --version`], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', HOME: folder },
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: `${manifest.version}\n` });
+});
+
 describe.each(oldNodes())('on $name', ({ command, args, version }) => {
   proves('package:old-node');
   const line = new RegExp(
@@ -153,6 +163,7 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     const { code, stdout, stderr } = node([...args, cli, 'send', 'hello'], command);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(line);
+    expect(stderr).toContain(`npx node@24 ${cli}\n`);
   });
 });
 

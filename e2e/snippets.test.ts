@@ -6,7 +6,10 @@ import { wrongSnippets, type Known } from './snippets.ts';
 import { proves, verifies } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+const { scripts, exports: exported } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+  exports: Record<string, unknown>;
+};
 const known: Known = { root, scripts: new Set(Object.keys(scripts)), program: makeProgram(() => undefined) };
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
 
@@ -15,14 +18,49 @@ verifies('package:snippets', () => {
   expect(pages.flatMap((page) => wrongSnippets(page, readFileSync(join(root, page), 'utf8'), known))).toEqual([]);
 });
 
-test('links lead to files that are there', () => {
+test('links lead to files and headings that are there', () => {
   const dead = pages.flatMap((page) =>
-    [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/gu)]
-      .filter(([, to]) => !existsSync(join(root, dirname(page), to as string)))
-      .map(([, to]) => `${page} links to ${to}`),
+    linksOf(readFileSync(join(root, page), 'utf8'))
+      .filter((to) => !leads(page, to))
+      .map((to) => `${page} links to ${to}`),
   );
   expect(dead).toEqual([]);
+  expect(leads('README.md', 'docs/none.md')).toBe(false);
+  expect(leads('docs/config.md', 'sources.md#nothing-like-it')).toBe(false);
+  expect(leads('docs/subscribers.md', '#the-shipped-ones')).toBe(true);
 });
+
+test('the README leads to every page, names every subpath, and counts right', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const led = new Set(linksOf(readme).map((to) => to.split('#')[0]));
+  expect(pages.filter((page) => page !== 'README.md' && !page.startsWith('docs/adr/') && !led.has(page))).toEqual([]);
+
+  const named = Object.keys(exported).filter((path) => path.startsWith('./') && path !== './package.json');
+  const library = readFileSync(join(root, 'docs/library.md'), 'utf8');
+  expect(named.filter((path) => !library.includes(`| \`earpiece${path.slice(1)}\` |`))).toEqual([]);
+
+  const shipped = globSync('subscribers/*.toml', { cwd: root }).length;
+  expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} of them come with the package`);
+});
+
+/** Of pages, pictures and the files of this repository; those of the web are nobody's promise here. */
+const linksOf = (page: string): string[] =>
+  [...page.matchAll(/(?:\]\(|src=")(?!https?:)([^)"]+)/gu)].map(([, to]) => to as string);
+
+function leads(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const file = path === '' ? join(root, page) : join(root, dirname(page), path);
+  return existsSync(file) && (heading === undefined || anchorsOf(readFileSync(file, 'utf8')).includes(heading));
+}
+
+/** As GitHub makes them of headings. */
+const anchorsOf = (page: string): string[] =>
+  [...page.replaceAll(/^```[^]*?^```/gmu, '').matchAll(/^#+ (.+)$/gmu)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 
 test.each([
   [

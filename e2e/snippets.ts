@@ -85,8 +85,8 @@ function wrongCommands(line: string, known: Known): string[] {
     });
 }
 
-const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i']);
-const PLAIN = new Set(['npx', 'git', 'cd', 'node']);
+const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
+const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo']);
 
 /** The first word or option that the command line does not know. What stands behind `--` belongs to another program. */
 function wrongEarpiece(words: readonly string[], program: Command): string[] {
@@ -98,7 +98,7 @@ function wrongEarpiece(words: readonly string[], program: Command): string[] {
   learn();
   for (const word of words) {
     if (word === '--') return [];
-    if (word.startsWith('-')) {
+    if (word.startsWith('-') && word !== '-') {
       const flag = word.split('=')[0] as string;
       if (!options.has(flag) && flag !== '--help') return [`${command.name()} has no option ${flag}`];
       continue;

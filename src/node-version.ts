@@ -10,7 +10,9 @@ if (node !== undefined && !(Number(node.split('.')[0]) >= 24)) {
       process.version +
       ' (' +
       process.execPath +
-      '). Install a newer Node, or run it with: npx node@24\n',
+      '). Install a newer Node, or run it with one: npx node@24 ' +
+      (process.argv[1] || '<file>') +
+      '\n',
   );
   process.exit(1);
 }

@@ -14,7 +14,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home };
 
 test('there are examples', () => {
-  expect(examples).toEqual(['agent.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts']);
+  expect(examples).toEqual(['agent.ts', 'events.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
 });
 
 test.each(examples)('%s prints what it says', (name) => {

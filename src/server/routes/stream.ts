@@ -49,10 +49,13 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
           `Last-Event-ID ${JSON.stringify(lastId)} is no position; leave it out to begin now`,
         );
       if (hub.stopped) throw new ProblemError('stopping', 'the server stops; come again', { headers: { 'retry-after': '1' } });
-      if (hub.full)
-        throw new ProblemError('too_many_streams', `${hub.size} streams are open, more are not served; close some`, {
-          headers: { 'retry-after': '5' },
-        });
+      const full = hub.fullFor(who);
+      if (full !== undefined)
+        throw new ProblemError(
+          'too_many_streams',
+          `${full.open} streams${full.of === 'all' ? '' : ' of this token'} are open, more are not served; close some`,
+          { headers: { 'retry-after': '5' } },
+        );
       const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store, no-transform',

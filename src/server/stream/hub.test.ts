@@ -113,3 +113,62 @@ it('after its end a stream gives nothing, and leaves nothing', async () => {
   expect(await other.until(1)).toEqual([]);
   expect(hub.size).toBe(0);
 });
+
+const sentIn = (metrics: Metrics): number => Number(/^earpiece_stream_records_total (\d+)$/mu.exec(metrics.text({}))?.[1] ?? 0);
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate);
+};
+
+it('of large records a stream reads on when its reader has taken some', async () => {
+  for (let i = 0; i < 60; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(50_000) }]);
+  const metrics = new Metrics();
+  const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {} });
+  const reader = new Reader(await own.open(who, { after: 0 }));
+  await settled();
+  // As many as fill a page, and no page more.
+  expect(sentIn(metrics)).toBe(2);
+  expect(await reader.until(60)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+  await own.stop();
+});
+
+it('a reader that takes little is not cut off; one that takes nothing is', async () => {
+  await write(5);
+  for (let i = 0; i < 200; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(30_000) }]);
+  const metrics = new Metrics();
+  const own = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {}, heartbeatMs: 5 });
+  const slow = (await own.open(who, { after: 0 })).getReader();
+  const never = (await own.open(who, { after: 0 })).getReader();
+  const cut = (): boolean => metrics.text({}).includes('earpiece_streams_cut_total 1');
+  let taken = 0;
+  while (!cut() || taken < 20) {
+    expect((await slow.read()).done).toBe(false);
+    taken++;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await expect(never.read().then(() => never.read())).rejects.toThrow('too slow');
+  expect(own.size).toBe(1);
+  await own.stop();
+});
+
+it('an older log in the place of this one ends every stream', async () => {
+  await write(5);
+  const reader = new Reader(await hub.open(who, {}));
+  const older = memoryStore();
+  await older.append(LOG, [{ type: 'chat_response', message: 'x' }]);
+  store.head = older.head.bind(older);
+  store.read = older.read.bind(older);
+  await write(1);
+  await expect(reader.until(1)).rejects.toThrow('the log is another one');
+  expect(hub.size).toBe(0);
+});
+
+it('one token that is no admin has a fifth of all streams', async () => {
+  const { token } = await tokens.create({ kind: 'project', name: 'x', project: 'shop' });
+  const narrow = (await tokens.check(token)) as Principal;
+  const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
+  for (let i = 0; i < 2; i++) await own.open(narrow, { project: 'shop' });
+  expect([own.fullFor(narrow), own.fullFor(who)]).toEqual([{ open: 2, of: 'this token' }, undefined]);
+  for (let i = 0; i < 8; i++) await own.open(who, {});
+  expect(own.fullFor(who)).toEqual({ open: 10, of: 'all' });
+  await own.stop();
+});

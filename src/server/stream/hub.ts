@@ -4,7 +4,8 @@
  * - **catching up**: it reads the store itself, page by page, as fast as its reader takes it, from where it left off.
  *   Leaves for *live* in the very step in which it has everything up to the hub's position: then nothing is between them.
  * - **live**: the hub pushes each record to it that it wants, encoded once for all.
- * - **ended**: its reader went, or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, or the server stops.
+ * - **ended**: its reader went, or did not keep up (`MAX_BEHIND_BYTES`), its token was revoked, the log is another one than
+ *   before, or the server stops.
  *
  * A reader that was cut off comes again with the last id that it saw, so nothing is kept for it.
  */
@@ -38,6 +39,14 @@ const HEARTBEAT_MS = 15_000;
 const MAX_STREAMS = 5_000;
 const MAX_BEHIND_BYTES = 512 * 1024;
 const PAGE = 200;
+/** The first page of a stream: nobody knows yet how large its records are. */
+const FIRST_PAGE = 16;
+/** What a page that is read for one stream comes to at most, about: thousands that read nothing must fit into memory. */
+const PAGE_BYTES = 64 * 1024;
+/** What a stream holds for its reader before it reads on. */
+const HELD_BYTES = 64 * 1024;
+/** Of those that are served, one token that is not an admin's may have a part. */
+const PART_OF_ONE = 5;
 /** Streams that read the store at the same time: thousands that come back together take turns. */
 const READERS = 16;
 /** How long a client waits before it comes again. */
@@ -76,8 +85,14 @@ export class Hub {
     return this.#all.size;
   }
 
-  get full(): boolean {
-    return this.#all.size >= (this.#options.maxStreams ?? MAX_STREAMS);
+  /** How many of these are open where one more is not served. */
+  fullFor(who: Principal): { readonly open: number; readonly of: 'all' | 'this token' } | undefined {
+    const max = this.#options.maxStreams ?? MAX_STREAMS;
+    if (this.#all.size >= max) return { open: this.#all.size, of: 'all' };
+    if (who.kind === 'admin') return undefined;
+    let open = 0;
+    for (const stream of this.#all) if (stream.who.id === who.id) open++;
+    return open < Math.ceil(max / PART_OF_ONE) ? undefined : { open, of: 'this token' };
   }
 
   get stopped(): boolean {
@@ -153,6 +168,7 @@ export class Hub {
         while (!signal.aborted) {
           const page = await store.read({ after: this.#position, limit: PAGE });
           if (page.length > 0) await this.#push(page);
+          else if ((await store.head()) < this.#position) await this.#anew();
           else await store.changed(this.#position, { withinMs: 5_000, signal });
           wait = 100;
         }
@@ -165,6 +181,12 @@ export class Hub {
         });
       }
     }
+  }
+
+  /** An older log stands in the place of this one. Who comes again with an id that it does not have is told so. */
+  async #anew(): Promise<void> {
+    this.#position = await this.#options.store.head();
+    for (const stream of this.#all) stream.cut('the log is another one');
   }
 
   async #push(page: readonly Stored[]): Promise<void> {
@@ -222,6 +244,10 @@ class Stream {
   #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
   /** Everything up to here was sent, or is not for this stream. */
   #at: number;
+  /** Records of the next page that it reads itself. */
+  #page = FIRST_PAGE;
+  #sent = 0;
+  #taken = 0;
   #stuck = 0;
 
   constructor(hub: Hub, { who, query, after, hangUp }: Asked, options: HubOptions) {
@@ -242,7 +268,7 @@ class Stream {
         pull: () => this.#pull(),
         cancel: () => this.end(),
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 }),
+      new ByteLengthQueuingStrategy({ highWaterMark: HELD_BYTES }),
     );
   }
 
@@ -255,15 +281,18 @@ class Stream {
       if (!this.#wants(record)) continue;
       let bytes = encoded.get(record);
       if (bytes === undefined) encoded.set(record, (bytes = encode(record)));
-      this.#send(bytes);
+      this.#give(bytes);
     }
   }
 
   beat(): void {
     if (this.#mode === 'ended') return;
-    // Its buffer is as full as at the last beats: whoever reads that slowly is gone, or will come again.
-    this.#stuck = (this.#controller?.desiredSize ?? 0) <= 0 ? this.#stuck + 1 : 0;
-    if (this.#stuck > STUCK_BEATS) this.#cut('too slow');
+    // Nothing was taken since the last beats: whoever reads that slowly is gone, or will come again.
+    const room = this.#controller?.desiredSize ?? 0;
+    const taken = this.#sent - (HELD_BYTES - room);
+    this.#stuck = room <= 0 && taken === this.#taken ? this.#stuck + 1 : 0;
+    this.#taken = taken;
+    if (this.#stuck > STUCK_BEATS) this.cut('too slow');
     else this.#send(HEARTBEAT);
   }
 
@@ -287,7 +316,7 @@ class Stream {
       }
     } catch (error) {
       // The store is away: the client comes again, and goes on where it was.
-      this.#cut(error instanceof Error ? error.message : String(error));
+      this.cut(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -299,20 +328,29 @@ class Stream {
     const page = await store.read({
       after: this.#at,
       upTo,
-      limit: PAGE,
+      limit: this.#page,
       ...(log === undefined ? {} : { log }),
       ...(log !== undefined || project === undefined ? {} : { project }),
       ...(this.#query.types === undefined ? {} : { types: this.#query.types }),
     });
     if (this.#mode !== 'catching_up') return true;
-    const wanted = page.filter((record) => this.#wants(record));
-    this.#at = page.length < PAGE ? Math.max(this.#at, upTo) : (page.at(-1)?.seq ?? upTo);
-    for (const record of wanted) this.#send(encode(record), true);
+    const sentBefore = this.#sent;
+    for (const record of page) {
+      if (this.#sent - sentBefore >= PAGE_BYTES) {
+        // The rest of it when its reader has taken this.
+        this.#page = Math.max(1, page.indexOf(record));
+        return true;
+      }
+      if (this.#wants(record)) this.#give(encode(record), true);
+      this.#at = record.seq;
+    }
+    if (page.length < this.#page) this.#at = Math.max(this.#at, upTo);
+    this.#page = Math.min(PAGE, this.#page * 2);
     if (this.#at >= this.#hub.position && this.#mode === 'catching_up') {
       this.#mode = 'live';
       this.#hub.join(this);
     }
-    return wanted.length > 0;
+    return this.#sent > sentBefore;
   }
 
   #wants(record: Stored): boolean {
@@ -324,18 +362,24 @@ class Stream {
     return maySee(this.who, record);
   }
 
+  /** A record. */
+  #give(bytes: Uint8Array, asked = false): void {
+    this.#options.metrics.count('earpiece_stream_records_total');
+    this.#send(bytes, asked);
+  }
+
   /** `asked`: its reader had room when this was read; only what is pushed can be too much. */
   #send(bytes: Uint8Array, asked = false): void {
     if (this.#mode === 'ended' || this.#controller === undefined) return;
     this.#controller.enqueue(bytes);
-    this.#options.metrics.count('earpiece_stream_records_total');
+    this.#sent += bytes.byteLength;
     const behind = -(this.#controller.desiredSize ?? 0);
     if (asked || behind <= (this.#options.maxBehindBytes ?? MAX_BEHIND_BYTES)) return;
-    this.#cut('too slow');
+    this.cut('too slow');
   }
 
   /** Not `close`, which would wait until the reader has taken what it does not take. */
-  #cut(why: string): void {
+  cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';
     this.#hub.leave(this);

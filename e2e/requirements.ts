@@ -354,6 +354,9 @@ export const REQUIREMENTS = {
   'sources:processes': { behaviour: 'A command runs as if alone, and an agent is told how it ended with its last lines.' },
   'sources:timers': { behaviour: 'A reminder survives everything and rides at the first contact point after its time, once.' },
   'sources:webhooks-live': { behaviour: 'A webhook that is new, changed, gone or trusted is so for the next request.' },
+  'sources:sub-agents': {
+    behaviour: 'An agent is told once that one that it started has ended, as of an agent, with its result.',
+  },
   'sources:webhooks': {
     behaviour: 'A webhook that is signed as it should be becomes events, once; any other is refused with a reason.',
   },

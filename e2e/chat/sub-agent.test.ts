@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Request } from '../model/server.ts';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, count, Hold, readIn, text } from './stage.ts';
@@ -48,8 +48,34 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
     expect(count(readIn(ofSub.at(-1)), 'for the child')).toBe(1);
     expect(count(readIn(ofParent.at(-1)), 'for the parent')).toBe(1);
     // It was awaited: nobody needs to be told.
-    expect(readIn(ofParent.at(-1))).not.toContain('tool stopped');
+    expect(readIn(ofParent.at(-1))).not.toMatch(/tool stopped|sub_agent:/);
     expect(await stage.says(['log', 'shop/coder.counter'])).toContain('There are 42 of them.');
+  });
+
+  it('is told once of one that ends while it does something else', async () => {
+    proves('sources:sub-agents');
+    const hold = new Hold();
+    let parent = 0;
+    await using stage = await ChatStage.open((request) => {
+      if (isSub(request)) return { says: [text('There are 42 of them.')] };
+      return [
+        { says: [call('p1', 'agent', { action: 'spawn', id: 'counter', task: 'Count the files.' })] },
+        { says: [call('p2', 'run', { command: 'echo meanwhile' })], before: hold.stop },
+        { says: [call('p3', 'run', { command: 'echo later' })] },
+        { says: [text('So there are 42.')] },
+      ][Math.min(parent++, 3)] as never;
+    });
+    const chat = stage.begin(['chat']);
+    chat.process.stdin.end('how many files are there?\n');
+    await hold.reached;
+    await vi.waitFor(async () => expect(await stage.says(['log', 'shop/coder'])).toContain('subagent.complete'), {
+      timeout: 30_000,
+    });
+    hold.letGo();
+    expect((await chat.ended).code).toBe(0);
+    const read = readIn(stage.model.requests.filter((request) => !isSub(request)).at(-1));
+    expect(count(read, 'sub_agent: counter complete - There are 42 of them.')).toBe(1);
+    expect(read).not.toContain('"counter" has stopped');
   });
 
   it('ends with the turn that asked for it', async () => {

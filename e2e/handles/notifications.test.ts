@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Subscriber } from '../../src/bus/index.ts';
+import { proves } from '../verifies.ts';
 import { puppet, stage, type Stage } from './stage.ts';
 
 const STOPPED = 'tool.stopped info Background work "job" has stopped: done';
@@ -51,6 +52,28 @@ describe('it is told', () => {
     run.fail(new Error('no more ink'));
     await until('job', ({ state }) => state === 'stopped');
     expect(await open()).toEqual(['tool.failed error Background work "job" failed: no more ink']);
+  });
+
+  it('that an agent is done, or has failed, as one', async () => {
+    proves('sources:sub-agents');
+    const done = await spawned({ isAgent: true });
+    done.run.finish('I looked.\nAll 12 links work.');
+    await done.until('job', ({ state }) => state === 'stopped');
+    expect((await done.items())[0]?.notification).toMatchObject({
+      kind: { source: 'subagent', name: 'complete' },
+      message: 'Sub-agent "job" is done: I looked.\nAll 12 links work.',
+      about: 'handle:job',
+      supersede: true,
+      origin: { tool: 'work' },
+      data: { task_id: 'job', result_summary: 'I looked.\nAll 12 links work.' },
+    });
+    const failed = await spawned({ isAgent: true });
+    failed.run.fail(new Error('it ran out of tokens'));
+    await failed.until('job', ({ state }) => state === 'stopped');
+    expect(await failed.open()).toEqual(['subagent.failed error Sub-agent "job" has failed: it ran out of tokens']);
+    const ended = await spawned({ isAgent: true });
+    await ended.call('work', { action: 'abort', id: 'job' });
+    expect(await ended.open(), 'whoever ends it knows').toEqual([]);
   });
 
   it('that one waits, until it is answered', async () => {

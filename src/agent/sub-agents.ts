@@ -17,6 +17,7 @@ export type AgentToolOptions = {
 
 export const agentTool = ({ log, open }: AgentToolOptions): StatefulTool => ({
   name: 'agent',
+  isAgent: true,
   description:
     'Gives a task to another agent with the same tools and a conversation of its own. It sees nothing of yours: say all that it needs. ' +
     'Its last message is the result. In the background ("action": "spawn") you are told when it ends; `apply` says something to it meanwhile.',

@@ -48,10 +48,14 @@ export const EVENT_TYPES = {
   'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'it is back' },
   'subagent.complete': {
     severity: 'info',
-    payload: ['task_id', 'result_summary?', 'duration_ms?'],
+    payload: ['task_id', 'result_summary?', 'duration_ms?', 'handle?', 'tool?'],
     what: 'an agent that was started has ended',
   },
-  'subagent.failed': { severity: 'error', payload: ['task_id', 'error_message?'], what: 'an agent that was started has failed' },
+  'subagent.failed': {
+    severity: 'error',
+    payload: ['task_id', 'error_message?', 'handle?', 'tool?'],
+    what: 'an agent that was started has failed',
+  },
 
   // Budgets and loops.
   'budget.token.warning': {

@@ -27,8 +27,10 @@ export function filteredBecause(
     if (source && own(source.names, kind.name) === false)
       return `conversation.notifications.kinds.${kind.source}.${kind.name} = false`;
   }
+  // An agent is a tool of the one that has started it.
   const tool = origin?.tool === undefined ? undefined : own(policy.tools, origin.tool);
-  if (tool && own(tool, kind.name) === false) return `conversation.tools.${origin?.tool}.notifications.${kind.name} = false`;
+  const name = formatKind(kind) === 'subagent.complete' ? 'stopped' : kind.name;
+  if (tool && own(tool, name) === false) return `conversation.tools.${origin?.tool}.notifications.${name} = false`;
   if (levelRank(level) < levelRank(policy.minLevel)) return `below min_level ${policy.minLevel}`;
   return undefined;
 }

@@ -2,6 +2,7 @@
 import type { EventInput } from '../../core/event.ts';
 import type { Json } from '../../core/json.ts';
 import type { Handle } from './handle.ts';
+import type { ToolResult } from './state.ts';
 
 /** All notices of a handle have one key, the newest wins: that it waits is no news when it has stopped. */
 export const keyOf = (uid: string): string => `handle:${uid}`;
@@ -29,6 +30,7 @@ export function noticeOf(handle: Handle): Notice | undefined {
     case 'stopped': {
       const { result } = phase;
       const last = lastLine ? `: ${lastLine}` : '';
+      if (handle.tool.isAgent === true && handle.because === undefined) return agentNotice(subject, result);
       if ('ok' in result)
         return notice(subject, 'stopped', {
           type: 'tool.stopped',
@@ -53,6 +55,23 @@ export function noticeOf(handle: Handle): Notice | undefined {
       });
     }
   }
+}
+
+/** An agent has ended by itself: what it said last is its result. */
+function agentNotice(subject: Subject, result: ToolResult): Notice {
+  const data = { task_id: subject.id, handle: subject.id, tool: subject.tool };
+  if ('ok' in result)
+    return notice(subject, 'stopped', {
+      type: 'subagent.complete',
+      message: `Sub-agent "${subject.id}" is done: ${short(result.ok)}`,
+      data: { ...data, result_summary: short(result.ok) },
+    });
+  return notice(subject, 'stopped', {
+    type: 'subagent.failed',
+    severity: 'error',
+    message: `Sub-agent "${subject.id}" has failed: ${short(result.error.message)}`,
+    data: { ...data, error_message: short(result.error.message) },
+  });
 }
 
 /** `nth` of this handle. */

@@ -47,6 +47,8 @@ export type StatefulTool = {
   readonly onTurnEnd?: OnTurnEnd;
   /** How long the end of a turn waits for a handle. Default 60. */
   readonly turnEndSecs?: number;
+  /** Its end is told as that of an agent (`subagent.complete`, `subagent.failed`) instead of that of a tool. */
+  readonly isAgent?: boolean;
   /** Also notifies of new output (`tool.content`), at most once until somebody looks. Default false. */
   readonly notifyContent?: boolean;
   /** What is wrong with the arguments, in plain words; undefined when nothing is. */

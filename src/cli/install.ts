@@ -93,4 +93,4 @@ function flags({ words, url, servers, db, as, view }: InstallQuestion, name: str
 }
 
 /** For a POSIX shell. */
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+export const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -6,6 +6,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
 import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
+import { shellInfo } from './shell.ts';
 import { complain, paint, print, printJson } from './terminal.ts';
 import { VERSION } from './version.ts';
 import { webhookReceivers } from './webhooks.ts';
@@ -50,6 +51,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
       inbox: ear,
       project: ear.project,
       version: VERSION,
+      shell: () => shellInfo(ear.config, process.env),
       config: () => readConfig(files).config,
       configWriter: configWriter(files),
       emitter: ear.bus,

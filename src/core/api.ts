@@ -226,9 +226,17 @@ export type SessionReply = {
   readonly project: string;
   readonly version: string;
   readonly store: string;
+  readonly shell: ShellInfo;
   /** The server's time. */
   readonly now: number;
   readonly head: number;
+};
+
+export type ShellInfo = {
+  /** What a terminal on the server's machine types for `earpiece`, so that it reaches this log. */
+  readonly earpiece: string;
+  /** The MCP clients that were found there, under the names that `gateway --print` knows. */
+  readonly clients: readonly string[];
 };
 
 export type SettingReply = {

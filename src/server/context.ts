@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
 import type { Config, ConfigWriter } from '../config/index.ts';
 import type { Address } from '../core/address.ts';
+import type { ShellInfo } from '../core/api.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Inbox, Queued } from '../inbox/index.ts';
 import type { SubscriberSet, SubscriberToggles } from '../bus/index.ts';
@@ -38,6 +39,7 @@ export type Deps = {
   /** The project of the folder that the server runs in. */
   readonly project: string;
   readonly version: string;
+  readonly shell: () => ShellInfo;
   readonly config: (() => Config) | undefined;
   readonly configWriter: ConfigWriter | undefined;
   readonly emitter: Emitter | undefined;

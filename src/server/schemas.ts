@@ -312,6 +312,7 @@ export const session = z
     project: z.string(),
     version: z.string(),
     store: z.string(),
+    shell: z.object({ earpiece: z.string(), clients: z.array(z.string()) }),
     now: time,
     head: z.number().int(),
   })

@@ -10,6 +10,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config, ConfigWriter } from '../config/index.ts';
+import type { ShellInfo } from '../core/api.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';
@@ -42,6 +43,8 @@ export type ServerOptions = {
   /** Of the folder that the server runs in. */
   readonly project: string;
   readonly version: string;
+  /** How a terminal reaches the same log. Default: plainly, and nothing is known of clients. */
+  readonly shell?: () => ShellInfo;
   /** Default: one on the inbox's store. */
   readonly tokens?: Tokens;
   /** As it is now, for the settings route. */
@@ -117,6 +120,7 @@ export function createServer(options: ServerOptions): Server {
     sessions: new Sessions(store, tokens),
     project: options.project,
     version: options.version,
+    shell: options.shell ?? (() => ({ earpiece: 'earpiece', clients: [] })),
     config: options.config,
     configWriter: options.configWriter,
     emitter: options.emitter,

@@ -19,6 +19,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
       project: who.project ?? deps.project,
       version: deps.version,
       store: inbox.store.name,
+      shell: deps.shell(),
       now: inbox.store.now(),
       head: await inbox.store.head(),
     };

@@ -1,0 +1,48 @@
+/** What the console tells a terminal to type: it reaches the log of the server, and names the clients that are there. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { shellInfo } from '../../src/cli/shell.ts';
+import { readConfig } from '../../src/config/index.ts';
+import type { ShellInfo } from '../../src/core/api.ts';
+import { verifies } from '../verifies.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece shell '));
+  mkdirSync(join(folder, 'bin'));
+  for (const [name, mode] of [
+    ['codex', 0o755],
+    ['opencode', 0o755],
+    ['claude', 0o644],
+  ] as const) {
+    writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n');
+    chmodSync(join(folder, 'bin', name), mode);
+  }
+  mkdirSync(join(folder, 'bin/gemini'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const told = (
+  env: Record<string, string>,
+  { db, entry = '/usr/bin/earpiece' }: { db?: string; entry?: string } = {},
+): ShellInfo => {
+  const all = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state'), ...env };
+  const at = { cwd: process.cwd(), env: all, ...(db === undefined ? {} : { flags: { db } }) };
+  return shellInfo(readConfig(at).config, all, ['/opt/node', entry]);
+};
+
+verifies('console:teaches', 'commands are plain where a plain terminal reaches the same log, and else say which', () => {
+  expect(told({}).earpiece).toBe('earpiece');
+  const file = join(folder, 'other.db');
+  expect(told({ EARPIECE_DB: file }).earpiece).toBe(`earpiece --db '${file}'`);
+  expect(told({}, { db: file }).earpiece).toBe(`earpiece --db '${file}'`);
+  expect(told({}, { entry: '/work/src/cli/main.ts' }).earpiece).toBe('/opt/node /work/src/cli/main.ts');
+  expect(told({ EARPIECE_DB: 'postgres://me:secret@host/db' }).earpiece).toBe('earpiece');
+});
+
+verifies('console:teaches', 'only clients that can be started count as found', () => {
+  expect(told({ PATH: `/nowhere:${join(folder, 'bin')}` }).clients).toEqual(['codex', 'opencode']);
+  expect(told({}).clients).toEqual([]);
+});

@@ -1,0 +1,50 @@
+/** What a terminal of this machine types to reach the log that the server has, and the MCP clients that it has. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { readConfig, type Config } from '../config/index.ts';
+import type { ShellInfo } from '../core/api.ts';
+import { quote, type InstallHost } from './install.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The clients that `gateway --print` knows, by the command that starts them. */
+const COMMANDS: Readonly<Partial<Record<InstallHost, string>>> = {
+  claude: 'claude',
+  codex: 'codex',
+  gemini: 'gemini',
+  qwen: 'qwen',
+  opencode: 'opencode',
+  cursor: 'cursor',
+  vscode: 'code',
+};
+
+export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = process.argv): ShellInfo {
+  const [node = process.execPath, entry = ''] = argv;
+  // Out of a clone nothing of the name `earpiece` is on the path.
+  const words = entry.endsWith('.ts') ? [node, entry] : ['earpiece'];
+  // Another shell does not have what this one was told, and is in another folder.
+  const { EARPIECE_DB: _, ...others } = env;
+  const same = readConfig({ cwd: env['HOME'] ?? homedir(), env: others }).config.db === db || isAddress(db);
+  return {
+    earpiece: [...words, ...(same ? [] : ['--db', db])].map(quote).join(' '),
+    clients: Object.entries(COMMANDS).flatMap(([client, command]) => (isOnPath(command, env) ? [client] : [])),
+  };
+}
+
+/** One that may hold a password is shown to nobody. */
+const isAddress = (db: string): boolean => db.includes('://');
+
+function isOnPath(command: string, env: Env): boolean {
+  const names = process.platform === 'win32' ? [`${command}.cmd`, `${command}.exe`] : [command];
+  return (env['PATH'] ?? '').split(delimiter).some((folder) => folder !== '' && names.some((name) => runs(join(folder, name))));
+}
+
+function runs(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

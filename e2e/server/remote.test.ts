@@ -67,6 +67,27 @@ it('follows the log of a server', async () => {
   expect(await following.ended).toMatchObject({ code: 0, stderr: '' });
 });
 
+it('watches a server', async () => {
+  proves('server:cli');
+  await using shell = new WithToken();
+  await using stage = await Stage.open({ db: shell.db });
+  shell.token = stage.token;
+  await stage.inbox.queue('shop/coder', { message: 'before' });
+  const watching = shell.begin(['watch', 'coder', '--server', stage.at.url]);
+  // It says nothing of its own when it watches: each of these is one that it may still have missed.
+  const shown = watching.shows('afterwards');
+  let seen = false;
+  void shown.then(() => (seen = true));
+  while (!seen) {
+    await stage.inbox.queue('shop/coder', { message: 'afterwards' });
+    await Promise.race([shown, stage.inbox.store.changed(await stage.inbox.store.head(), { withinMs: 100 })]);
+  }
+  watching.process.kill('SIGINT');
+  const { stdout, ...ended } = await watching.ended;
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(stdout).not.toContain('before');
+});
+
 it('says what is wrong, with the exit code of its kind', async () => {
   proves('server:cli', 'cli:exit-codes');
   await using shell = new Shell();

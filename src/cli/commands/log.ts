@@ -63,10 +63,20 @@ export function watch(program: CommandLine): void {
     .summary('records as they are written')
     .description('Records as they are written, by any process, until Ctrl+C.')
     .option('--all', 'of every project')
+    .option(...SERVER_OPTION)
     .example(`earpiece watch
 earpiece watch --all --json`)
     .action(async (address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { all?: boolean }>();
+      const options = command.optsWithGlobals<GlobalOptions & { all?: boolean; server?: string }>();
+      if (options.server !== undefined) {
+        const there = await import('../remote.ts');
+        return there.remotely(options.server, async (remote) => {
+          const scope = scopeIn(remote.config, address, options.all ?? false);
+          const { head } = await there.newest(remote, scope, 1);
+          const view = new LogView(scope, options.json ?? false);
+          for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
+        });
+      }
       await withEarpiece(options, async (ear) => {
         const scope = scopeFrom(ear, address, options.all ?? false);
         await follow(ear, scope, await ear.store.head(), new LogView(scope, options.json ?? false));

@@ -796,7 +796,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an id that is none',
       args: ['tasks', 'status', '#7', 'done'],
-      stderr: 'earpiece: there is no task "#7" in project shop; earpiece tasks list shows those that are not over\n',
+      stderr:
+        'earpiece: there is no task "#7" in project shop; their ids look like t7, earpiece tasks list shows those that are not over\n',
       code: 7,
     },
     {

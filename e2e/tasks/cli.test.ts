@@ -1,7 +1,9 @@
 /** `earpiece tasks`, as a person types it. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
+import { Office } from './stage.ts';
 
 const timeless = (text: string): string =>
   text
@@ -30,14 +32,18 @@ describe('earpiece tasks', () => {
 t2  backlog  normal  -  now  Later
 t1  blocked  high  coder  now  Fix the login
 `);
-    expect(await says('list', '--status', 'todo')).toContain('no tasks in shop');
+    expect(await says('list', '--status', 'todo')).toBe('no todo tasks in shop\n');
+    expect(await says('list', '--of', 'nobody')).toBe('no open tasks of nobody in shop; --all lists those that are over too\n');
+    expect(await says('list', '--of', 'nobody', '--all')).toBe('no tasks of nobody in shop\n');
     expect((await shell.json(['tasks', 'list', '--of', 'coder'])).map(({ id }) => id)).toEqual(['t1']);
     expect(await says('show', 't1')).toBe(`t1  Fix the login
   blocked since 12:00:00 by Ann: wait
   high, coder's
   can become in_progress, cancelled
-  t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; runs
+  t1.1  coder since 12:00:00, blocked by Ann at 12:00:00; has still to report
 `);
+    await says('status', 't1', 'in_progress');
+    expect(await says('show', 't1')).toContain('  t1.1  coder since 12:00:00; not taken up yet\n');
     await says('status', 't1', 'cancelled');
     expect((await shell.json(['tasks', 'list', '--all'])).map(({ id, status }) => [id, status])).toEqual([
       ['t2', 'backlog'],
@@ -71,10 +77,54 @@ t1  blocked  high  coder  now  Fix the login
         2,
         'status "blokced" is none of backlog, todo, in_progress, blocked, done, cancelled; did you mean blocked?',
       ],
+      [['show', '1'], 7, 'there is no task "1" in project shop; did you mean t1?'],
+      [['show', 'T1'], 7, 'there is no task "T1" in project shop; did you mean t1?'],
+      [
+        ['show', 'login'],
+        7,
+        'there is no task "login" in project shop; their ids look like t7, earpiece tasks list shows those that are not over',
+      ],
+      [
+        ['list', '--project', 'a/b'],
+        2,
+        '--project "a/b" is no name of a project; it stands before the "/" of its agents\' addresses',
+      ],
       [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows those that are not over'],
       [['assign', 't1'], 2, 'tasks assign takes either an agent or --nobody'],
     ] as const)
       expect(await shell.run(['tasks', ...args])).toEqual({ code, stdout: '', stderr: `earpiece: ${stderr}\n` });
     expect(await shell.json(['tasks', 'show', 't1'])).toMatchObject([{ version: 1 }]);
-  });
+  }, 120_000);
+});
+
+describe('the page on tasks', () => {
+  it('has commands that work one after the other, as they stand there', async () => {
+    proves('tasks:routes');
+    await using shell = new Shell();
+    const page = readFileSync(new URL('../../docs/tasks.md', import.meta.url), 'utf8');
+    const [, block = ''] = /^```sh\n([^]*?)^```/mu.exec(page) ?? [];
+    const commands = block.split('\n').filter(Boolean);
+    expect(commands.length).toBeGreaterThan(3);
+    for (const command of commands) {
+      const words = [...command.replace(/ #.*$/u, '').matchAll(/"([^"]*)"|(\S+)/gu)].map(
+        ([, quoted, word]) => quoted ?? word ?? '',
+      );
+      expect(words[0]).toBe('earpiece');
+      expect([command, await shell.run(words.slice(1))]).toMatchObject([command, { code: 0, stderr: '' }]);
+    }
+  }, 60_000);
+
+  it('an agent that runs without the tools is named when it is given a task', async () => {
+    proves('tasks:without-tools');
+    await using office = await Office.open('');
+    await office.agent('s1');
+    const { stdout } = await office.run(['tasks', 'add', '--to', 'coder', 'x']);
+    expect(stdout).toBe(
+      't1  todo of coder: x\n' +
+        'what runs of coder now began without the tools for tasks; what begins from now on has them, unless agent.tasks or gateway.tasks is false\n',
+    );
+    await office.agent('s2');
+    expect((await office.run(['tasks', 'assign', 't1', '--nobody'])).code).toBe(0);
+    expect((await office.run(['tasks', 'assign', 't1', 'coder'])).stdout).toBe('t1  todo of coder: x\n');
+  }, 60_000);
 });

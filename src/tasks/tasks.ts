@@ -306,15 +306,17 @@ export class Tasks {
   async #load(project: string, id: string): Promise<StoredTask> {
     const task = await this.#stored(project, id);
     if (task !== undefined) return this.#handOver(task);
-    const number = Number(/^t([1-9]\d{0,8})$/u.exec(id)?.[1]);
-    const gone = isGone((await this.#board(project)) ?? EMPTY, number);
-    throw new EarpieceError(
-      'not_found',
-      gone
-        ? `task ${id} of project ${project} was over and is forgotten; tasks.retention says how long they are kept`
-        : `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}; earpiece tasks list shows those that are not over`,
-      { data: { task: id } },
-    );
+    throw new EarpieceError('not_found', await this.#whyNone(project, id), { data: { task: id } });
+  }
+
+  async #whyNone(project: string, id: string): Promise<string> {
+    const none = `there is no task ${JSON.stringify(id.slice(0, 80))} in project ${project}`;
+    const [, number] = /^[tT]?([1-9]\d{0,8})$/u.exec(id) ?? [];
+    if (number === undefined) return `${none}; their ids look like t7, earpiece tasks list shows those that are not over`;
+    if (id !== idOf(Number(number))) return `${none}; did you mean ${idOf(Number(number))}?`;
+    if (isGone((await this.#board(project)) ?? EMPTY, Number(number)))
+      return `task ${id} of project ${project} was over and is forgotten; tasks.retention says how long they are kept`;
+    return `${none}; earpiece tasks list shows those that are not over`;
   }
 
   async #stored(project: string, id: string): Promise<StoredTask | undefined> {

@@ -1,6 +1,6 @@
 /** Tasks of agents, as a person leads them. On the store itself: a gateway of the agent sees a change at its next call. */
 import type { Command } from 'commander';
-import { splitLog } from '../../core/address.ts';
+import { logKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import {
   NEXT_STATUSES,
@@ -53,14 +53,20 @@ earpiece tasks list --of coder --status blocked --json`)
       const limit = countOption('--limit', options.limit, { max: 10_000 });
       await withTasks(options, async ({ all, project, room }) => {
         const statuses = options.status === undefined ? TASK_STATUSES.filter(isOpen) : [options.status];
+        const assignee = options.of === undefined ? undefined : room.agentName(project, options.of);
         const found = await all.list(project, {
           ...(options.all ? {} : { statuses }),
-          ...(options.of === undefined ? {} : { assignee: room.agentName(project, options.of) }),
+          ...(assignee === undefined ? {} : { assignee }),
           limit,
         });
         if (options.json) return found.tasks.forEach((task) => printJson(task));
-        if (found.tasks.length === 0)
-          return print(paint('dim', `no tasks in ${plain(project)}; earpiece tasks add --to <agent> "what is to be done"`));
+        if (found.tasks.length === 0) {
+          if (!(await all.any(project))) return print(paint('dim', `no tasks in ${plain(project)}; ${ADD}`));
+          const which = options.all ? '' : `${options.status ?? 'open'} `;
+          const whose = assignee === undefined ? '' : ` of ${plain(assignee)}`;
+          const more = options.all || options.status !== undefined ? '' : '; --all lists those that are over too';
+          return print(paint('dim', `no ${which}tasks${whose} in ${plain(project)}${more}`));
+        }
         const now = Date.now();
         const rows = found.tasks.map((task) => [
           task.id,
@@ -89,7 +95,8 @@ earpiece tasks list --of coder --status blocked --json`)
 earpiece tasks add --backlog "Look at the slow query"`)
     .action(async (words: string[], _options: unknown, self: Command) => {
       const options = self.optsWithGlobals<AddOptions>();
-      await withTasks(options, async ({ all, project, by }) => {
+      await withTasks(options, async (at) => {
+        const { all, project, by } = at;
         const { priority, description, backlog, to } = options;
         const input = {
           title: words.join(' '),
@@ -98,7 +105,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
           assignee: to,
           ...(backlog ? { status: 'backlog' as const } : {}),
         };
-        say(options, await all.create(project, input, by));
+        say(options, await all.create(project, input, by), await unreachable(at, to));
       });
     });
 
@@ -112,16 +119,17 @@ earpiece tasks assign t7 --nobody`)
       const options = self.optsWithGlobals<Options & { nobody?: boolean }>();
       if ((agent === undefined) !== (options.nobody === true))
         throw new EarpieceError('bad_argument', 'tasks assign takes either an agent or --nobody');
-      await withTasks(options, async ({ all, project, by }) =>
-        say(options, await all.assign(project, id, agent ?? null, { by })),
-      );
+      await withTasks(options, async (at) => {
+        const { all, project, by } = at;
+        say(options, await all.assign(project, id, agent ?? null, { by }), await unreachable(at, agent));
+      });
     });
 
   changes('status <id> <status>')
     .summary('say where a task stands')
     .description(
       'Says where a task stands. Whoever works on it is interrupted when it is blocked, cancelled, put back or said to be done: their next tool call is refused, with what they are to do. ' +
-        'What was not read yet is taken back when it is in_progress again.',
+        `What was not read yet is taken back when it is in_progress again. A status is one of ${TASK_STATUSES.join(', ')}; tasks show says which come next.`,
     )
     .option('--reason <text>', 'why; the agent reads it')
     .addOption(choice('--expect <status>', TASK_STATUSES, 'only if this is where it stands'))
@@ -151,12 +159,16 @@ earpiece tasks status t7 in_progress --expect blocked`)
         const next = NEXT_STATUSES[task.status];
         if (next.length > 0) print(paint('dim', `  can become ${next.join(', ')}`));
         if (task.description !== '') print(plainLines(task.description));
-        for (const execution of task.executions) print(`  ${shown(execution)}`);
+        for (const execution of task.executions) print(shown(execution));
       });
     });
 }
 
+/** For whom there are none yet. */
+const ADD = 'earpiece tasks add --to <agent> "what is to be done"';
+
 type Work = {
+  readonly ear: Earpiece;
   readonly all: Room.Tasks;
   readonly project: string;
   readonly by: TaskActor;
@@ -168,8 +180,8 @@ async function withTasks(options: Options, work: (at: Work) => Promise<void> | v
   // The room is loaded only where it is needed: every other command starts faster.
   const room = await import('../../tasks/index.ts');
   await withEarpiece(options, async (ear) => {
-    const project = options.project ?? ear.project;
-    await work({ all: new room.Tasks(ear), project, by: await actor(ear, options), room });
+    const project = options.project === undefined ? ear.project : projectName(options.project);
+    await work({ ear, all: new room.Tasks(ear), project, by: await actor(ear, options), room });
   });
 }
 
@@ -179,10 +191,31 @@ async function actor(ear: Earpiece, { as }: Options): Promise<TaskActor> {
   return reader === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: splitLog(reader.log).agent };
 }
 
-function say(options: Options, task: Task): void {
+function projectName(name: string): string {
+  try {
+    return splitLog(logKey(name, 'x')).project;
+  } catch {
+    throw new EarpieceError(
+      'bad_address',
+      `--project ${JSON.stringify(name.slice(0, 80))} is no name of a project; it stands before the "/" of its agents' addresses`,
+    );
+  }
+}
+
+/** That an agent is there, but cannot take tasks where it is. Undefined where it can, or nobody knows. */
+async function unreachable({ ear, project, room }: Work, to: string | undefined): Promise<string | undefined> {
+  if (to === undefined) return undefined;
+  const agent = room.agentName(project, to);
+  const there = (await ear.active({ log: logKey(project, agent) })).filter(({ purpose = 'task' }) => purpose === 'task');
+  if (there.length === 0 || there.some(({ has }) => has === undefined || has.includes(room.REPORT_TOOL))) return undefined;
+  return `what runs of ${plain(agent)} now began without the tools for tasks; what begins from now on has them, unless agent.tasks or gateway.tasks is false`;
+}
+
+function say(options: Options, task: Task, hint?: string): void {
   if (options.json) return printJson(task);
   const whose = task.assignee === null ? '' : ` of ${plain(task.assignee)}`;
   print(`${task.id}  ${status(task.status)}${whose}: ${plain(task.title)}`);
+  if (hint !== undefined) print(paint('dim', hint));
 }
 
 const isOpen = (one: TaskStatus): boolean => NEXT_STATUSES[one].length > 0;
@@ -201,6 +234,7 @@ const status = (of: TaskStatus): string => paint(STYLE[of], of);
 function shown({ id, agent, conversation, startedAt, endedAt, result, exitCode, message, interrupted }: TaskExecution): string {
   const where = `${plain(agent)}${conversation === null ? '' : `#${plain(conversation)}`}`;
   const cut = interrupted === null ? '' : `, ${interrupted.why} by ${plain(interrupted.by.name)} at ${clock(interrupted.at)}`;
-  const end = endedAt === null ? 'runs' : `${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
-  return `${id}  ${where} since ${clock(startedAt)}${cut}; ${end}`;
+  const begun = `  ${id}  ${where} since ${clock(startedAt)}${cut}`;
+  if (endedAt !== null) return `${begun}\n    ${result} at ${clock(endedAt)} (exit code ${exitCode}): ${plain(message ?? '')}`;
+  return `${begun}; ${interrupted !== null ? 'has still to report' : conversation === null ? 'not taken up yet' : 'runs'}`;
 }

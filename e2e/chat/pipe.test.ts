@@ -57,8 +57,9 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     const env = { EARPIECE_AGENT_MODEL: '', OPENAI_API_KEY: '', ANTHROPIC_API_KEY: 'x', OLLAMA_HOST: '127.0.0.1:9' };
     const { code, stderr } = await stage.run(['chat'], { env });
     expect(code).toBe(2);
+    expect(await stage.run(['run', 'hello'], { env })).toMatchObject({ code: 2, stderr });
     expect(stderr).toContain('earpiece: no model is named');
-    expect(stderr).toMatch(/earpiece chat --model anthropic:\S+\n {2}EARPIECE_AGENT_MODEL=\S+\n {2}\[agent\] model = /u);
+    expect(stderr).toMatch(/^ {2}--model anthropic:\S+\n {2}EARPIECE_AGENT_MODEL=\S+\n {2}\[agent\] model = /mu);
     expect(stderr).toContain('ANTHROPIC_API_KEY is set (anthropic)');
     expect((await stage.run(['chat', '--model', 'opanai:x'])).stderr).toContain('did you mean openai:…?');
   });

@@ -40,7 +40,7 @@ async function noModel(env: Env): Promise<string> {
   );
   return [
     'no model is named; name it in one of these ways:',
-    `  earpiece chat --model ${example}`,
+    `  --model ${example}`,
     `  EARPIECE_AGENT_MODEL=${example}`,
     `  [agent] model = "${example}"   in earpiece.toml`,
     `${here.length === 0 ? 'No key is set in this environment, and no Ollama answers.' : `${here.join('; ')}.`} Providers:`,

@@ -1,6 +1,7 @@
 /** The console: its places on the left, one page, and what is asked over it. */
-import { useCallback, useEffect, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, type ReactElement } from 'react';
 import { Banner, ConnectionDot } from './parts/banner.tsx';
+import { Command } from './parts/copy.tsx';
 import { OpenCounts } from './parts/counts.tsx';
 import { Problem } from './parts/empty.tsx';
 import { Help } from './parts/help.tsx';
@@ -17,6 +18,7 @@ import { TasksPage } from './pages/tasks.tsx';
 import { change, to, useRoute, type Route } from './route.ts';
 import { beginAgents, stateOf, useAgents } from './state/agents.ts';
 import { useCell } from './state/cell.ts';
+import { over, PALETTE_KEY } from './state/over.ts';
 import { begin, session } from './state/session.ts';
 import { doingSays, totalOf } from './words.ts';
 
@@ -32,12 +34,7 @@ export function App(): ReactElement {
     case 'out':
       return <LoginPage why={who.why} />;
     case 'unreachable':
-      return (
-        <main className="login">
-          <h1>Earpiece</h1>
-          <Problem text={who.why} again={() => void begin()} />
-        </main>
-      );
+      return <Unreachable why={who.why} />;
     case 'in':
       return <Inside />;
     default:
@@ -45,13 +42,31 @@ export function App(): ReactElement {
   }
 }
 
+/** A server that is being restarted is there again soon: nobody has to sit and press. */
+function Unreachable({ why }: { readonly why: string }): ReactElement {
+  useEffect(() => {
+    const timer = setInterval(() => void begin(), TRY_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <main className="login">
+      <h1>Earpiece</h1>
+      <Problem text={why} again={() => void begin()} />
+      <p className="muted">It is tried again every few seconds. Is the server running?</p>
+      <Command text="earpiece serve" />
+    </main>
+  );
+}
+
+const TRY_AGAIN_MS = 3_000;
+
 function Inside(): ReactElement {
   const route = useRoute();
-  const [over, setOver] = useState<'palette' | 'help' | null>(null);
+  const asked = useCell(over);
   useEffect(beginAgents, []);
   useTitle(route);
-  const onPalette = useCallback(() => setOver((now) => (now === 'palette' ? null : 'palette')), []);
-  const onHelp = useCallback(() => setOver('help'), []);
+  const onPalette = useCallback(() => over.set(over.value === 'palette' ? null : 'palette'), []);
+  const onHelp = useCallback(() => over.set('help'), []);
   const onEscape = useCallback(() => {
     if (route.kind === 'conversation' && route.why !== null) change(to.conversation(route.log, route.conversation));
   }, [route]);
@@ -75,8 +90,8 @@ function Inside(): ReactElement {
           <Page route={route} />
         </main>
       </div>
-      {over === 'palette' && <Palette onClose={() => setOver(null)} onHelp={onHelp} />}
-      {over === 'help' && <Help onClose={() => setOver(null)} />}
+      {asked === 'palette' && <Palette onClose={() => over.set(null)} onHelp={onHelp} />}
+      {asked === 'help' && <Help onClose={() => over.set(null)} />}
     </div>
   );
 }
@@ -136,9 +151,12 @@ function Side({
           <img src="/icon.svg" alt="" width="22" height="22" />
           Earpiece
         </a>
-        <button type="button" className="quiet small find" onClick={onPalette} aria-label="Find or do, ⌘K">
+        <button type="button" className="quiet small find" onClick={onPalette} aria-label={`Find or do, ${PALETTE_KEY}`}>
           <Icon name="search" />
-          <kbd aria-hidden="true">⌘K</kbd>
+          <kbd aria-hidden="true">{PALETTE_KEY}</kbd>
+          <span className="find-says" aria-hidden="true">
+            Find
+          </span>
         </button>
       </header>
       <ul className="places">

@@ -3,6 +3,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/conversation.css';
 import './styles/pages.css';
+import './styles/tasks.css';
 import './parts/theme.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -46,10 +46,14 @@ verifies('console:teaches', 'each command that the console shows to be copied ex
       ...readFileSync(join(root, 'console/src', file), 'utf8').matchAll(
         /<Command text=(?:"(?<plain>[^"]+)"|\{(?<quote>['`])(?<quoted>.+?)\k<quote>\})/gu,
       ),
-    ].map(({ groups }) => (groups?.['plain'] ?? groups?.['quoted'] ?? '').replaceAll('${address}', 'shop/coder#main')),
+    ].map(({ groups }) =>
+      (groups?.['plain'] ?? groups?.['quoted'] ?? '')
+        .replaceAll('${client}', 'claude')
+        .replaceAll(/\$\{word\(.*?\)\}/gu, 'shop/coder'),
+    ),
   );
   const ours = commands.filter((command) => command.startsWith('earpiece'));
-  expect(ours.length).toBeGreaterThan(8);
+  expect(ours.length).toBeGreaterThan(6);
   const page = ours.map((command) => `\`\`\`sh\n${command}\n\`\`\``).join('\n');
   expect(wrongSnippets('console', page, { root, scripts: new Set(), program: makeProgram(() => undefined) })).toEqual([]);
 });

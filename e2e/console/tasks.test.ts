@@ -75,3 +75,44 @@ verifies('console:tasks', 'unblocked before the agent looked: what would have in
   await page.goto(conversation(stage, 'shop/coder', 's1'));
   await page.locator('article[data-state=ended]', { hasText: 'task.blocked' }).waitFor();
 });
+
+verifies(
+  'console:tasks',
+  'what is to be done is written and changed by a person, and read by the agent that takes it up',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const worker = stage.ear.conversation('shop/coder#s1', HOST);
+    await worker.seen();
+    const tasks = new Tasks(stage.ear);
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/tasks`);
+    const form = page.getByRole('form', { name: 'New task' });
+    await form.getByRole('textbox', { name: 'Title' }).fill('Count down');
+    await form.getByRole('textbox', { name: 'Description' }).fill('From ten.\nAloud.');
+    await form.getByLabel('For', { exact: true }).selectOption('coder');
+    await form.getByRole('textbox', { name: 'Description' }).press('Control+Enter');
+    const row = page.locator('[data-task=t1]');
+    await row.getByText('From ten.').waitFor();
+
+    const edit = page.getByRole('form', { name: 'Edit t1' });
+    const what = edit.getByRole('textbox', { name: 'Description' });
+    await row.getByRole('button', { name: 'Edit t1' }).click();
+    await what.fill('From twelve.');
+    // Somebody was faster: nothing that was written is lost, and saving again says it all the same.
+    await tasks.edit('shop', 't1', { title: 'Count down slowly' }, { by: { kind: 'person', name: 'Mira' } });
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.getByRole('alert').waitFor();
+    expect(await what.inputValue()).toBe('From twelve.');
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.waitFor({ state: 'detached' });
+    await row.getByText('From twelve.').waitFor();
+    expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work', task: { description: 'From twelve.' } });
+
+    await row.getByRole('button', { name: 'Edit t1' }).click();
+    await edit.getByText('coder has read what stood here before').waitFor();
+    await what.fill('never mind');
+    await what.press('Escape');
+    await edit.waitFor({ state: 'detached' });
+    await row.getByText('From twelve.').waitFor();
+  },
+);

@@ -1,6 +1,6 @@
 /** Only where a person would rather look than read: what came, what waits, how long it took, what it cost. */
 import { useEffect, type ReactElement } from 'react';
-import { brief, Chart, Ranking } from '../parts/charts.tsx';
+import { brief, Chart, niceTime, Ranking } from '../parts/charts.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { change, to, type Query } from '../route.ts';
@@ -10,6 +10,7 @@ import { useLoaded } from '../state/loaded.ts';
 import { useProjects } from '../state/projects.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
+import { word } from '../state/text.ts';
 import { LEVELS } from '../words.ts';
 
 const RANGES = [
@@ -21,7 +22,7 @@ const RANGES = [
 export function ActivityPage({ query }: { readonly query: Query }): ReactElement {
   const range = RANGES.find(({ value }) => value === query['range']) ?? RANGES[0];
   const project = query['project'] ?? '';
-  const { all } = useProjects();
+  const { all, own } = useProjects();
   const activity = useLoaded(`${range.value} ${project}`, (signal) => {
     // Whole buckets, so that bars stay where they are while time goes on.
     const end = Math.ceil(serverNow() / range.bucketMs) * range.bucketMs;
@@ -50,6 +51,9 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
   const scope = project === '' ? {} : { project };
   const behind = (at: number, more: Readonly<Record<string, string | number>> = {}): string =>
     to.notifications({ ...scope, from: at, to: at + range.bucketMs, ...more });
+  const delivered = reply?.buckets.map(({ at }) => behind(at, { by: 'delivered' })) ?? [];
+  const within = ({ from, to: until }: { readonly from: number; readonly to: number }): string =>
+    to.notifications({ ...scope, from, to: until, by: 'delivered' });
   const columns = reply?.buckets.map(({ at }) => ({ at, href: behind(at, { by: 'queued' }) })) ?? [];
   const levels = (which: 'queued' | 'delivered' | 'waiting'): { name: string; className: string; values: number[] }[] =>
     LEVELS.map((level) => ({
@@ -87,7 +91,9 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
       {nothing && (
         <Empty title={`Nothing happened in ${range.says}`}>
           <p>Queue something, and it shows here:</p>
-          <Command text={'earpiece send --to shop/coder "the staging database is back"'} />
+          <Command
+            text={`earpiece send --to ${word(`${project === '' ? own : project}/coder`)} "the staging database is back"`}
+          />
         </Empty>
       )}
       {reply !== undefined && !nothing && (
@@ -106,19 +112,19 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             <Figure
               name="delivered"
               says={brief(reply.delivery.count)}
-              href={to.notifications({ ...scope, from: reply.from, to: reply.to, receipt: 'delivered' })}
+              href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
               name="to delivery, half within"
-              says={reply.delivery.p50Ms === null ? '–' : span(reply.delivery.p50Ms)}
-              href={null}
+              says={timeSays(reply.delivery.p50Ms)}
+              href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
               name="to delivery, 95 % within"
-              says={reply.delivery.p95Ms === null ? '–' : span(reply.delivery.p95Ms)}
-              href={null}
+              says={timeSays(reply.delivery.p95Ms)}
+              href={reply.delivery.count === 0 ? null : within(reply)}
             />
-            <Figure name="tokens for notifications" says={brief(reply.tokens)} href={null} />
+            <Figure name="tokens for notifications" says={brief(reply.tokens)} href={reply.tokens === 0 ? null : within(reply)} />
           </dl>
           <Chart
             label="Waiting, by level"
@@ -134,14 +140,38 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             columns={columns}
             series={[
               { name: 'queued', className: 'fill-queued', values: columns.map((_, at) => sum('queued', at)) },
-              { name: 'delivered', className: 'fill-delivered', values: columns.map((_, at) => sum('delivered', at)) },
+              {
+                name: 'delivered',
+                className: 'fill-delivered',
+                values: columns.map((_, at) => sum('delivered', at)),
+                hrefs: delivered,
+              },
             ]}
             says={String}
           />
           <Chart
+            label="Time to delivery"
+            kind="side"
+            columns={columns.map(({ at }, n) => ({ at, href: delivered[n] ?? '' }))}
+            series={[
+              {
+                name: 'half within',
+                className: 'fill-queued',
+                values: reply.buckets.map(({ delivery }) => shown(delivery.p50Ms)),
+              },
+              {
+                name: '95 % within',
+                className: 'fill-delivered',
+                values: reply.buckets.map(({ delivery }) => shown(delivery.p95Ms)),
+              },
+            ]}
+            says={span}
+            scale={niceTime}
+          />
+          <Chart
             label="Tokens spent on notifications"
             kind="stacked"
-            columns={columns.map((column) => ({ at: column.at, href: behind(column.at, { by: 'delivered' }) }))}
+            columns={columns.map(({ at }, n) => ({ at, href: delivered[n] ?? '' }))}
             series={[{ name: 'tokens', className: 'fill-queued', values: reply.buckets.map(({ tokens }) => tokens) }]}
             says={brief}
           />
@@ -149,7 +179,13 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
             label="Kinds"
             rows={reply.kinds.slice(0, 12).map((kind) => ({
               name: kind.kind,
-              href: to.notifications({ ...scope, from: reply.from, to: reply.to, kind: kind.kind }),
+              href: to.notifications({
+                ...scope,
+                from: reply.from,
+                to: reply.to,
+                kind: kind.kind,
+                ...(kind.queued === 0 ? { by: 'delivered' } : {}),
+              }),
               value: kind.queued,
               says: `${kind.queued} queued, ${kind.delivered} delivered, ${brief(kind.tokens)} tokens`,
             }))}
@@ -162,6 +198,10 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
     </div>
   );
 }
+
+const timeSays = (ms: number | null): string => (ms === null ? '–' : span(ms));
+/** What took less than a millisecond is a point all the same. */
+const shown = (ms: number | null): number => (ms === null ? 0 : Math.max(1, ms));
 
 const Figure = ({
   name,

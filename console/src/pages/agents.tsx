@@ -7,7 +7,11 @@ import { StateDot } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { moreAgents, stateOf, useAgents } from '../state/agents.ts';
+import { useCell } from '../state/cell.ts';
 import { lasting, useNow } from '../state/clock.ts';
+import { useProjects } from '../state/projects.ts';
+import { session } from '../state/session.ts';
+import { word } from '../state/text.ts';
 import type { AgentSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays, totalOf } from '../words.ts';
 
@@ -63,7 +67,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
             ]
               .filter(Boolean)
               .join(', ')}
-            {` hides all ${items.length}.`}
+            {` hides all ${items.length}${more ? ' that were read; there are more' : ''}.`}
           </p>
           <button type="button" onClick={() => change(to.agents())}>
             Clear the filter
@@ -134,16 +138,28 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
 /** Waiting longer than that, with somebody there to take it, a person wants to know of. */
 const STUCK_MS = 60_000;
 
-/** The commands for whatever agent is at hand. */
-const Nobody = (): ReactElement => (
-  <Empty title="No agent has made contact yet">
-    <p>Connect one of yours; it appears here by itself when it makes contact.</p>
-    <h3>Claude Code, Codex or any MCP client, through the gateway</h3>
-    <Command text="earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem ." />
-    <Command text="earpiece gateway --print codex -- npx -y @modelcontextprotocol/server-filesystem ." />
-    <h3>The agent that comes along</h3>
-    <Command text="earpiece chat --model ollama:qwen3" />
-    <h3>Nothing at hand: queue one for later</h3>
-    <Command text={'earpiece send --to shop/coder "the staging database is back"'} />
-  </Empty>
-);
+/** The commands for whatever agent is at hand: those that this machine has, else those that most have. */
+function Nobody(): ReactElement {
+  const who = useCell(session);
+  const { own } = useProjects();
+  const found = who.kind === 'in' ? who.reply.shell.clients : [];
+  const clients = found.length > 0 ? found : ['claude', 'codex'];
+  return (
+    <Empty title="No agent has made contact yet">
+      <p>Connect one of yours; it appears here by itself when it makes contact.</p>
+      <h3>An agent that you have: put the gateway before one of its MCP servers</h3>
+      <p className="muted">
+        {found.length > 0 ? 'Found on this machine. ' : ''}
+        Each prints the one line that adds it, and the one that undoes it; any other server may stand behind --.
+      </p>
+      {clients.map((client) => (
+        <Command key={client} text={`earpiece gateway --print ${client} -- npx -y @modelcontextprotocol/server-filesystem .`} />
+      ))}
+      <h3>The agent that comes along</h3>
+      <p className="muted">Without a model it says which it can use here.</p>
+      <Command text="earpiece chat" />
+      <h3>Nothing at hand: queue one for later</h3>
+      <Command text={`earpiece send --to ${word(`${own}/coder`)} "the staging database is back"`} />
+    </Empty>
+  );
+}

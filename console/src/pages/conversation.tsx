@@ -17,7 +17,9 @@ import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
+import { over } from '../state/over.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
+import { word } from '../state/text.ts';
 import { callsIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
@@ -87,7 +89,7 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
               {talk.loadingEarlier ? 'reading …' : 'Show what came before'}
             </button>
           )}
-          {talk.problem !== null && <Problem text={talk.problem} />}
+          {talk.problem !== null && <Problem text={talk.problem} again={talk.again} />}
           {talk.loading && <Skeleton rows={6} label="reading the conversation" />}
           {!talk.loading &&
             !older &&
@@ -166,7 +168,7 @@ function Head({
         <Icon name="back" />
       </a>
       <div className="talk-title">
-        <h1>
+        <h1 title={`${log}#${conversation}`}>
           <span className="words">{log}</span>
           {names.length > 1 ? (
             <select
@@ -201,6 +203,9 @@ function Head({
           )}
         </p>
       </div>
+      <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
+        <Icon name="search" />
+      </button>
       <label className="toggle small">
         <input
           type="checkbox"
@@ -270,7 +275,7 @@ const NothingOpen = ({ summary }: { readonly summary: ConversationSummary | unde
 const Nothing = ({ address, unknown }: { readonly address: string; readonly unknown: boolean }): ReactElement => (
   <Empty title={unknown ? 'Nobody of this name has been seen yet' : 'Nothing has been said yet'}>
     <p>Whatever you queue waits here until the agent makes contact. From a terminal:</p>
-    <Command text={`earpiece send --to '${address}' "the staging database is back"`} />
+    <Command text={`earpiece send --to ${word(address)} "the staging database is back"`} />
   </Empty>
 );
 

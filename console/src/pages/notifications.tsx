@@ -5,15 +5,19 @@ import { Icon, LevelShape } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { exact } from '../state/clock.ts';
+import { listen } from '../state/live.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
+import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
 import type { Level, NotificationView } from '../types.ts';
 import { LEVELS } from '../words.ts';
 
 const PAGE = 50;
-/** Pages that are looked through for those of a time. */
+/** Pages that are looked through for those of a time, and how many stand on one. */
 const LOOKED_AT = 10;
+const LOOKED_AT_ONCE = 200;
+const REFRESH_MS = 1_000;
 
 type Found = {
   readonly items: readonly NotificationView[];
@@ -26,12 +30,14 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
   const key = JSON.stringify(query);
   const [found, setFound] = useState<Found>({ items: [], next: null, loading: true, problem: null });
   const [before, setBefore] = useState<string | null>(null);
+  const [round, setRound] = useState(0);
   useEffect(() => {
     setBefore(null);
     setFound({ items: [], next: null, loading: true, problem: null });
   }, [key]);
   useEffect(() => {
     const end = new AbortController();
+    if (before !== null) setFound((was) => ({ ...was, loading: true }));
     look(JSON.parse(key) as Query, before, end.signal).then(
       ({ items, next }) =>
         setFound((was) => ({ items: before === null ? items : [...was.items, ...items], next, loading: false, problem: null })),
@@ -40,7 +46,18 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
       },
     );
     return () => end.abort();
-  }, [key, before]);
+  }, [key, before, round]);
+  // As long as only the newest are shown they are as the log has them; who has gone further back keeps what they read.
+  const first = before === null;
+  useEffect(() => {
+    if (!first) return undefined;
+    const asking = soon(async () => setRound((n) => n + 1), REFRESH_MS);
+    const end = listen(() => asking.ask());
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [first]);
   const said = saidOf(query);
   return (
     <div className="page notifications">
@@ -77,8 +94,11 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         </ul>
       )}
       {found.problem !== null && <Problem text={found.problem} />}
-      {found.loading && <Skeleton rows={5} label="reading notifications" />}
-      {!found.loading && found.items.length === 0 && found.problem === null && (
+      {found.loading && found.items.length === 0 && <Skeleton rows={5} label="reading notifications" />}
+      {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && (
+        <p className="muted">None of the newest passes these filters; older ones may.</p>
+      )}
+      {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
         <Empty title="Nothing passes these filters">
           <button type="button" onClick={() => change(to.notifications())}>
             Clear the filters
@@ -110,8 +130,8 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         ))}
       </ul>
       {found.next !== null && (
-        <button type="button" onClick={() => setBefore(found.next)}>
-          Show more
+        <button type="button" disabled={found.loading} onClick={() => setBefore(found.next)}>
+          {found.loading ? 'reading …' : found.items.length === 0 ? 'Look further back' : 'Show more'}
         </button>
       )}
     </div>
@@ -128,9 +148,10 @@ async function look(query: Query, start: string | null, signal: AbortSignal): Pr
   const kind = query['kind'];
   const source = kind?.split('.', 1)[0];
   const state = query['state'] === 'open' || query['state'] === 'closed' ? query['state'] : 'all';
+  const timed = query['from'] !== undefined;
   const asked = {
     state,
-    limit: PAGE,
+    limit: timed ? LOOKED_AT_ONCE : PAGE,
     signal,
     ...(level === undefined ? {} : { level }),
     ...(source === undefined ? {} : { source }),

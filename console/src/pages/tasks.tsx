@@ -2,6 +2,7 @@
 import { useEffect, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { Folded } from '../parts/said.tsx';
+import { Description, EditTask, Priority } from '../parts/task-words.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
@@ -10,6 +11,7 @@ import { messageOf, useLoaded } from '../state/loaded.ts';
 import { useProjects } from '../state/projects.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
+import { word } from '../state/text.ts';
 import type { TaskExecution, TaskPriority, TaskStatus, TaskView } from '../types.ts';
 
 /** What needs somebody first. */
@@ -22,7 +24,8 @@ const SAYS: Readonly<Record<TaskStatus, string>> = {
   done: 'done',
   cancelled: 'cancelled',
 };
-const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
+/** As many as the server lists at once. */
+const LISTED = 200;
 const OVER: ReadonlySet<TaskStatus> = new Set(['done', 'cancelled']);
 
 export function TasksPage({ query }: { readonly query: Query }): ReactElement {
@@ -30,7 +33,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   const project = query['project'] ?? own;
   const over = query['over'] === 'yes';
   const tasks = useLoaded(`${project} ${over}`, (signal) =>
-    client.tasks({ project, limit: 200, signal, ...(over ? {} : { open: true }) }),
+    client.tasks({ project, limit: LISTED, signal, ...(over ? {} : { open: true }) }),
   );
   const { again } = tasks;
   useEffect(() => {
@@ -102,6 +105,9 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           </ul>
         </section>
       ))}
+      {tasks.value !== undefined && tasks.value.next !== null && (
+        <p className="muted words">{`These are the newest ${LISTED}. All of them: earpiece tasks list --project ${word(project)} --limit 10000`}</p>
+      )}
     </div>
   );
 }
@@ -112,6 +118,7 @@ function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChan
   /** Where it is to go, while a reason is asked for. */
   const [asked, setAsked] = useState<TaskStatus | null>(null);
   const [reason, setReason] = useState('');
+  const [editing, setEditing] = useState(false);
   const { id, project, execution } = task;
   const run = (work: () => Promise<unknown>): void => {
     setBusy(true);
@@ -135,11 +142,33 @@ function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChan
   return (
     <div className={`row task status-${task.status}`} data-row="" tabIndex={-1} data-task={id}>
       <div className="task-what">
-        <span className="muted task-id">{id}</span> <b className="words">{task.title}</b>{' '}
-        {task.priority !== 'normal' && (
-          <span className={`badge priority-${task.priority === 'urgent' ? 'critical' : task.priority}`}>{task.priority}</span>
+        {editing ? (
+          <EditTask
+            task={task}
+            onDone={() => {
+              setEditing(false);
+              onChanged();
+            }}
+          />
+        ) : (
+          <>
+            <span className="muted task-id">{id}</span> <b className="words">{task.title}</b>{' '}
+            {task.priority !== 'normal' && (
+              <span className={`badge priority-${task.priority === 'urgent' ? 'critical' : task.priority}`}>{task.priority}</span>
+            )}
+            {!OVER.has(task.status) && (
+              <button
+                type="button"
+                className="quiet small"
+                aria-label={`${task.description === '' ? 'Describe' : 'Edit'} ${id}`}
+                onClick={() => setEditing(true)}
+              >
+                {task.description === '' ? 'Describe' : 'Edit'}
+              </button>
+            )}
+            {task.description !== '' && <Folded text={task.description} />}
+          </>
         )}
-        {task.description !== '' && <Folded text={task.description} />}
         {task.blockedReason !== null && <p className="words blocked-why">{`blocked: ${task.blockedReason}`}</p>}
         {execution !== null && <Work execution={execution} project={project} />}
       </div>
@@ -279,6 +308,7 @@ function useAgentNames(project: string, also: string | null): readonly string[] 
 
 function NewTask({ project, onMade }: { readonly project: string; readonly onMade: () => void }): ReactElement {
   const [title, setTitle] = useState('');
+  const [description, setDescription] = useState('');
   const [assignee, setAssignee] = useState(NOBODY);
   const [priority, setPriority] = useState<TaskPriority>('normal');
   const [busy, setBusy] = useState(false);
@@ -287,10 +317,11 @@ function NewTask({ project, onMade }: { readonly project: string; readonly onMad
   const make = (): void => {
     setBusy(true);
     client
-      .createTask({ project, title: title.trim(), priority, ...(assignee === NOBODY ? {} : { assignee }) })
+      .createTask({ project, title: title.trim(), description, priority, ...(assignee === NOBODY ? {} : { assignee }) })
       .then(
         () => {
           setTitle('');
+          setDescription('');
           setProblem(null);
           onMade();
         },
@@ -304,7 +335,7 @@ function NewTask({ project, onMade }: { readonly project: string; readonly onMad
       aria-label="New task"
       onSubmit={(event) => {
         event.preventDefault();
-        make();
+        if (title.trim() !== '') make();
       }}
     >
       <input
@@ -321,13 +352,8 @@ function NewTask({ project, onMade }: { readonly project: string; readonly onMad
           </option>
         ))}
       </select>
-      <select aria-label="Priority" value={priority} onChange={(event) => setPriority(event.target.value as TaskPriority)}>
-        {PRIORITIES.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
+      <Priority label="Priority" value={priority} onChange={setPriority} />
+      {(title !== '' || description !== '') && <Description value={description} onChange={setDescription} />}
       <button type="submit" disabled={busy || title.trim() === ''}>
         Make it
       </button>

@@ -2,11 +2,17 @@
 import { useEffect, useId, useRef, useState, type ReactElement, type RefObject } from 'react';
 import { minuteTime, day } from '../state/clock.ts';
 
-export type Series = { readonly name: string; readonly className: string; readonly values: readonly number[] };
+export type Series = {
+  readonly name: string;
+  readonly className: string;
+  readonly values: readonly number[];
+  /** Of what is not behind the whole column: where each of its points leads. */
+  readonly hrefs?: readonly string[];
+};
 export type Column = { readonly at: number; readonly href: string };
 
 const HEIGHT = 150;
-const LEFT = 34;
+const LEFT = 46;
 const BOTTOM = 20;
 const TOP = 8;
 
@@ -16,9 +22,11 @@ type ChartProps = {
   readonly series: readonly Series[];
   readonly kind: 'stacked' | 'side' | 'area';
   readonly says: (value: number) => string;
+  /** The end of the axis, at or above the greatest value. */
+  readonly scale?: (max: number) => number;
 };
 
-export function Chart({ label, columns, series, kind, says }: ChartProps): ReactElement {
+export function Chart({ label, columns, series, kind, says, scale = niceMax }: ChartProps): ReactElement {
   const [table, setTable] = useState(false);
   const id = useId();
   const ref = useRef<HTMLElement>(null);
@@ -27,7 +35,7 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
     const values = series.map((each) => each.values[at] ?? 0);
     return kind === 'side' ? Math.max(...values) : values.reduce((a, b) => a + b, 0);
   });
-  const max = niceMax(Math.max(1, ...tops));
+  const max = scale(Math.max(1, ...tops));
   const width = (full - LEFT) / Math.max(1, columns.length);
   const y = (value: number): number => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / max);
   const far = (columns.at(-1)?.at ?? 0) - (columns[0]?.at ?? 0) > 36 * 3_600_000;
@@ -71,7 +79,13 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
                       <a href={column.href}>{timeSays(column.at)}</a>
                     </th>
                     {series.map((each) => (
-                      <td key={each.name}>{says(each.values[at] ?? 0)}</td>
+                      <td key={each.name}>
+                        {each.hrefs === undefined ? (
+                          says(each.values[at] ?? 0)
+                        ) : (
+                          <a href={each.hrefs[at]}>{says(each.values[at] ?? 0)}</a>
+                        )}
+                      </td>
                     ))}
                   </tr>
                 ),
@@ -85,7 +99,7 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
             <g key={value} className="axis" aria-hidden="true">
               <line x1={LEFT} x2={full} y1={y(value)} y2={y(value)} />
               <text x={LEFT - 6} y={y(value) + 3.5} textAnchor="end">
-                {brief(value)}
+                {scale === niceMax ? brief(value) : says(value)}
               </text>
             </g>
           ))}
@@ -102,11 +116,27 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
             </text>
           ))}
           {columns.map((column, at) => {
-            const top = tops[at] ?? 0;
-            const said = `${timeSays(column.at)}: ${series.map((each) => `${says(each.values[at] ?? 0)} ${each.name}`).join(', ')}`;
-            return (
-              <Point key={column.at} href={top === 0 ? undefined : column.href} said={said} x={LEFT + width * at} width={width}>
-                {bars(series, at, kind, y, width).map((bar) => (
+            const drawn = bars(series, at, kind, y, width);
+            const valueSays = (each: Series): string => `${says(each.values[at] ?? 0)} ${each.name}`;
+            // Bars that lead to different places are points of their own.
+            const points = series.every(({ hrefs }) => hrefs === undefined)
+              ? [{ href: column.href, of: series, bars: drawn, x: 0, width }]
+              : series.map((each, n) => ({
+                  href: each.hrefs?.[at] ?? column.href,
+                  of: [each],
+                  bars: drawn.slice(n, n + 1),
+                  x: (width / series.length) * n,
+                  width: width / series.length,
+                }));
+            return points.map((point) => (
+              <Point
+                key={`${column.at} ${point.of[0]?.name ?? ''}`}
+                href={point.of.some(({ values }) => (values[at] ?? 0) > 0) ? point.href : undefined}
+                said={`${timeSays(column.at)}: ${point.of.map(valueSays).join(', ')}`}
+                x={LEFT + width * at + point.x}
+                width={point.width}
+              >
+                {point.bars.map((bar) => (
                   <rect
                     key={bar.name}
                     className={bar.className}
@@ -117,7 +147,7 @@ export function Chart({ label, columns, series, kind, says }: ChartProps): React
                   />
                 ))}
               </Point>
-            );
+            ));
           })}
         </svg>
       )}
@@ -182,14 +212,12 @@ function bars(
   const zero = y(0);
   if (kind === 'side') {
     const each = (width - gap) / series.length;
-    return series.map(({ name, className, values }, n) => ({
-      name,
-      className,
-      x: gap / 2 + each * n,
-      y: y(values[at] ?? 0),
-      width: each,
-      height: zero - y(values[at] ?? 0),
-    }));
+    return series.map(({ name, className, values }, n) => {
+      const value = values[at] ?? 0;
+      // A little is seen too.
+      const height = value === 0 ? 0 : Math.max(1.5, zero - y(value));
+      return { name, className, x: gap / 2 + each * n, y: zero - height, width: each, height };
+    });
   }
   let below = 0;
   return series.map(({ name, className, values }) => {
@@ -237,6 +265,20 @@ function niceMax(value: number): number {
   const steps = [1, 2, 4, 5, 10].map((step) => step * power);
   return Math.max(2, steps.find((step) => step >= value) ?? value);
 }
+
+const S = 1_000;
+const MIN = 60 * S;
+const H = 60 * MIN;
+const TIMES: readonly (readonly [number, readonly number[]])[] = [
+  [1, [10, 20, 50, 100, 200, 400]],
+  [S, [1, 2, 4, 10, 20, 30]],
+  [MIN, [1, 2, 4, 10, 20, 30]],
+  [H, [1, 2, 4, 6, 12, 24, 48, 96]],
+];
+const WEEK = 168 * H;
+/** For an axis of times: a length that has a name. */
+export const niceTime = (ms: number): number =>
+  TIMES.flatMap(([unit, counts]) => counts.map((n) => n * unit)).find((time) => time >= ms) ?? Math.ceil(ms / WEEK) * WEEK;
 
 export const brief = (value: number): string =>
   value >= 1_000_000

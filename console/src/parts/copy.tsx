@@ -1,4 +1,6 @@
 import { useState, type ReactElement } from 'react';
+import { useCell } from '../state/cell.ts';
+import { session } from '../state/session.ts';
 import { Icon } from './icons.tsx';
 
 /** Copies a text, and says whether that worked. */
@@ -40,10 +42,15 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** A command to run, with its button. */
-export const Command = ({ text }: { readonly text: string }): ReactElement => (
-  <div className="command">
-    <code>{text}</code>
-    <Copy text={text} what={text} />
-  </div>
-);
+/** A command to run, with its button: as a terminal of the server's machine has to say it to reach the same log. */
+export function Command({ text }: { readonly text: string }): ReactElement {
+  const who = useCell(session);
+  const ours = who.kind === 'in' ? who.reply.shell.earpiece : 'earpiece';
+  const line = text.replace(/^earpiece(?= )/u, () => ours);
+  return (
+    <div className="command">
+      <code>{line}</code>
+      <Copy text={line} what={line} />
+    </div>
+  );
+}

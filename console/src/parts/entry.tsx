@@ -14,13 +14,13 @@ export function TimelineEntry({ entry }: { readonly entry: Plain }): ReactElemen
     case 'person':
       return (
         <Row entry={entry} who={entry.who}>
-          <p className="words">{entry.text}</p>
+          <Folded text={entry.text} speech />
         </Row>
       );
     case 'agent':
       return (
         <Row entry={entry} who="agent">
-          {entry.text !== '' && <p className="words">{entry.text}</p>}
+          {entry.text !== '' && <Folded text={entry.text} speech />}
           {entry.data !== undefined && <pre className="sent">{JSON.stringify(entry.data, null, 2)}</pre>}
           {entry.truncated && <p className="mark">cut off here: it was interrupted</p>}
         </Row>

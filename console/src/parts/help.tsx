@@ -1,8 +1,9 @@
 import type { ReactElement } from 'react';
+import { PALETTE_KEY } from '../state/over.ts';
 import { Dialog } from './dialog.tsx';
 
 const KEYS = [
-  ['⌘ K / Ctrl K', 'find agents, conversations, notifications, commands'],
+  [PALETTE_KEY, 'find agents, conversations, notifications, commands'],
   ['j, k', 'next, previous row'],
   ['Enter', 'open it'],
   ['w', 'why: the story of the chosen or newest notification'],

@@ -13,6 +13,8 @@ type Choice = {
   readonly group: string;
   readonly says: string;
   readonly more: string;
+  /** Is found by, and not shown. */
+  readonly also?: string;
   readonly run: () => void;
 };
 
@@ -39,9 +41,9 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
   const choices = useMemo(() => {
     const words = asked.toLowerCase().split(/\s+/u).filter(Boolean);
     const scored = all.filter((choice) =>
-      words.every((word) => `${choice.group} ${choice.says} ${choice.more}`.toLowerCase().includes(word)),
+      words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
-    return scored.slice(0, SHOWN);
+    return [...scored.slice(0, SHOWN), ...named(asked.trim())];
   }, [all, asked]);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
@@ -92,7 +94,9 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
             <span className="muted words">{choice.more}</span>
           </li>
         ))}
-        {choices.length === 0 && <li className="muted">{`Nothing has “${asked}” in its name.`}</li>}
+        {choices.length === 0 && (
+          <li className="muted words">{`Of the agents on the first pages and the newest ${found.length} notifications none has “${asked}”.`}</li>
+        )}
       </ul>
     </Dialog>
   );
@@ -149,11 +153,27 @@ const conversations = (): Choice[] =>
     }));
   });
 
+/** Whoever writes an address gets there, also to one that is on no page that was read. */
+function named(text: string): Choice[] {
+  const [, log, conversation = 'main'] = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u.exec(text) ?? [];
+  if (log === undefined || agentsNow().some((agent) => agent.log === log)) return [];
+  return [
+    {
+      id: `address ${text}`,
+      group: 'agent',
+      says: `${log}#${conversation}`,
+      more: 'by its address',
+      run: () => go(to.conversation(log, conversation)),
+    },
+  ];
+}
+
 const notifications = (found: readonly NotificationView[]): Choice[] =>
   found.map((n) => ({
     id: `${n.log} ${n.id} ${n.conversation}`,
     group: n.level,
     says: n.message.split('\n', 1)[0]?.slice(0, 120) ?? '',
     more: `${n.kind} · ${n.log} · ${n.receipt}`,
+    also: n.id,
     run: () => go(to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)),
   }));

@@ -1,7 +1,7 @@
 /** A text of somebody else's. It is only ever text: nothing in it becomes an element of the page. */
-import { useId, useState, type ReactElement } from 'react';
+import { useId, useMemo, useState, type ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
-import { firstOf, saidIn, tableOf } from '../state/text.ts';
+import { firstOf, firstOfSpeech, saidIn, tableOf } from '../state/text.ts';
 
 /** Collapsed when it is long; TOON as a table, and as it was sent where it cannot be read. */
 export function SaidText({ text, templated }: { readonly text: string; readonly templated: boolean }): ReactElement {
@@ -23,11 +23,19 @@ export function SaidText({ text, templated }: { readonly text: string; readonly 
   }
 }
 
-/** `whole`: how it is shown when it is not collapsed. */
-export function Folded({ text, whole }: { readonly text: string; readonly whole?: ReactElement }): ReactElement {
+/** `whole`: how it is shown when it is not collapsed. `speech`: what somebody says, which is collapsed later. */
+export function Folded({
+  text,
+  whole,
+  speech = false,
+}: {
+  readonly text: string;
+  readonly whole?: ReactElement;
+  readonly speech?: boolean;
+}): ReactElement {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const first = firstOf(text);
+  const first = useMemo(() => (speech ? firstOfSpeech(text) : firstOf(text)), [text, speech]);
   const all = whole ?? <span className="words">{text}</span>;
   if (first === null) return all;
   return (

@@ -2,7 +2,7 @@
 import type { AgentSummary } from '../../../src/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
-import { messageOf } from './loaded.ts';
+import { back, messageOf } from './loaded.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
 
@@ -50,6 +50,7 @@ export function beginAgents(): void {
   void load();
   listen(() => loading.ask());
   generation.watch(() => loading.ask());
+  back(() => loading.ask());
   setInterval(() => {
     if (document.visibilityState === 'visible') loading.ask();
   }, ASK_EVERY_MS);

@@ -5,7 +5,7 @@ import { ApiError } from '../../../src/client/index.ts';
 import type { NotificationView } from '../types.ts';
 import { useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
-import { messageOf } from './loaded.ts';
+import { back, messageOf } from './loaded.ts';
 import { applied, as, concerns, learn, NOTHING_KNOWN, settled, type Known } from './notes.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
@@ -13,6 +13,7 @@ import { soon } from './soon.ts';
 export type Talk = {
   readonly loading: boolean;
   readonly problem: string | null;
+  readonly again: () => void;
   /** Nobody has ever seen it. */
   readonly unknown: boolean;
   /** Oldest first. */
@@ -45,6 +46,9 @@ const START: State = {
 export function useTalk(log: string, conversation: string): Talk {
   const [state, setState] = useState(START);
   const round = useCell(generation);
+  const [tries, setTries] = useState(0);
+  const failed = state.problem !== null;
+  useEffect(() => (failed ? back(() => setTries((n) => n + 1)) : undefined), [failed]);
   const before = useRef<string | null>(null);
   before.current = state.before;
 
@@ -120,11 +124,12 @@ export function useTalk(log: string, conversation: string): Talk {
       end();
       relist.end();
     };
-  }, [log, conversation, round]);
+  }, [log, conversation, round, tries]);
 
   return useMemo(
     () => ({
       ...state,
+      again: () => setTries((n) => n + 1),
       earlier: state.before !== null,
       loadEarlier: () => {
         const from = before.current;

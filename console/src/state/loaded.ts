@@ -1,6 +1,7 @@
 /** Something asked of the server: what is known of it, whether it is asked again, and what went wrong. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/client/index.ts';
+import { connection } from './live.ts';
 
 export type Loaded<T> = {
   /** Stays while it is asked again. */
@@ -36,8 +37,19 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
     return () => end.abort();
   }, [key, round]);
   const again = useCallback(() => setRound((n) => n + 1), []);
+  useEffect(() => back(again), [again]);
   const set = useCallback((value: T) => setState((before) => ({ ...before, value, problem: null })), []);
   return { value: state.key === key ? state.value : undefined, loading: state.loading, problem: state.problem, again, set };
+}
+
+/** Whenever the connection is there again: what failed without it is asked again, by itself. */
+export function back(then: () => void): () => void {
+  let away = connection.value.kind === 'away';
+  return connection.watch(() => {
+    const { kind } = connection.value;
+    if (away && kind === 'live') then();
+    away = kind === 'away';
+  });
 }
 
 export const messageOf = (error: unknown): string =>

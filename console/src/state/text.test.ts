@@ -1,6 +1,6 @@
 import { encode } from '@toon-format/toon';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, firstOf, saidIn, tableOf } from './text.ts';
+import { bodyOf, firstOf, firstOfSpeech, saidIn, tableOf, word } from './text.ts';
 
 describe('a long text', () => {
   test.each([
@@ -13,6 +13,24 @@ describe('a long text', () => {
   ])('%s', (_, text, first) => {
     expect(firstOf(text)).toBe(first);
   });
+
+  test('is cut between characters, and not in the middle of one', () => {
+    const family = '👩‍👩‍👧‍👦';
+    expect(firstOf(family.repeat(100))).toBe(`${family.repeat(9)}…`);
+    expect(firstOf('e\u0301'.repeat(200))).toBe(`${'e\u0301'.repeat(49)}…`);
+    expect(firstOf(`z${'\u0301'.repeat(1_000)}`)?.length).toBe(100);
+  });
+
+  test('what somebody says is shown at more length', () => {
+    expect(firstOfSpeech('x'.repeat(6_000))).toBeNull();
+    expect(firstOfSpeech('x'.repeat(6_001))).toBe(`${'x'.repeat(2_000)} …`);
+  });
+});
+
+test('a name is one word of a command line, and no command of its own', () => {
+  expect(word('shop/coder')).toBe('shop/coder');
+  expect(word('shop/coder#main')).toBe("'shop/coder#main'");
+  expect(word("a/b'; rm -rf ~; '$(x)")).toBe("'a/b'\\''; rm -rf ~; '\\''$(x)'");
 });
 
 describe('TOON', () => {

@@ -8,12 +8,36 @@ const FIRST_LINE_CHARS = 100;
 /** What is longer than a model is ever sent is not taken apart: it would stop the page. */
 const MAX_READ_CHARS = 65_536;
 
+/** One word of a command line, whatever somebody has called their agent. */
+export const word = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** Of what somebody says more is shown: it is what a person came to read. */
+const LONG_SPEECH_CHARS = 6_000;
+const FIRST_SPEECH_CHARS = 2_000;
+
 /** Null: short enough to be shown whole. */
 export function firstOf(text: string): string | null {
-  const lines = text.split('\n');
+  const lines = text.slice(0, LONG_CHARS * LONG_LINES).split('\n', LONG_LINES + 1);
   if (text.length <= LONG_CHARS && lines.length <= LONG_LINES) return null;
-  const first = (lines.find((line) => line.trim() !== '') ?? '').trim();
-  return first.length > FIRST_LINE_CHARS ? `${first.slice(0, FIRST_LINE_CHARS - 1)}…` : first;
+  const first = text.trimStart().split('\n', 1)[0]?.trim() ?? '';
+  return first.length > FIRST_LINE_CHARS ? `${cut(first, FIRST_LINE_CHARS - 1)}…` : first;
+}
+
+export const firstOfSpeech = (text: string): string | null =>
+  text.length <= LONG_SPEECH_CHARS ? null : `${cut(text, FIRST_SPEECH_CHARS)} …`;
+
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** At most so long, and no character in pieces: a family of emoji is one. */
+function cut(text: string, length: number): string {
+  // What makes one character is never longer than that, unless somebody wants it to be.
+  const near = text.slice(0, length + 40);
+  let end = 0;
+  for (const { index, segment } of CHARACTERS.segment(near)) {
+    if (index + segment.length > length) break;
+    end = index + segment.length;
+  }
+  return text.slice(0, end === 0 ? length : end);
 }
 
 export type Said =

@@ -1,0 +1,111 @@
+/** What a task says, written by a person: its agent reads title and description when it takes the task up. */
+import { useState, type ReactElement } from 'react';
+import { messageOf } from '../state/loaded.ts';
+import { client } from '../state/server.ts';
+import type { TaskPriority, TaskView } from '../types.ts';
+import { Problem } from './empty.tsx';
+
+export const PRIORITIES: readonly TaskPriority[] = ['low', 'normal', 'high', 'urgent'];
+const MAX_ROWS = 14;
+
+/** Ctrl+Enter sends the form that it stands in: Enter alone is a new line. */
+export const Description = ({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}): ReactElement => (
+  <textarea
+    aria-label="Description"
+    placeholder="What is to be done, as its agent will read it"
+    rows={Math.min(MAX_ROWS, Math.max(3, value.split('\n').length))}
+    value={value}
+    onChange={(event) => onChange(event.target.value)}
+    onKeyDown={(event) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.currentTarget.form?.requestSubmit();
+    }}
+  />
+);
+
+export const Priority = ({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: TaskPriority;
+  readonly onChange: (value: TaskPriority) => void;
+}): ReactElement => (
+  <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value as TaskPriority)}>
+    {PRIORITIES.map((each) => (
+      <option key={each} value={each}>
+        {each}
+      </option>
+    ))}
+  </select>
+);
+
+/** What was written stays when it could not be saved. Saved again it wins over what somebody else did meanwhile. */
+export function EditTask({ task, onDone }: { readonly task: TaskView; readonly onDone: () => void }): ReactElement {
+  const [title, setTitle] = useState(task.title);
+  const [description, setDescription] = useState(task.description);
+  const [priority, setPriority] = useState(task.priority);
+  const [seen, setSeen] = useState(task.version);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const works = task.execution !== null && task.execution.endedAt === null && task.execution.conversation !== null;
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    const { id, project } = task;
+    try {
+      await client.editTask(id, { title: title.trim(), description, priority, expected: seen }, { project });
+      onDone();
+    } catch (error) {
+      setProblem(messageOf(error));
+      // What it is by now a person sees beside this, if they look.
+      await client.task(id, { project }).then(
+        ({ version }) => setSeen(version),
+        () => undefined,
+      );
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="edit-task"
+      aria-label={`Edit ${task.id}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (title.trim() !== '') void save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onDone();
+      }}
+    >
+      <input
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- asked for by a click on Edit
+        autoFocus
+        aria-label="Title"
+        value={title}
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <Description value={description} onChange={setDescription} />
+      {works && <p className="muted">{`${task.assignee ?? 'The agent'} has read what stood here before: write to it, too.`}</p>}
+      <div className="edit-task-row">
+        <Priority label="Priority" value={priority} onChange={setPriority} />
+        <button type="submit" className="primary small" disabled={busy || title.trim() === ''}>
+          {busy ? 'pending …' : 'Save'}
+        </button>
+        <button type="button" className="quiet small" onClick={onDone}>
+          Leave it as it is
+        </button>
+      </div>
+      {problem !== null && <Problem text={problem} />}
+    </form>
+  );
+}

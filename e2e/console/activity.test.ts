@@ -1,0 +1,80 @@
+/** The charts: each point leads to what it counts. */
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { openBrowser } from './browser.ts';
+import { morning } from './morning.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const chart = (page: Page, name: string): Locator =>
+  page.locator('figure', { has: page.getByRole('heading', { name, exact: true }) });
+
+verifies(
+  'console:activity',
+  'what was delivered leads there from every chart and number; how long it took is told over time',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await morning(stage);
+    const page = await stage.page();
+    const rows = page.locator('a.row');
+    // Half an hour a bar: a morning is over sooner.
+    const activity = `${stage.url}/#/activity?range=24h`;
+    await page.goto(activity);
+    const number = page.getByRole('definition').filter({ has: page.getByRole('link') });
+    await number.first().waitFor();
+    const delivered = Number(
+      await page
+        .locator('.numbers div', { hasText: /^delivered/u })
+        .locator('dd')
+        .innerText(),
+    );
+    expect(delivered).toBeGreaterThan(2);
+
+    const times = chart(page, 'Time to delivery');
+    expect(await times.locator('a.point').last().getAttribute('aria-label')).toMatch(
+      /^\d\d:\d\d: [\d.]+ m?s half within, [\d.]+ m?s 95 % within$/u,
+    );
+    for (const open of [
+      () => times.locator('a.point').last().click(),
+      () => chart(page, 'Queued and delivered').locator('a.point').last().click(),
+      () => chart(page, 'Tokens spent on notifications').locator('a.point').last().click(),
+      () =>
+        page
+          .locator('.numbers div', { hasText: /^delivered/u })
+          .getByRole('link')
+          .click(),
+      () => page.locator('.numbers div', { hasText: '95 % within' }).getByRole('link').click(),
+    ]) {
+      await page.goto(activity);
+      await open();
+      await page.getByRole('heading', { name: 'Notifications' }).waitFor();
+      await rows.first().waitFor();
+      expect(await rows.filter({ hasText: 'delivered' }).count()).toBe(await rows.count());
+      expect(await rows.count()).toBe(delivered);
+    }
+    await page.close();
+  },
+);
+
+verifies(
+  'console:activity',
+  'the notifications of a point change with the log, and what is not among the newest is looked for',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const { ear } = stage;
+    await ear.queue('shop/coder#main', { kind: 'ci.old', message: 'waits for long' });
+    const page = await stage.page();
+    await page.goto(`${stage.url}/#/notifications?state=open`);
+    await page.locator('a.row', { hasText: 'waits for long' }).getByText('queued').waitFor();
+    const main = ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] });
+    await (await main.offer({ at: 'turn_start' }))?.confirm();
+    await page.getByText('Nothing passes these filters').waitFor();
+    await page.close();
+  },
+);

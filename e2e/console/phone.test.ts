@@ -1,0 +1,110 @@
+/** On a phone: everything is reached by a finger, and nobody's text pushes anything out of the page. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { Tasks } from '../../src/tasks/index.ts';
+import { verifies } from '../verifies.ts';
+import { openBrowser } from './browser.ts';
+import { morning } from './morning.ts';
+import { Stage } from './stage.ts';
+
+const PHONE = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true } as const;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+verifies('console:phone', 'the palette opens by a tap, from a page and from a conversation, and leads to both', async () => {
+  await using stage = await Stage.open(browser);
+  await morning(stage);
+  const page = await stage.page(PHONE);
+  const options = page.getByRole('dialog', { name: 'Find or do' }).getByRole('option');
+  await page.getByRole('button', { name: /^Find or do/u }).tap();
+  await options.filter({ hasText: 'shop/coder#main' }).tap();
+  await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
+  await page.getByRole('button', { name: /^Find or do/u }).tap();
+  await options.filter({ hasText: 'Tasks' }).first().tap();
+  await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+  // An agent that is on no page that was read.
+  await page.getByRole('button', { name: /^Find or do/u }).tap();
+  await page.getByRole('combobox', { name: /^Find agents/u }).fill('far/away#side');
+  await options.filter({ hasText: 'far/away#side' }).tap();
+  await page.getByRole('heading', { name: 'far/away' }).waitFor();
+  await page.close();
+});
+
+const WORD = 'W'.repeat(10_000);
+const ARABIC = 'فشل البناء الليلي للمرة الثالثة على التوالي '.repeat(8);
+const EMOJI = '👩‍👩‍👧‍👦🏳️‍🌈🔥'.repeat(300);
+const BIDI = `${'\u202Eevil\u2066x'.repeat(50)}end`;
+const NAME = 'n'.repeat(120);
+
+verifies('console:phone', 'no name and no text, however long or whichever way it runs, leaves the page', async () => {
+  await using stage = await Stage.open(browser, { toml: '[coalesce]\nwindow = "0s"\n' });
+  const { ear } = stage;
+  const to = `shop/${NAME}#${'c'.repeat(120)}`;
+  const tool = `tool_${'t'.repeat(55)}`;
+  const kind = `${'k'.repeat(50)}.${'k'.repeat(50)}`;
+  const queueAll = async (deliver?: 'turn_end'): Promise<void> => {
+    for (const message of [WORD, ARABIC, EMOJI, BIDI, 'M'.repeat(1_000_000), `rows[1]{${'col'.repeat(40)}}:\n  ${WORD}`])
+      await ear.queue(to, { kind, level: 'error', message, data: { WORD }, ...(deliver === undefined ? {} : { deliver }) });
+  };
+  const { agent } = await stage.agent(
+    to,
+    [
+      { reasoning: { text: WORD }, text: WORD, calls: [{ id: 'c1', name: tool, args: { [WORD]: WORD } }] },
+      { text: ARABIC + EMOJI },
+    ],
+    {
+      tools: [
+        {
+          name: tool,
+          description: 'x',
+          inputSchema: { type: 'object' },
+          execute: async () => {
+            await queueAll();
+            return { content: WORD };
+          },
+        },
+      ],
+    },
+  );
+  await agent.send(WORD, { author: 'A'.repeat(100) });
+  await queueAll('turn_end');
+  const tasks = new Tasks(ear);
+  const author = { kind: 'person', name: 'M'.repeat(100) } as const;
+  await tasks.create('shop', { title: 'T'.repeat(200), description: WORD, priority: 'urgent', assignee: NAME }, author);
+  await tasks.create('shop', { title: ARABIC.slice(0, 200), description: ARABIC }, author);
+
+  const page = await stage.page(PHONE);
+  const slug = to.replace('#', '/');
+  for (const hash of ['#/agents', '#/activity', '#/notifications', '#/tasks', `#/agents/${slug}`]) {
+    await page.goto(`${stage.url}/${hash}`);
+    await page.getByRole('main').waitFor();
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    expect(await outside(page), hash).toEqual([]);
+  }
+  // A name has a share of the page, and not the page.
+  expect((await page.locator('.talk-head').boundingBox())?.height).toBeLessThan(180);
+  await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
+  await page.getByRole('button', { name: 'Show more' }).last().click();
+  expect(await outside(page), 'opened').toEqual([]);
+  await page.locator('.why-button').last().click();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  expect(await outside(page), 'why').toEqual([]);
+  await page.close();
+});
+
+/** What stands beyond the edges of the screen, unless it scrolls by itself. */
+const outside = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const width = document.documentElement.clientWidth;
+    return [...document.querySelectorAll('#console *')]
+      .filter((element) => {
+        const { left, right, width: own } = element.getBoundingClientRect();
+        return own > 1 && (right > width + 1 || left < -1) && element.closest('.scroll-x, pre, .skip, .hidden-text') === null;
+      })
+      .slice(0, 5)
+      .map((element) => element.tagName + '.' + element.getAttribute('class'));
+  })()`);

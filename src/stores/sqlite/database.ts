@@ -48,17 +48,24 @@ export class Database {
     this.#file = identityOf(this.path);
   }
 
-  /** Opens the file that stands at the path now, where it is another one. Not inside a transaction. */
-  follow(): void {
+  /**
+   * Opens the file that stands at the path now, where it is another one. Not inside a transaction. `atOnce`: looks whenever it
+   * is asked, for whoever is to write. What is no database there is told to each who asks, until it is gone.
+   */
+  follow(atOnce = false): void {
     const now = performance.now();
-    if (now - this.#lookedAt < LOOK_EVERY_MS) return;
-    this.#lookedAt = now;
-    if (identityOf(this.path) === this.#file) return;
+    if (!atOnce && now - this.#lookedAt < LOOK_EVERY_MS) return;
+    if (identityOf(this.path) === this.#file) {
+      this.#lookedAt = now;
+      return;
+    }
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
     const next = open(this.#options);
     this.#statements.clear();
     this.#db.close();
     this.#db = next;
     this.#file = identityOf(this.path);
+    this.#lookedAt = now;
     this.generation++;
   }
 

@@ -385,7 +385,8 @@ class SqliteFile implements SqliteStore {
   /** A transaction that writes, when it is its turn. */
   #change<T>(work: () => T, options: Wait | undefined, keep?: (result: T) => boolean): Promise<T> {
     return this.#turns.write(() => {
-      this.#db.follow();
+      // What is acknowledged is in the file that others open.
+      this.#db.follow(true);
       return this.#db.write(work, keep);
     }, options);
   }

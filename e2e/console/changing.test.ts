@@ -65,7 +65,7 @@ verifies(
     await kind.waitFor({ state: 'detached' });
     expect(readFileSync(userFile(stage), 'utf8')).toBe('');
     // The button is gone, and the focus is where one goes on.
-    await page.waitForFunction("document.activeElement?.matches('.kind-form input')");
+    await page.locator('.kind-form input:focus').waitFor();
   },
 );
 
@@ -156,7 +156,7 @@ verifies(
     await view.getByText(`decided by project file ${projectFile(stage)}:3:1, which is stronger: change it there`).waitFor();
     await view.getByRole('button', { name: 'Change it in the project’s file' }).click();
     expect(await page.getByRole('radio', { name: "the project's file of shop" }).isChecked()).toBe(true);
-    await page.waitForFunction("document.activeElement?.matches('[data-setting=view] select')");
+    await page.locator('[data-setting=view] select:focus').waitFor();
     await view.getByRole('combobox').selectOption('json');
     await view.getByText('saved: counts now').waitFor();
     expect(readFileSync(projectFile(stage), 'utf8')).toBe(`project = "shop"\n${toml.replace('toon', 'json')}`);
@@ -182,7 +182,7 @@ verifies(
     expect(readFileSync(userFile(stage), 'utf8')).toBe('view = "toon"\nmin_level = "error"\n');
     await configWriter({ cwd: stage.folder, env }).change('user', [{ key: 'view', to: { kind: 'text', text: 'json' } }]);
     await page.evaluate("window.dispatchEvent(new Event('focus'))");
-    await page.waitForFunction("document.querySelector('[data-setting=view] select').value === 'json'");
+    await expect.poll(() => page.getByRole('combobox', { name: 'View' }).inputValue()).toBe('json');
   },
 );
 
@@ -201,7 +201,7 @@ for (const width of [1280, 390])
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await row(page, 'conversation.notifications.enable').getByText('taken out: counts now').waitFor();
-    await page.waitForFunction("document.activeElement?.matches('[role=switch]')");
+    await page.locator("[data-setting='conversation.notifications.enable'] [role=switch]:focus").waitFor();
     const items = page.getByRole('textbox', { name: 'Items of a carrier' });
     await items.fill('0');
     await items.press('Enter');

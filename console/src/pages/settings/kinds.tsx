@@ -1,5 +1,5 @@
 /** Filters by source and by kind: those that somebody set, and another one. */
-import { useId, useRef, useState, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { messageOf, useLoaded } from '../../state/loaded.ts';
 import { client } from '../../state/server.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';
@@ -35,11 +35,22 @@ export function Kinds({
   const [typed, setTyped] = useState('');
   const [said, setSaid] = useState<{ readonly kind: 'pending' | 'saved' | 'problem'; readonly text: string } | null>(null);
   const box = useRef<HTMLInputElement>(null);
-  /** A row that is taken out is gone, and the focus with it. */
+  // A row that is taken out is gone, and the focus with it.
+  const taken = useRef<string | null>(null);
   const saveRow: Save = async (changes) => {
-    await save(changes);
-    if (Object.values(changes).includes(null)) box.current?.focus();
+    taken.current = Object.entries(changes).find(([, value]) => value === null)?.[0] ?? null;
+    try {
+      await save(changes);
+    } catch (error) {
+      taken.current = null;
+      throw error;
+    }
   };
+  useEffect(() => {
+    if (taken.current === null || settings.some(({ key }) => key === taken.current)) return;
+    taken.current = null;
+    box.current?.focus();
+  });
   const kinds = seen.value?.kinds.map(({ kind }) => kind) ?? [];
   const sources = [...new Set(kinds.map((kind) => `${kind.split('.')[0]}.*`))];
   const add = (): void => {

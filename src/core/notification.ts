@@ -88,28 +88,42 @@ export type Notification = {
 /** The tool that an instruction asks for, by the name that is ours, and what is asked of an agent without it. */
 export type Needs = { readonly tool: string; readonly otherwise: string };
 
-/** What a producer gives: everything but kind, level and message may be left out. */
+/** What a producer gives: `message`, and what else matters. */
 export type NotificationInput = {
+  /** Yours, unique in the agent's log: queued again it changes nothing. Default: a new one. */
   readonly id?: string;
-  /** `"source.name"`, or apart. Default `user.message`. */
+  /** `"source.name"`, or apart; what filters and mutes go by. Default `user.message`. */
   readonly kind?: string | Kind;
+  /** Default `info`. `critical` interrupts. */
   readonly level?: Level;
   readonly message: string;
+  /** Structured data beside the message, for templates and views. */
   readonly data?: Json;
+  /** What is open under the same key is counted together, and withdrawn by it. */
   readonly key?: string;
+  /** With `key`: the newest replaces the older ones. */
   readonly supersede?: boolean;
+  /** What the agent may come to know by itself (`file:/a/b.ts`): then this does not ride any more. */
   readonly about?: string;
+  /** Epoch milliseconds; null: never. Default: by level. */
   readonly expiresAt?: number | null;
   /** Instead of `expiresAt`: milliseconds from the queue. */
   readonly ttlMs?: number;
+  /** When it may ride. Default `next`: on the first message that goes to the model. */
   readonly deliver?: Deliver;
+  /** Makes it an interrupt that asks for something. */
   readonly action?: Action;
+  /** What the agent is asked to do. */
   readonly instruction?: string;
+  /** `instruction` asks for a tool of ours; whoever does not have it reads `otherwise`. */
   readonly needs?: Needs;
+  /** Only for conversations of this purpose. */
   readonly purpose?: string;
+  /** Who says it; `person` where a human does. */
   readonly origin?: Partial<Origin>;
-  /** How many happened, where the producer counted them itself; default 1. `firstAt`: since when. */
+  /** How many happened, where the producer counted them itself; default 1. */
   readonly count?: number;
+  /** Since when, with `count`; epoch milliseconds. */
   readonly firstAt?: number;
 };
 

@@ -28,7 +28,7 @@ const PLACES: Readonly<Record<string, string>> = {
   sources: AGENT,
   gateway: 'at the next start of earpiece gateway',
   server: 'at the next start of earpiece serve',
-  webhooks: 'at the next start of earpiece serve',
+  webhooks: 'now, from the next delivery on',
 };
 
 const AT_START_OF_AGENT: ReadonlySet<AnySetting> = new Set<AnySetting>([

@@ -75,6 +75,16 @@ describe('who decided', () => {
     );
   });
 
+  test('a kind in the table of its source, which is off: the switch decides; the quoted form is stronger', () => {
+    const off = '[conversation.notifications.kinds.mcp]\nenable = false\n';
+    const key = 'conversation.notifications.kinds.mcp.x';
+    expect(line(world({ project: `${off}x = true` }), key)).toBe(
+      'false by conversation.notifications.kinds.mcp.enable = false, project file …/web/earpiece.toml:2:1 | true by project file …/web/earpiece.toml:3:1',
+    );
+    const quoted = world({ project: `${off}[conversation.notifications.kinds]\n"mcp.x" = true` });
+    expect(line(quoted, key)).toBe('true by project file …/web/earpiece.toml:4:1');
+  });
+
   test('a password in a URL is not shown', () => {
     expect(line(world(), 'db', { env: { EARPIECE_DB: 'postgres://me:s3cr3t@host/db' } })).toBe(
       'postgres://…@host/db by EARPIECE_DB',

@@ -30,6 +30,8 @@ describe('earpiece chat and earpiece run', { timeout: 90_000 }, () => {
     expect(await last('run', '--as', 'coder#talk', '--purpose', 'chat', 'go')).toEqual([]);
     // It is known what it is for.
     expect(await last('run', '--as', 'coder#talk', 'go on')).toEqual([]);
+    expect(await last('run', '--fork', 'talk', '--as', 'coder#fork', 'go on')).toEqual([]);
+    expect(await last('run', '--as', 'coder#fork', '--purpose', 'task', 'now work')).toEqual(BOTH);
     expect(await last('run', '--as', 'coder#bare', '--no-tools', 'go')).toEqual([]);
     expect(await last('run', '--as', 'coder#bare', 'go on')).toEqual(BOTH);
     const [first, second] = stage.model.requests;

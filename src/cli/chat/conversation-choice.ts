@@ -36,6 +36,7 @@ export type Choice = {
 export type Begun = {
   readonly model?: string;
   readonly system?: string;
+  readonly purpose?: string;
   /** Whether it has the tools for tasks. */
   readonly tasks?: boolean;
 };

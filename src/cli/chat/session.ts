@@ -78,9 +78,16 @@ export class Session implements AsyncDisposable {
     const mcp = withTools ? await serversOf(ear, seats, note) : NO_SERVERS;
     const system = options.system ?? choice.begun.system ?? ear.config.agent.system ?? defaultSystem(withTools);
     try {
-      const tasks = withTools && (await worksOnTasks(ear, options));
-      const seat = await takeSeat({ ear, model, system, mcp, seats, options, depth: 1, tasks }, choice.address, choice.log);
-      const begun: Begun = { model: model.name, system, ...(withTools ? { tasks } : {}) };
+      const purpose = options.purpose ?? choice.begun.purpose ?? (await ear.conversation(choice.address).purpose());
+      const tasks = withTools && (await worksOnTasks(ear, choice, purpose));
+      const room = { ear, model, system, mcp, seats, options, depth: 1, tasks };
+      const seat = await takeSeat({ ...room, ...(purpose === undefined ? {} : { purpose }) }, choice.address, choice.log);
+      const begun: Begun = {
+        model: model.name,
+        system,
+        ...(purpose === undefined ? {} : { purpose }),
+        ...(withTools ? { tasks } : {}),
+      };
       if (Object.entries(begun).some(([key, value]) => choice.begun[key as keyof Begun] !== value))
         await seat.agent.conversation.record([begunRecord(begun)]);
       return new Session(ear, options, seat, mcp);
@@ -143,14 +150,15 @@ type Room = {
   readonly seats: Set<Seat>;
   readonly options: SessionOptions;
   readonly depth: number;
+  /** What the conversation is for. */
+  readonly purpose?: string;
   /** It has the tools for tasks. */
   readonly tasks: boolean;
 };
 
 /** An agent and its handles. The agents that it starts take seats of their own in the same room, one deeper. */
 async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat> {
-  const { ear, model, system, options, depth } = room;
-  const { purpose } = depth === 1 ? options : {};
+  const { ear, model, system, options, depth, purpose } = room;
   let agent: Agent | undefined;
   const made = (): Agent => {
     if (agent === undefined) throw new Error('the agent is not open yet');
@@ -198,12 +206,13 @@ async function takeSeat(room: Room, address: string, log: LogKey): Promise<Seat>
 function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent): HandleRegistry {
   const { ear, options, depth } = room;
   const { onTurnEnd } = options;
+  const { purpose: _purpose, ...shared } = room;
   const deeper = agentTool({
     log,
     open: async (its) =>
       takeSeat(
-        // Its conversation is nobody's whom a task could be given to.
-        { ...room, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
+        // Nobody could give a task to what it leads, or talk with it.
+        { ...shared, system: `${room.system}\n\n${SUB_AGENT}`, depth: depth + 1, tasks: false },
         its,
         its.slice(0, its.indexOf('#')) as LogKey,
       ),
@@ -252,11 +261,11 @@ function toolsOf(
 }
 
 /** Settled when a conversation begins, so that what its requests begin with stays; only the configuration says otherwise. */
-async function worksOnTasks(ear: Earpiece, { choice, purpose }: SessionOptions): Promise<boolean> {
+async function worksOnTasks(ear: Earpiece, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
-    purpose: purpose ?? (await ear.conversation(choice.address).purpose()),
-    always: ear.config.agent.tasks ?? choice.begun.tasks,
-    any: () => new Tasks(ear).any(splitLog(choice.log).project),
+    purpose,
+    always: ear.config.agent.tasks ?? (purpose === begun.purpose ? begun.tasks : undefined),
+    any: () => new Tasks(ear).any(splitLog(log).project),
   });
 }
 

@@ -105,6 +105,26 @@ test.each(specifiers)('%s can be imported, and required, with its dependencies a
   expect(required).toEqual({ code: 0, stdout: 'true\n', stderr: '' });
 });
 
+test.each(['nodenext', 'bundler'])('every subpath has types, strictly, with moduleResolution %s', (moduleResolution) => {
+  proves('package:subpaths');
+  // Their types name those of optional peers, which are not here: `docs/library.md` says so.
+  const ofPeers = ['earpiece/agent', 'earpiece/server'];
+  const own = specifiers.filter((specifier) => !ofPeers.includes(specifier));
+  for (const [skipLibCheck, imported] of [
+    [false, own],
+    [true, specifiers],
+  ] as const) {
+    const lines = imported.map((specifier, i) => `import * as m${i} from '${specifier}';\nexport const all${i}: object = m${i};`);
+    writeFileSync(join(app, 'all.mts'), lines.join('\n'));
+    const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext'], target: 'es2024' };
+    const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
+    const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, skipLibCheck, ...types };
+    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.mts'] }));
+    const { stdout } = node([join(bin, 'tsc'), '-p', '.']);
+    expect(stdout).toBe('');
+  }
+});
+
 test('templates render in the worker that is in the package, with its bounds', () => {
   const script = `
     const { templateEngine } = await import('earpiece/bus');

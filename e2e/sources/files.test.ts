@@ -512,6 +512,24 @@ describe('globs', () => {
     await seen.until('file.created a.md', 2);
   });
 
+  it('behind links to folders are nobody’s but where they are: not twice, and not in circles', async () => {
+    const { source, seen, put, at, told } = world({ globs: ['**'], files: { 'd/x': '1', 'e/y': '1' } });
+    symlinkSync('..', at('d/loop'));
+    symlinkSync(at('.'), at('d/whole'));
+    symlinkSync('../e', at('d/e'));
+    symlinkSync('self', at('self'));
+    await source.start();
+    put('d/x', '2');
+    put('e/y', '2');
+    put('e/z', '2');
+    expect((await told()).toSorted()).toEqual(['file.changed d/x', 'file.changed e/y', 'file.created e/z']);
+    // What is read by such a way is watched by it.
+    await source.noteRead('d/e/y');
+    put('e/y', '3');
+    expect((await told()).toSorted()).toEqual(['file.changed d/e/y', 'file.changed e/y']);
+    expect(seen.troubles).toEqual([]);
+  });
+
   it('more files than it may remember, and a glob that is none', async () => {
     const { source, seen } = world({ globs: ['*.md', '../x'], maxFiles: 2, files: { 'a.md': '', 'b.md': '', 'c.md': '' } });
     await source.start();

@@ -3,8 +3,8 @@
  * what is told follows from what the agent knows of the file and what stands there now, by content. So it does not matter
  * how an editor saves, a touch is nothing, the agent's own writes are nothing, and what is put back is taken back.
  */
-import { existsSync, type Stats } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 import type { Emitter, EventInput } from '../../core/event.ts';
 import { Settling } from '../settling.ts';
@@ -232,6 +232,8 @@ class Files implements FilesSource {
   #ignored(path: string, stats: Stats | undefined): boolean {
     // A folder may stand where a file stood.
     if (this.#folders.has(path) || this.#entries.has(path)) return false;
+    // What stands behind a link to a folder stands somewhere else: there it is in the globs, or it is not.
+    if (stats?.isSymbolicLink() && leadsToNoFile(path)) return true;
     const isFolder = stats?.isDirectory();
     if (isFolder !== true && this.#folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
@@ -247,6 +249,7 @@ class Files implements FilesSource {
       if (added === undefined || !this.#scope.file(path)) return;
       if (this.#entries.size - this.#reads.size >= this.#maxFiles)
         return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched`);
+      if (this.#mode !== 'scanning' && this.#isBehindLink(path)) return;
       entry = this.#entry(path);
       if (this.#mode === 'scanning') {
         entry.state = stateOf(added);
@@ -257,6 +260,16 @@ class Files implements FilesSource {
     if (entry.seeded && this.#mode === 'scanning') return;
     if (!entry.read && !this.#scope.file(path)) return;
     this.#touch(entry);
+  }
+
+  /** Of a folder that is followed because a file in it was read. */
+  #isBehindLink(path: string): boolean {
+    try {
+      const folder = dirname(path);
+      return realpathSync(folder) !== join(realpathSync(this.#root), relative(this.#root, folder));
+    } catch {
+      return false;
+    }
   }
 
   #touch(entry: Entry): void {
@@ -425,5 +438,14 @@ class Files implements FilesSource {
 
   #absolute(path: string): string {
     return resolve(this.#root, path);
+  }
+}
+
+/** To a folder, or in a circle. */
+function leadsToNoFile(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ELOOP';
   }
 }

@@ -21,7 +21,10 @@ export class FolderWatch {
   constructor({ ignored, follows, hint, trouble }: Hints) {
     // Saving is judged by what stands there afterwards, and what cannot be read is told by whoever looks at it.
     this.#watcher = watch([], { atomic: false, ignorePermissionErrors: true, ignored: (path, stats) => ignored(path, stats) });
-    this.#watcher.on('error', (error) => trouble(watchTrouble(error)));
+    this.#watcher.on('error', (error) => {
+      // A link that leads to itself is no file to be watched; who reads it is told.
+      if ((error as NodeJS.ErrnoException).code !== 'ELOOP') trouble(watchTrouble(error));
+    });
     this.#watcher.on('all', (event, path, stats) => hint(path, event === 'add' ? stats : undefined));
     // A file that becomes a folder, or keeps its size and time, is no event.
     this.#watcher.on('raw', (_event, name: unknown, details: unknown) => {

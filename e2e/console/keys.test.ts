@@ -60,6 +60,23 @@ verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Esca
   await page.close();
 });
 
+verifies('console:keys', 'a task is chosen and edited without a mouse, and Escape leaves it as it was', async () => {
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  await page.locator('[data-task=t2]').waitFor();
+  for (const key of ['j', 'j']) await page.keyboard.press(key);
+  expect(await page.evaluate('document.activeElement.dataset.task')).toBe('t2');
+  await page.keyboard.press('Enter');
+  const title = page.getByRole('form', { name: 'Edit t2' }).getByRole('textbox', { name: 'Title' });
+  await title.waitFor();
+  expect(await title.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  await page.keyboard.type(', slowly');
+  await page.keyboard.press('Escape');
+  await title.waitFor({ state: 'detached' });
+  await page.locator('[data-task=t2]').getByText('Say what a coupon is worth', { exact: true }).waitFor();
+  await page.close();
+});
+
 verifies('console:keys', 'the palette finds agents, notifications and commands', async () => {
   const page = await stage.page();
   await page.keyboard.press('Control+k');

@@ -23,6 +23,10 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'shop/coder#main' }).tap();
   await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
+  // What Stop does here is said beforehand, also where its button has no room for it.
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content")).toBe(
+    '"Stop aborts the stream"',
+  );
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'Tasks' }).first().tap();
   await page.getByRole('heading', { name: 'Tasks' }).waitFor();

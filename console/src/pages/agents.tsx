@@ -130,7 +130,9 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
           </span>
         )}
       </span>
-      <span className="agent-seen muted">{agent.lastContactAt === null ? 'never seen' : <Ago at={agent.lastContactAt} />}</span>
+      <span className="agent-seen muted">
+        {agent.lastContactAt === null ? 'never seen' : <Ago at={Math.max(agent.lastContactAt, doing.since ?? 0)} />}
+      </span>
     </a>
   );
 }

@@ -20,7 +20,7 @@ import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { over } from '../state/over.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { word } from '../state/text.ts';
-import { callsIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
+import { callsIn, contactIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
@@ -34,7 +34,8 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
   const listed = useAgents().items.find((each) => each.log === log);
   const agent = useMemo(() => withDoing(listed, conversation, talk.records), [listed, conversation, talk.records]);
   const calls = useMemo(() => callsIn(talk.records), [talk.records]);
-  const summary = agent?.conversations.find((each) => each.conversation === conversation);
+  const listedAs = agent?.conversations.find((each) => each.conversation === conversation);
+  const summary = useMemo(() => withContact(listedAs, conversation, talk.records), [listedAs, conversation, talk.records]);
   const [everything, setEverything] = useState(false);
   const { records, known } = talk;
   const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
@@ -139,6 +140,18 @@ function withDoing(agent: AgentSummary | undefined, conversation: string, record
   const own = agent.conversations.find((each) => each.conversation === conversation);
   const doing = own?.host === 'earpiece' ? doingIn(records) : null;
   return doing === null ? agent : { ...agent, doing };
+}
+
+/** Presence is written now and then, records at once. */
+function withContact(
+  summary: ConversationSummary | undefined,
+  conversation: string,
+  records: readonly Stored[],
+): ConversationSummary | undefined {
+  if (summary === undefined) return undefined;
+  const { seenAt, toldAt } = contactIn(records, conversation);
+  const carriedAt = Math.max(summary.carriedAt ?? 0, toldAt ?? 0);
+  return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
 }
 
 function Head({

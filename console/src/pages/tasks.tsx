@@ -160,6 +160,7 @@ function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChan
               <button
                 type="button"
                 className="quiet small"
+                data-deed="edit"
                 aria-label={`${task.description === '' ? 'Describe' : 'Edit'} ${id}`}
                 onClick={() => setEditing(true)}
               >

@@ -115,7 +115,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
       </div>
-      <p className="result words" role="status">
+      <p className="result words" role="status" data-stop={`Stop ${STOP_DOES[summary?.force ?? 'waits']}`}>
         {result}
       </p>
     </form>

@@ -39,8 +39,8 @@ function act(key: string, onHelp: () => void): boolean {
     case 'Enter':
       // Links and buttons open by themselves.
       return (
-        document.activeElement?.matches('article[data-note]') === true &&
-        click(document.activeElement.querySelector('.why-button'))
+        document.activeElement?.matches('[data-row]:not(a, button)') === true &&
+        click(document.activeElement.querySelector('.why-button, [data-deed=edit]'))
       );
     case 'm':
       return focus(document.querySelector<HTMLElement>('#say'));

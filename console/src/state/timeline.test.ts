@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Stored } from '../../../src/core/records.ts';
 import { applied, isPaused, NOTHING_KNOWN, settled, waitingOf, type Known } from './notes.ts';
-import { doingIn, timelineOf, type Entry } from './timeline.ts';
+import { contactIn, doingIn, timelineOf, type Entry } from './timeline.ts';
 
 let seq = 0;
 const record = (body: Record<string, unknown>, at = 1_000): Stored =>
@@ -147,6 +147,20 @@ describe('the timeline', () => {
     expect(shown(records)).toEqual([]);
     expect(timelineOf(records, known(records).notes, { everything: true })).toMatchObject([{ kind: 'record', type: 'weather' }]);
   });
+});
+
+test('when it was there and when it was told follows from its own records, not from what others queued', () => {
+  const asked = record({ type: 'chat_request', content: 'go' }, 2_000);
+  const rode = { ...result('a'), at: 3_000 };
+  const answer = record({ type: 'chat_response', message: 'done' }, 4_000);
+  const elsewhere = record({ type: 'chat_response', message: 'x', conversation: 'other' }, 9_000);
+  expect(contactIn([queued('a')], 'main')).toEqual({ seenAt: null, toldAt: null });
+  expect(contactIn([asked, queued('a'), rode, answer, queued('b', {}, 8_000), elsewhere], 'main')).toEqual({
+    seenAt: 4_000,
+    toldAt: 3_000,
+  });
+  const confirmed = record({ type: 'carrier_confirmed', carrier: 'k' }, 5_000);
+  expect(contactIn([asked, confirmed], 'main')).toEqual({ seenAt: 5_000, toldAt: 5_000 });
 });
 
 test('what it does follows from its newest record', () => {

@@ -266,6 +266,24 @@ export function doingIn(records: readonly Stored[]): Doing | null {
   return null;
 }
 
+/** What only the conversation's own host writes: then it was there. */
+const ITS_OWN = /^(?:turn_start|chat_|tool_call_|carrier_(?:offered|confirmed)|gate_refused|agent_)/u;
+
+/** When a conversation was last there, and last told something, as its records say. Presence is written more seldom. */
+export function contactIn(
+  records: readonly Stored[],
+  conversation: string,
+): { readonly seenAt: number | null; readonly toldAt: number | null } {
+  const own = ({ body }: Stored): boolean => body.conversation === conversation && ITS_OWN.test(body.type);
+  const tells = ({ body }: Stored): boolean =>
+    body.type === 'carrier_confirmed' ||
+    ((body as Loose)['notifications'] as readonly unknown[] | undefined)?.length !== undefined;
+  return {
+    seenAt: records.findLast(own)?.at ?? null,
+    toldAt: records.findLast((record) => own(record) && tells(record))?.at ?? null,
+  };
+}
+
 /** Names of the tools that were called, by the ids of the calls. */
 export const callsIn = (records: readonly Stored[]): ReadonlyMap<string, string> =>
   new Map(

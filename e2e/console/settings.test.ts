@@ -67,7 +67,11 @@ verifies(
     expect(await core.locator('.badge').innerText()).toBe('critical');
     const tools = page.locator('[data-subscriber=background_tool]');
     expect(await tools.locator('code').allInnerTexts()).toEqual(['tool.stopped', 'tool.waiting', 'tool.failed']);
-    expect(await tools.innerText()).toContain('+1 more');
+    const more = tools.getByRole('button', { name: 'events of Background tools' });
+    expect(await more.innerText()).toBe('+1 more');
+    await more.click();
+    expect(await more.getAttribute('aria-expanded')).toBe('true');
+    expect(await tools.locator('code').allInnerTexts()).toHaveLength(4);
     expect(await tools.innerText()).toContain('silent this week');
   },
 );

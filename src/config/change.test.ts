@@ -220,6 +220,18 @@ describe('refused, and nothing is changed', () => {
     expect(readFileSync(here.userFile)).toEqual(bytes);
   });
 
+  test('where the folder cannot be', async () => {
+    const here = world();
+    here.write('home/.config/earpiece', 'a file');
+    expect(await refusal(here, change(here, 'user', set('view', 'xml')))).toBe(
+      'bad_config: …/home/.config/earpiece/earpiece.toml cannot be changed (ENOTDIR); make it and its folder writable, and see that there is room',
+    );
+    mkdirSync(here.projectFile);
+    expect(await refusal(here, change(here, 'project', set('view', 'xml')))).toMatch(
+      /^bad_config: .* cannot be changed \(EISDIR\)/u,
+    );
+  });
+
   test('a file that is read-only stays as it is', async () => {
     const here = world({ user: 'view = "json"\n' });
     chmodSync(here.userFile, 0o444);
@@ -298,6 +310,13 @@ describe('the file itself', () => {
     );
     expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
     expect(existsSync(`${here.userFile}.lock`)).toBe(false);
+  });
+
+  test('nor is a file that an editor makes meanwhile', async () => {
+    const here = world();
+    const work = replaceFile(here.userFile, () => (here.write(here.userFile, 'view = "toon"\n'), '# ours\n'), { mode: 0o600 });
+    expect(await refusal(here, work)).toContain('was saved by somebody else in this moment');
+    expect(readFileSync(here.userFile, 'utf8')).toBe('view = "toon"\n');
   });
 
   test('who holds it is waited for, and not for ever; what a dead one left is taken away', async () => {

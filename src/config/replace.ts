@@ -39,19 +39,19 @@ export type ReplaceOptions = {
  * Throws `bad_config` for a file that cannot be read or written, `conflict` when somebody else holds it or has just saved it.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
-  const target = targetOf(file);
+  const target = tried(file, () => targetOf(file));
   const draft = `${target}.lock`;
   const lock = await held(draft, options.withinMs ?? WAIT_MS);
   try {
     const was = statOf(target);
-    const before = was === undefined ? '' : read(target);
+    const before = textOf(target);
     const after = change(before);
     if (after === before) return false;
     if (was !== undefined && (was.mode & 0o222) === 0)
       throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change it where it is made`);
     write(lock, after, was, options.mode);
     // Editors know nothing of our lock, and whoever waited too long for it has taken it away.
-    if (statOf(draft)?.ino !== fstatSync(lock).ino || (was === undefined ? '' : read(target)) !== before)
+    if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target) !== before)
       throw busy(target, 'was saved by somebody else in this moment');
     if (was !== undefined) keepOwner(draft, was);
     renameSync(draft, target);
@@ -70,16 +70,18 @@ const STALE_MS = 10_000;
 
 async function held(draft: string, withinMs: number): Promise<number> {
   const until = Date.now() + withinMs;
+  const target = draft.slice(0, -'.lock'.length);
+  tried(target, () => makeFolders(dirname(draft)));
   for (;;) {
     try {
-      makeFolders(dirname(draft));
       return openSync(draft, 'wx', 0o600);
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(draft, cause);
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    const age = Date.now() - (statOf(draft)?.mtimeMs ?? 0);
-    if (age > STALE_MS) rmSync(draft, { force: true });
-    else if (Date.now() >= until) throw busy(draft.slice(0, -'.lock'.length), `is being changed by somebody else (${draft})`);
+    // Gone meanwhile: then the next one may be somebody's already, and is not ours to take away.
+    const since = statOf(draft)?.mtimeMs ?? Date.now();
+    if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
+    else if (Date.now() >= until) throw busy(target, `is being changed by somebody else (${draft})`);
     else await pause(AGAIN_MS);
   }
 }
@@ -113,7 +115,8 @@ function targetOf(file: string, links = 0): string {
 const MAX_LINKS = 40;
 
 /** Text that is not UTF-8 would be another text when it is written back. */
-function read(file: string): string {
+function textOf(file: string): string {
+  if (statOf(file) === undefined) return '';
   const bytes = readFileSync(file);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -147,9 +150,21 @@ function statOf(file: string): Stats | undefined {
 const busy = (file: string, what: string): EarpieceError =>
   new EarpieceError('conflict', `${file} ${what}; nothing was changed, try again`, { retryable: true });
 
+function tried<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw told(file, cause);
+  }
+}
+
 function told(file: string, cause: unknown): unknown {
   if (cause instanceof EarpieceError) return cause;
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === undefined) return cause;
-  return new EarpieceError('bad_config', `${file} cannot be changed (${code}); make it and its folder writable`, { cause });
+  return new EarpieceError(
+    'bad_config',
+    `${file} cannot be changed (${code}); make it and its folder writable, and see that there is room`,
+    { cause },
+  );
 }

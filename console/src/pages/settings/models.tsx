@@ -14,9 +14,9 @@ export function Models(): ReactElement {
       {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
       {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
       {own.length > 0 && <SettingTable label="models" settings={own} />}
-      <p>To choose one, for this start or for good:</p>
+      <p>To choose one, for this start or for good; it counts at the next start of earpiece chat or earpiece run:</p>
       <Command text="earpiece chat --model anthropic:claude-sonnet-5" />
-      <Command text={'export EARPIECE_AGENT_MODEL=ollama:qwen3'} />
+      <Command text="earpiece config set agent.model ollama:qwen3" />
     </>
   );
 }

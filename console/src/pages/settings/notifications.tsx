@@ -95,8 +95,9 @@ function Row({
   const [sent, setSent] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const shown = item.event_types.slice(0, EVENTS_SHOWN);
-  const rest = item.event_types.slice(EVENTS_SHOWN);
+  const [all, setAll] = useState(false);
+  const shown = item.event_types.slice(0, all ? undefined : EVENTS_SHOWN);
+  const more = item.event_types.length - EVENTS_SHOWN;
   const failed = (error: unknown): void => setSaid({ text: messageOf(error), bad: true });
 
   const toggle = (): void => {
@@ -142,7 +143,17 @@ function Row({
           {shown.map((type) => (
             <code key={type}>{type}</code>
           ))}
-          {rest.length > 0 && <span className="muted" title={rest.join(', ')}>{`+${rest.length} more`}</span>}
+          {more > 0 && (
+            <button
+              type="button"
+              className="quiet small"
+              aria-expanded={all}
+              aria-label={all ? `fewer events of ${item.name}` : `+${more} more events of ${item.name}`}
+              onClick={() => setAll(!all)}
+            >
+              {all ? 'fewer' : `+${more} more`}
+            </button>
+          )}
         </p>
       </div>
       <span className="spoke muted">

@@ -21,11 +21,11 @@ const EXPECTED: Readonly<Record<string, { what: string; undo: string }>> = {
     undo: 'codex mcp remove filesystem',
   },
   gemini: {
-    what: "gemini mcp add filesystem <node> <earpiece> gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
+    what: "gemini mcp add filesystem <node> -- <earpiece> gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     undo: 'gemini mcp remove filesystem',
   },
   qwen: {
-    what: "qwen mcp add filesystem <node> <earpiece> gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
+    what: "qwen mcp add filesystem <node> -- <earpiece> gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
     undo: 'qwen mcp remove filesystem',
   },
   opencode: {

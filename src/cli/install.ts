@@ -33,6 +33,8 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
   const command = process.execPath;
   const args = [entry(), 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
+  // Without a `--` behind the command these two take our options for theirs; before it they do not see the command.
+  const behindCommand = [command, '--', ...args].map(quote).join(' ');
   const json = (value: unknown): string => JSON.stringify(value, null, 2);
   switch (host) {
     case 'claude':
@@ -42,13 +44,13 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
     case 'gemini':
       return {
         how: 'Type this in the project:',
-        what: `gemini mcp add ${name} ${[command, ...args].map(quote).join(' ')}`,
+        what: `gemini mcp add ${name} ${behindCommand}`,
         undo: `gemini mcp remove ${name}`,
       };
     case 'qwen':
       return {
-        how: 'Type this in the project:',
-        what: `qwen mcp add ${name} ${[command, ...args].map(quote).join(' ')}`,
+        how: 'Type this:',
+        what: `qwen mcp add ${name} ${behindCommand}`,
         undo: `qwen mcp remove ${name}`,
       };
     case 'opencode':

@@ -1,0 +1,55 @@
+/** The lines of `gateway --print`, typed into the clients themselves: what they keep is what we meant, and the undo takes it away. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse } from 'smol-toml';
+import { expect, test } from 'vitest';
+import { installText } from '../../src/cli/install.ts';
+import { proves } from '../verifies.ts';
+import { binaryOf, isInstalled } from './pins.ts';
+
+const WORDS = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/with space'];
+
+type Kept = { readonly mcpServers?: Servers; readonly mcp_servers?: Servers; readonly projects?: Record<string, Kept> };
+type Servers = Record<string, { readonly command: string; readonly args: readonly string[] }>;
+
+/** Where each keeps its servers, from its home or from the project. */
+const KEPT = {
+  claude: { file: 'home/.claude.json', read: (text: string, project: string) => (JSON.parse(text) as Kept).projects?.[project] },
+  codex: { file: 'home/.codex/config.toml', read: (text: string): Kept => parse(text) },
+  gemini: { file: 'project/.gemini/settings.json', read: (text: string) => JSON.parse(text) as Kept },
+  qwen: { file: 'home/.qwen/settings.json', read: (text: string) => JSON.parse(text) as Kept },
+} as const satisfies Record<string, { file: string; read: (text: string, project: string) => Kept | undefined }>;
+
+// Those that `node scripts/hosts.ts setup` has not installed here cannot be asked.
+for (const [client, { file, read }] of Object.entries(KEPT) as [keyof typeof KEPT, (typeof KEPT)[keyof typeof KEPT]][])
+  test.skipIf(!isInstalled(client))(`${client} keeps what the line says, and forgets it`, { timeout: 120_000 }, () => {
+    proves('gateway:print');
+    const folder = mkdtempSync(join(tmpdir(), 'earpiece-print-'));
+    try {
+      const [home, project] = [join(folder, 'home'), join(folder, 'project')];
+      for (const each of [home, project]) mkdirSync(each);
+      // Gemini CLI reads what a project says only where it is trusted.
+      const trusted = { GEMINI_CLI_TRUST_WORKSPACE: 'true' };
+      const env = { HOME: home, PATH: `${dirname(binaryOf(client))}:${process.env['PATH'] ?? ''}`, ...trusted };
+      const type = (line: string): void => {
+        const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: project, env, encoding: 'utf8', timeout: 60_000 });
+        expect({ line, status, stderr: status === 0 ? '' : stderr }).toEqual({ line, status: 0, stderr: '' });
+      };
+      const kept = (): Servers => {
+        const path = join(folder, file);
+        const all = existsSync(path) ? read(readFileSync(path, 'utf8'), project) : undefined;
+        return all?.mcpServers ?? all?.mcp_servers ?? {};
+      };
+      const { what, undo } = installText(client, { words: WORDS });
+      const meant = JSON.parse(installText('json', { words: WORDS }).what) as { mcpServers: Servers };
+
+      type(what);
+      expect(kept()['filesystem']).toMatchObject(meant.mcpServers['filesystem'] ?? {});
+      type(undo);
+      expect(kept()['filesystem']).toBeUndefined();
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });

@@ -90,12 +90,21 @@ verifies(
     await page.goto(`${empty.url}/#/agents/shop/coder/main`);
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
     await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
+    // An agent that was only written to is not there: how one is connected still stands there, and later on demand.
+    await empty.ear.queue('shop/coder', { message: 'for later' });
+    await page.goto(`${empty.url}/#/agents`);
+    await page.getByText('never seen').waitFor();
+    await page.getByText('earpiece gateway --print claude').waitFor();
+    await check(page, 'never-seen');
     await page.goto(`${stage.url}/`);
     const other = await stage.page();
     await other.goto(`${stage.url}/#/agents?find=nobody&only=paused`);
     await other.getByText('only paused, named “nobody” hides all 5.').waitFor();
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.locator('a[data-log="shop/coder"]').waitFor();
+    expect(await other.getByText('earpiece gateway --print claude').isVisible()).toBe(false);
+    await other.getByText('Connect another agent').click();
+    await other.getByText('earpiece gateway --print claude').waitFor();
     await other.goto(`${stage.url}/#/settings/notifications?find=zzz`);
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.getByRole('switch', { name: 'File changes' }).waitFor();

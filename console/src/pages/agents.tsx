@@ -86,6 +86,12 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
           </ul>
         </section>
       ))}
+      {items.length > 0 && !more && (
+        <details className="connect" open={items.every((agent) => agent.lastContactAt === null)}>
+          <summary>Connect another agent</summary>
+          <Connect />
+        </details>
+      )}
       {more && (
         <button type="button" onClick={moreAgents}>
           Show more agents
@@ -140,19 +146,25 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
 /** Waiting longer than that, with somebody there to take it, a person wants to know of. */
 const STUCK_MS = 60_000;
 
+const Nobody = (): ReactElement => (
+  <Empty title="No agent has made contact yet">
+    <p>Connect one of yours; it appears here by itself when it makes contact.</p>
+    <Connect />
+  </Empty>
+);
+
 /** The commands for whatever agent is at hand: those that this machine has, else those that most have. */
-function Nobody(): ReactElement {
+function Connect(): ReactElement {
   const who = useCell(session);
   const { own } = useProjects();
   const found = who.kind === 'in' ? who.reply.shell.clients : [];
   const clients = found.length > 0 ? found : ['claude', 'codex'];
   return (
-    <Empty title="No agent has made contact yet">
-      <p>Connect one of yours; it appears here by itself when it makes contact.</p>
+    <>
       <h3>An agent that you have: put the gateway before one of its MCP servers</h3>
       <p className="muted">
         {found.length > 0 ? 'Found on this machine. ' : ''}
-        Each prints the one line that adds it, and the one that undoes it; any other server may stand behind --.
+        Each prints the one line that adds it, and the one that undoes it; behind the -- stands any MCP server.
       </p>
       {clients.map((client) => (
         <Command key={client} text={`earpiece gateway --print ${client} -- npx -y @modelcontextprotocol/server-filesystem .`} />
@@ -162,6 +174,6 @@ function Nobody(): ReactElement {
       <Command text="earpiece chat" />
       <h3>Nothing at hand: queue one for later</h3>
       <Command text={`earpiece send --to ${word(`${own}/coder`)} "the staging database is back"`} />
-    </Empty>
+    </>
   );
 }

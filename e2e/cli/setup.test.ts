@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSTALL_HOSTS } from '../../src/cli/install.ts';
 import { openEarpiece } from '../../src/index.ts';
+import { textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { parsed, Shell } from './shell.ts';
 
@@ -186,6 +187,28 @@ describe('config and trust', () => {
     });
     expect(readFileSync(mine, 'utf8')).toBe(was);
     expect((await shell.run(['config', 'set', 'view'])).code).toBe(2);
+  });
+
+  it('set: a gateway that runs obeys with its next result, and goes on as before while the file is broken', async () => {
+    proves('config:set', 'config:live');
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'] });
+    const rides = async (message: string): Promise<boolean> => {
+      await ear.queue('shop/coder', { kind: 'ci.finished', message });
+      return textOf(await gateway.call('echo', { text: 'x' })).includes(message);
+    };
+    expect(await rides('build-1')).toBe(true);
+    const [{ file }] = (await shell.json(['config', 'set', 'conversation.notifications.kinds.ci.enable', 'false'])) as [
+      { file: string },
+    ];
+    expect(await rides('build-2')).toBe(false);
+    writeFileSync(file, 'conversation =\n');
+    expect(await rides('build-3')).toBe(false);
+    const refused = await shell.run(['config', 'unset', 'conversation.notifications.kinds.ci.enable']);
+    expect(refused.stderr).toMatch(/earpiece\.toml:1:15: is no TOML: .*\nnothing was changed: put that right first\n$/u);
+    writeFileSync(file, '');
+    expect(await rides('build-4')).toBe(true);
   });
 
   it('trust: allows what the file holds now, tells it, and takes it back', async () => {

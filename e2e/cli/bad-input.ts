@@ -66,7 +66,7 @@ const emit = (text: string): Pick<Row, 'args' | 'stdin'> => ({
   args: ['emit', '--to', 'coder', '-'],
   stdin: { bytes: text, shown: `\`${text.trim().replaceAll('\n', ' ⏎ ')}\`` },
 });
-const TIMES = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns"';
+const TIMES = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns"';
 const FORMS = 'write project/agent, project/agent#conversation or project/*';
 
 export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {

@@ -28,7 +28,7 @@ export function remind(program: CommandLine, answer: Answer): void {
     .summary('remind an agent later')
     .description(
       'Reminds an agent at a time, or after so many of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
-        'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns", in the time zone of the configuration.',
+        'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns", in the time zone of the configuration.',
     )
     .option(
       '--to <address>',

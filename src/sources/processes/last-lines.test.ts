@@ -60,5 +60,11 @@ describe('the last lines', () => {
     const told = lastOf(2, Buffer.from([0xff, 0xfe, 0x00, 0x41, 0x0a, 0xc3]));
     expect(told.join('').isWellFormed()).toBe(true);
     expect(told.join('')).not.toContain('\0');
+    const noise = Buffer.from(Array.from({ length: 3_000 }, (_, i) => (i % 40 === 0 ? 0x0a : 0x80 + ((i * 7) % 0x40))));
+    expect(lastOf(3, 'begins\n', noise, '\nends with a bad \ufffd byte\n')).toEqual([
+      'begins',
+      '(no text)',
+      'ends with a bad \ufffd byte',
+    ]);
   });
 });

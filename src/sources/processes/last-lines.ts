@@ -40,6 +40,8 @@ export class LastLines {
     const lines = [...this.#raw, ...this.#pending.map((pending) => pending())]
       .map((line) => clean(line).trimEnd().toWellFormed())
       .filter((line) => line.trim() !== '')
+      .map((line) => (isText(line) ? line : BINARY))
+      .filter((line, at, all) => line !== BINARY || all[at - 1] !== BINARY)
       .slice(-this.#lines)
       .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS - 1).toWellFormed()}…` : line));
     let chars = 0;
@@ -47,3 +49,7 @@ export class LastLines {
     return lines.slice(from + 1);
   }
 }
+
+/** What is no text says nothing to anybody, and costs a model a token a byte. */
+const BINARY = '(no text)';
+const isText = (line: string): boolean => line.split('\ufffd').length - 1 <= line.length / 8;

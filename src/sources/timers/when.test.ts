@@ -42,6 +42,10 @@ describe('a time in words', () => {
     ['2026-05-01T10:00:00+05:30', '2026-05-01T04:30Z'],
     ['2026-05-01 10:00', '2026-05-01T08:00Z'],
     ['15:30 UTC', '2026-03-28T15:30Z'],
+    ['at 15:30 America/New_York', '2026-03-28T19:30Z'],
+    ['tomorrow at 9 (asia/kolkata)', '2026-03-29T03:30Z'],
+    ['in 10m Europe/Berlin', '2026-03-28T10:10Z'],
+    ['May 1 at 10:00', '2026-05-01T08:00Z'],
     ['after 3 turns', '3 turns'],
     ['in 1 turn', '1 turns'],
   ])('%s', async (text, expected) => {
@@ -62,6 +66,7 @@ describe('a time in words', () => {
     ['', /is not understood/u],
     ['in 10m '.repeat(5_000), /is not understood/u],
     ['at 25:00', /is not understood/u],
+    ['at 15:30 Europe/Berln', /is not understood/u],
     ['31 February at 9', /is not understood/u],
     ['in 10m or so', /is not understood/u],
     ['at 9 or at 10', /is not understood/u],
@@ -77,6 +82,15 @@ describe('a time in words', () => {
       code: 'bad_argument',
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it('the way out that is shown is understood, whenever it is read', async () => {
+    for (const now of [NOW, Date.parse('2031-12-31T23:59:59Z')]) {
+      const refusal = await parseWhen('banana', { now, timeZone: 'UTC' }).catch((error: Error) => error.message);
+      const forms = [...String(refusal).matchAll(/"([^"]+)"/gu)].map(([, form]) => form as string).slice(1);
+      expect(forms.length).toBeGreaterThan(3);
+      for (const form of forms) await parseWhen(form, { now, timeZone: 'UTC' });
+    }
   });
 
   it('is shown as the clock there shows it', () => {

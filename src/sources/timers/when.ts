@@ -16,13 +16,13 @@ const YEAR_MS = 366 * 86_400_000;
 const MAX_TURNS = 1_000;
 /** No time is that long; what is given may be anything. */
 const MAX_CHARS = 200;
-const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "2026-05-01T10:00" or "after 3 turns"';
+const FORMS = 'write e.g. "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns"';
 
 /**
  * Throws `bad_argument` for what is over, is more than a year away, or is not understood to its end: a reminder that comes at
  * another time than was meant is worse than none.
  */
-export async function parseWhen(text: string, here: Here): Promise<When> {
+export async function parseWhen(text: string, there: Here): Promise<When> {
   const refuse = (why: string): never => {
     throw new EarpieceError('bad_argument', `the time ${JSON.stringify(text.slice(0, 80))} ${why}`);
   };
@@ -32,7 +32,8 @@ export async function parseWhen(text: string, here: Here): Promise<When> {
     if (afterTurns < 1 || afterTurns > MAX_TURNS) return refuse(`counts ${turns} turns; 1 to ${MAX_TURNS} can be waited for`);
     return { afterTurns };
   }
-  const found = text.length > MAX_CHARS ? undefined : await read(text, here);
+  const [words, here] = elsewhere(text, there);
+  const found = text.length > MAX_CHARS ? undefined : await read(words, here);
   if (found === undefined) return refuse(`is not understood; ${FORMS}`);
   if (found.end) return refuse(`is a span from one time to another; name one, ${FORMS}`);
   const at = instantOf(found.start, here.timeZone);
@@ -49,6 +50,16 @@ export function showTime(at: number, timeZone: string): string {
   const two = (n: number): string => String(n).padStart(2, '0');
   const seconds = parts.second === 0 ? '' : `:${two(parts.second)}`;
   return `${weekday} ${parts.year}-${two(parts.month)}-${two(parts.day)} ${two(parts.hour)}:${two(parts.minute)}${seconds}`;
+}
+
+/** A zone that is named behind it is where its clock hangs: `at 15:30 Europe/Berlin`. */
+function elsewhere(text: string, here: Here): readonly [string, Here] {
+  const [, words = '', timeZone = ''] = /^(.*\S)\s+\(?([A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+)\)?\s*$/u.exec(text) ?? [];
+  try {
+    return [words, { ...here, timeZone: new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone }];
+  } catch {
+    return [text, here];
+  }
 }
 
 async function read(text: string, { now, timeZone }: Here): Promise<ParsedResult | undefined> {

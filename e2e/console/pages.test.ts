@@ -89,6 +89,7 @@ verifies(
     await check(page, 'activity-nobody');
     await page.goto(`${empty.url}/#/agents/shop/coder/main`);
     await page.getByText("earpiece send --to 'shop/coder#main'").waitFor();
+    await page.getByText('Nobody of this name has been seen yet').waitFor();
     await page.getByText('Nothing is open. It has not made contact yet.').waitFor();
     // An agent that was only written to is not there: how one is connected still stands there, and later on demand.
     await empty.ear.queue('shop/coder', { message: 'for later' });

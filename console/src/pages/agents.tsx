@@ -8,17 +8,19 @@ import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { moreAgents, stateOf, useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
-import { lasting, useNow } from '../state/clock.ts';
+import { lasting, serverNow, useNow } from '../state/clock.ts';
 import { useProjects } from '../state/projects.ts';
 import { session } from '../state/session.ts';
 import { word } from '../state/text.ts';
 import type { AgentSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays, totalOf } from '../words.ts';
 
+const STUCK_MS = 60_000;
 const SHOWN = [
   { value: '', says: 'all' },
   { value: 'active', says: 'active' },
   { value: 'open', says: 'with something open' },
+  { value: 'stuck', says: 'stuck: it waits for a minute and more' },
   { value: 'paused', says: 'paused' },
 ] as const;
 
@@ -101,14 +103,30 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
   );
 }
 
-const passes = (agent: AgentSummary, only: string): boolean =>
-  only === '' || (only === 'active' ? agent.active : only === 'paused' ? agent.paused : totalOf(agent.open) > 0);
+function passes(agent: AgentSummary, only: string): boolean {
+  switch (only) {
+    case 'active':
+      return agent.active;
+    case 'open':
+      return totalOf(agent.open) > 0;
+    case 'stuck':
+      return stuckSince(agent, serverNow()) !== null;
+    case 'paused':
+      return agent.paused;
+    default:
+      return true;
+  }
+}
+
+/** Something waits for longer than it should, with somebody there to take it. */
+const stuckSince = ({ active, oldestOpenAt }: AgentSummary, now: number): number | null =>
+  active && oldestOpenAt !== null && now - oldestOpenAt > STUCK_MS ? oldestOpenAt : null;
 
 function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
   const now = useNow();
   const [first] = agent.conversations;
   const { doing } = agent;
-  const stuck = agent.oldestOpenAt !== null && now - agent.oldestOpenAt > STUCK_MS && agent.active;
+  const stuck = stuckSince(agent, now);
   return (
     <a className="row agent" data-row="" href={to.conversation(agent.log, first?.conversation ?? 'main')} data-log={agent.log}>
       <span className="agent-name">
@@ -126,7 +144,7 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       </span>
       <span className="agent-open">
         <OpenCounts open={agent.open} />
-        {stuck && agent.oldestOpenAt !== null && <span className="stuck">{`oldest ${lasting(now - agent.oldestOpenAt)}`}</span>}
+        {stuck !== null && <span className="stuck">{`oldest ${lasting(now - stuck)}`}</span>}
       </span>
       <span className="agent-host words">
         {first === undefined ? 'no host yet' : agent.hosts.length > 1 ? agent.hosts.join(', ') : hostSays(first)}
@@ -142,9 +160,6 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
     </a>
   );
 }
-
-/** Waiting longer than that, with somebody there to take it, a person wants to know of. */
-const STUCK_MS = 60_000;
 
 const Nobody = (): ReactElement => (
   <Empty title="No agent has made contact yet">

@@ -31,7 +31,8 @@ type Props = { readonly log: string; readonly conversation: string; readonly why
 export function ConversationPage({ log, conversation, why }: Props): ReactElement {
   const address = `${log}#${conversation}`;
   const talk = useTalk(log, conversation);
-  const listed = useAgents().items.find((each) => each.log === log);
+  const agents = useAgents();
+  const listed = agents.items.find((each) => each.log === log);
   const agent = useMemo(() => withDoing(listed, conversation, talk.records), [listed, conversation, talk.records]);
   const calls = useMemo(() => callsIn(talk.records), [talk.records]);
   const listedAs = agent?.conversations.find((each) => each.conversation === conversation);
@@ -97,7 +98,9 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
             talk.problem === null &&
             entries.length === 0 &&
             waiting.length === 0 &&
-            here.length === 0 && <Nothing address={address} unknown={talk.unknown} />}
+            here.length === 0 && (
+              <Nothing address={address} unknown={talk.unknown || (listed === undefined && !agents.loading && !agents.more)} />
+            )}
           {shown.map((entry, n) => (
             <Fragment key={`${entry.seq} ${entry.kind}`}>
               <Day at={entry.at} before={shown[n - 1]?.at} />

@@ -1,6 +1,7 @@
 /**
  * A small MCP server over stdio that writes each call it sees into `CALL_LOG`, one JSON line each: what never reached it is
- * not there. `echo {text, delayMs?}` answers after the delay; `fail {text}` answers with `isError`.
+ * not there. `echo {text, delayMs?}` answers after the delay; `fail {text}` answers with `isError`, and `ALSO` names one tool
+ * more, which answers as `echo` does.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -12,6 +13,7 @@ type Frame = {
 };
 
 const log = process.env['CALL_LOG'];
+const also = process.env['ALSO'];
 const say = (frame: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
 const tool = (name: string): object => ({
   name,
@@ -33,7 +35,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         },
       });
     case 'tools/list':
-      return say({ id, result: { tools: [tool('echo'), tool('fail')] } });
+      return say({ id, result: { tools: [tool('echo'), tool('fail'), ...(also === undefined ? [] : [tool(also)])] } });
     case 'tools/call': {
       const { text = '', delayMs = 0 } = params?.arguments ?? {};
       if (log !== undefined) appendFileSync(log, `${JSON.stringify({ tool: params?.name, text })}\n`);

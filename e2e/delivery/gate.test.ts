@@ -47,6 +47,25 @@ describe('the gate', () => {
     expect((await ear.why('stop'))?.items[0]?.receipt).toBe('read');
   });
 
+  it('names the tool that lowers it as the client knows it, where the server has one of its name', async () => {
+    proves('gate:own-tools');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway({ env: { ALSO: 'get_notifications' } });
+    const { tools } = (await gateway.request('tools/list', {})) as { tools: readonly { name: string }[] };
+    const ours = tools.at(-1)?.name ?? '';
+    expect(ours).toBe('earpiece_get_notifications');
+    await gateway.call('echo', { text: 'before' });
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
+    expect(textOf(await gateway.call('echo', { text: 'refused' }))).toContain(
+      'Calls are made again after earpiece_get_notifications has been called.',
+    );
+    expect(textOf(await gateway.call(ours))).toContain('stop it');
+    expect(textOf(await gateway.call('get_notifications', { text: "the server's own" }))).toBe("the server's own");
+    for (let i = 0; i < 14; i++) await ear.queue('shop/coder#main', { message: `note ${i}`, kind: `ci${i}.done` });
+    expect(textOf(await gateway.call('echo', { text: 'x' }))).toMatch(/4 more: [^;]+; read with earpiece_get_notifications$/mu);
+  });
+
   it('a running call returns its result and the interrupt; the next one is refused', async () => {
     proves('gate:before');
     await using stage = new Stage();

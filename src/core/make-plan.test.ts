@@ -127,7 +127,7 @@ describe('the plan, whatever is open', () => {
           rest: a.rest,
           mark: 'k7f3',
           tellMark: false,
-          pulls: true,
+          pulls: 'get_notifications',
           maxItemChars: 500,
           timeZone: 'UTC',
         };

@@ -29,6 +29,8 @@ export type ClientsOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** The conversation of clients that name none. */
   readonly session?: string;
+  /** By which name a client knows a tool of ours. */
+  readonly nameOf?: (connection: Connection, tool: string) => string;
 };
 
 /**
@@ -59,13 +61,14 @@ export class HttpClients {
 
   open(key: string, client: ClientInfo | undefined, conversation: string | undefined): HttpClient {
     this.#forget();
-    const { profile = profileOf, session, rider } = this.#options;
+    const { profile = profileOf, session, rider, nameOf } = this.#options;
     const named = conversation ?? session;
     const connection: Connection = {
       key,
       ...(client && { client }),
       ...(named !== undefined && { session: named }),
       profile: profile(client),
+      ...(nameOf && { nameOf: (tool: string): string => nameOf(connection, tool) }),
     };
     const opened: HttpClient = { connection, settling: new Settling(), open: new Map(), seenAt: performance.now() };
     this.#clients.set(key, opened);

@@ -287,6 +287,7 @@ class Seat {
       {
         carrier,
         pulls: true,
+        nameOf: (tool) => this.#connection.nameOf?.(tool) ?? tool,
         has: namesOf(tools()),
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,

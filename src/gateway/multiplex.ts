@@ -249,7 +249,13 @@ export class Multiplex implements Endpoint {
   async #introduce(frame: Request): Promise<void> {
     const client = clientInfoOf(frame);
     const { key, session, profile = profileOf, rider } = this.#options;
-    this.#connection = { key, ...(client && { client }), ...(session !== undefined && { session }), profile: profile(client) };
+    this.#connection = {
+      key,
+      ...(client && { client }),
+      ...(session !== undefined && { session }),
+      profile: profile(client),
+      nameOf: (tool) => this.#names?.given(tool) ?? tool,
+    };
     rider.opened(this.#connection);
     this.#introduction = introductionIn(frame, client);
     const starting = this.#peers.map((peer) => this.#startPeer(peer, this.#introduction!));

@@ -31,6 +31,11 @@ export class OwnTools {
     return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
   }
 
+  /** By which name the client knows an own tool. Settles nothing: before it was told one, it knows none. */
+  nameOf(connection: Connection, tool: string): string {
+    return this.#names.get(connection)?.given(tool) ?? tool;
+  }
+
   /** An answer to tools/list, as this client gets it. */
   listed(connection: Connection, frame: Success): Buffer {
     const page = isJson(frame.bytes) ? toolsIn(frame) : undefined;

@@ -67,7 +67,7 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#options = options;
     this.#rider = options.rider;
     this.#target = new HttpTarget(options.upstream.url, options.upstream.headers);
-    this.#clients = new HttpClients(options);
+    this.#clients = new HttpClients({ ...options, nameOf: (connection, tool) => this.#own.nameOf(connection, tool) });
     this.#own = new OwnTools(options.rider, this.#catalog, (params, like) => this.#ask(this.#exchanges.get(like)!, params));
   }
 

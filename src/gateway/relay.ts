@@ -286,6 +286,7 @@ export class Relay {
       ...(client && { client }),
       ...(session !== undefined && { session }),
       profile: profile(client),
+      nameOf: (tool) => this.#own.nameOf(connection, tool),
     };
     this.#identity = identity;
     this.#connection = connection;

@@ -42,6 +42,8 @@ export type Connection = {
   /** The conversation that the client named: HTTP header `earpiece-conversation`, or what the gateway was started with. */
   readonly session?: string;
   readonly profile: Profile;
+  /** By which name the client knows a tool of ours, as far as that is settled: see `OwnNames`. */
+  readonly nameOf?: (tool: string) => string;
 };
 
 /** A tool in MCP's JSON, as it stands in tools/list. */

@@ -49,6 +49,8 @@ export type ConversationOptions = {
   readonly points?: readonly ContactPoint[];
   /** The model can call `get_notifications`. */
   readonly pulls?: boolean;
+  /** By which name the model knows a tool of ours: another server of its host may have one of that name. */
+  readonly nameOf?: (tool: string) => string;
   /** Our other tools that it can call. Default: as whoever carried to it last said. */
   readonly has?: readonly string[];
   /** Overrides the policy's view. */
@@ -96,6 +98,7 @@ export type Refusal = {
 };
 
 const PRESENCE_EVERY_MS = 30_000;
+const PULL = 'get_notifications';
 const TRIES = 8;
 /** So often lines are rendered for one plan; what would still be new to it then waits, or is summarized. */
 const ROUNDS = 4;
@@ -246,7 +249,7 @@ export class Conversation {
     );
     if (made.closings.length > 0) await this.inbox.store.append(this.log, made.closings);
     const format = this.options.view ?? this.policy().view;
-    return { text: signalText(format === 'signal_ja' ? 'signal_ja' : 'signal_en', waiting), waiting };
+    return { text: signalText(format === 'signal_ja' ? 'signal_ja' : 'signal_en', waiting, this.#pulls || undefined), waiting };
   }
 
   /** The interrupts that hold the gate up; empty when it is down. */
@@ -435,6 +438,11 @@ export class Conversation {
     return { known, points: this.options.points ?? [], turnsSince, mutes, ...(tools === undefined ? {} : { tools }) };
   }
 
+  get #pulls(): string | false {
+    const { pulls, nameOf } = this.options;
+    return pulls === true && (nameOf?.(PULL) ?? PULL);
+  }
+
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {
     const tellMark = !this.#told && !(await this.presence())?.told;
     const view = render(format, {
@@ -442,7 +450,7 @@ export class Conversation {
       rest: made.rest,
       mark: await this.#markText(),
       tellMark,
-      pulls: this.options.pulls ?? false,
+      pulls: this.#pulls,
       maxItemChars: policy.maxItemChars,
       timeZone: this.inbox.timeZone,
     });
@@ -499,7 +507,7 @@ export class Conversation {
       },
     );
     const { view } = await this.#render(lines, policy, format);
-    return { ...view, text: gateText(format, { view, pulls: this.options.pulls ?? false }) };
+    return { ...view, text: gateText(format, { view, pulls: this.#pulls }) };
   }
 
   /** The text that this same set of interrupts was refused with before, if it was. */

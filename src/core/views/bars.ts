@@ -12,7 +12,7 @@ export type Bar = { readonly what: string; readonly value: number; readonly bar:
 export const SHOWN: Omit<ViewInput, 'lines'> = {
   mark: 'k7f3',
   tellMark: false,
-  pulls: true,
+  pulls: 'get_notifications',
   maxItemChars: 2_000,
   timeZone: 'UTC',
 };

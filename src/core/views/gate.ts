@@ -1,12 +1,12 @@
 import type { SentView, ViewName } from '../records.ts';
 import { PREAMBLE } from './markdown.ts';
-import { SIGNALS } from './signal.ts';
+import { signalTexts } from './signal.ts';
 
-/** `view`: the interrupts that hold the call back, as they were rendered for this conversation. */
-export type GateInput = { readonly view: SentView; readonly pulls: boolean };
+/** `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`. */
+export type GateInput = { readonly view: SentView; readonly pulls: string | false };
 
 const REFUSED = 'this call was not made, an interrupt came first: ';
-const LOWERED_BY_PULL = 'Calls are made again after get_notifications has been called.';
+const loweredBy = (pulls: string): string => `Calls are made again after ${pulls} has been called.`;
 
 /**
  * The answer to a call that was not made because an interrupt is unread: states that, shows the interrupts (who asks, what,
@@ -14,8 +14,8 @@ const LOWERED_BY_PULL = 'Calls are made again after get_notifications has been c
  * The signal views have the third seed's text, which the model is to find instead of any result.
  */
 export function gateText(format: ViewName, { view, pulls }: GateInput): string {
-  if (format === 'signal_en' || format === 'signal_ja') return SIGNALS[format].interrupt;
-  const then = pulls ? LOWERED_BY_PULL : undefined;
+  if (format === 'signal_en' || format === 'signal_ja') return signalTexts(format, pulls || undefined).interrupt;
+  const then = pulls === false ? undefined : loweredBy(pulls);
   if (view.format === 'json' && view.text.endsWith('}')) {
     const stated = view.text.replace('"note":"', (note) => note + REFUSED);
     return then === undefined ? stated : `${stated.slice(0, -1)},"then":${JSON.stringify(then)}}`;

@@ -83,7 +83,7 @@ function repeated(format: ViewName): string {
 function refused(format: ViewName): string[] {
   const view = render(format, { ...SHOWN, lines: [cancel] });
   return [
-    section('the gate', gateText(format, { view, pulls: true })),
+    section('the gate', gateText(format, { view, pulls: 'get_notifications' })),
     section('the gate, no tool that lowers it', gateText(format, { view, pulls: false })),
   ];
 }

@@ -53,6 +53,6 @@ export const render: Render = (format, input) => {
   return { format, items, text, ...(repeated > 0 ? { repeated: true as const } : {}) };
 };
 
-function signal(format: 'signal_en' | 'signal_ja', { lines, rest }: ViewInput): SentView {
-  return { format, items: [], text: signalText(format, lines.length > 0 || totalOf(rest) > 0) };
+function signal(format: 'signal_en' | 'signal_ja', { lines, rest, pulls }: ViewInput): SentView {
+  return { format, items: [], text: signalText(format, lines.length > 0 || totalOf(rest) > 0, pulls || undefined) };
 }

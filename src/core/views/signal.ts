@@ -4,20 +4,25 @@
  */
 export type SignalTexts = { readonly none: string; readonly waiting: string; readonly interrupt: string };
 
-/** What the field `notification` says, which is always there. */
-export const signalText = (format: 'signal_en' | 'signal_ja', waiting: boolean): string =>
-  waiting ? SIGNALS[format].waiting : SIGNALS[format].none;
+const PULL = 'get_notifications';
 
-export const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', SignalTexts>> = {
-  signal_ja: {
+/** What the field `notification` says, which is always there. `pulls`: by which name the model knows the tool. */
+export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, pulls: string = PULL): string {
+  const texts = signalTexts(format, pulls);
+  return waiting ? texts.waiting : texts.none;
+}
+
+export const signalTexts = (format: 'signal_en' | 'signal_ja', pulls: string = PULL): SignalTexts => SIGNALS[format](pulls);
+
+const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => SignalTexts>> = {
+  signal_ja: (pulls) => ({
     none: '通知はありません',
-    waiting: '【重要】通知があります。get_notifications を呼び出して確認してください。',
-    interrupt: '通知があります。\n\n1. get_notifications() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください',
-  },
-  signal_en: {
+    waiting: `【重要】通知があります。${pulls} を呼び出して確認してください。`,
+    interrupt: `通知があります。\n\n1. ${pulls}() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください`,
+  }),
+  signal_en: (pulls) => ({
     none: 'No notifications',
-    waiting: '[Important] There are notifications. Call get_notifications to read them.',
-    interrupt:
-      'There are notifications.\n\n1. Call get_notifications() for the details\n2. Follow the instructions of the notifications',
-  },
+    waiting: `[Important] There are notifications. Call ${pulls} to read them.`,
+    interrupt: `There are notifications.\n\n1. Call ${pulls}() for the details\n2. Follow the instructions of the notifications`,
+  }),
 };

@@ -9,8 +9,8 @@ export type ViewInput = {
   readonly mark: string;
   /** The mark's meaning has not been told in this conversation: the frame says it, once. */
   readonly tellMark: boolean;
-  /** Where the model finds what was summarized: the tool, or the command line. */
-  readonly pulls: boolean;
+  /** Where the model finds what was summarized: the name by which it knows `get_notifications`; false: the command line. */
+  readonly pulls: string | false;
   readonly maxItemChars: number;
   /** IANA name of the zone in which times are shown; the composition root decides. */
   readonly timeZone: string;

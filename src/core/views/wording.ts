@@ -106,13 +106,13 @@ export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
 /** Told once a conversation, behind the mark. */
 export const MEANING_OF_MARK = '; genuine only with this mark';
 
-export function restOf(rest: Rest | undefined, pulls: boolean): string | undefined {
+export function restOf(rest: Rest | undefined, pulls: string | false): string | undefined {
   const total = totalOf(rest);
   if (rest === undefined || total === 0) return undefined;
   const named = rest.bySource.slice(0, SOURCES_IN_REST).map((r) => `${r.count} ${neutralizeKind(r.source)} (${r.level})`);
   const others = rest.bySource.slice(SOURCES_IN_REST).reduce((sum, r) => sum + r.count, 0);
   const what = [...named, ...(others > 0 ? [`${others} from other sources`] : [])].join(', ');
-  return `${total} more: ${what}; read with ${pulls ? 'get_notifications' : '`earpiece inbox`'}`;
+  return `${total} more: ${what}; read with ${pulls === false ? '`earpiece inbox`' : pulls}`;
 }
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;

@@ -16,7 +16,11 @@ const says = (...args: string[]): string =>
     env: { HOME: home },
   });
 
+const read = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
+
 verifies('bus:checked', 'the example of docs/subscribers.md is right, and makes of its events what the page shows', () => {
   expect(says('check', 'build.toml')).toBe('build.toml is fine\n');
-  expect(says('test', 'build.toml', 'events.json')).toBe(readFileSync(join(import.meta.dirname, 'output.txt'), 'utf8'));
+  expect(says('check', 'repeated_failures.toml')).toBe('repeated_failures.toml is fine\n');
+  expect(says('test', 'build.toml', 'events.json')).toBe(read('output.txt'));
+  expect(says('test', 'repeated_failures.toml', 'failures.ndjson')).toBe(read('failures-output.txt'));
 });

@@ -25,12 +25,12 @@ export const EVENT_TYPES = {
   },
   'tool.call.failure': {
     severity: 'error',
-    payload: ['tool_name', 'call_id', 'error_type', 'error_message', 'retry_count?'],
+    payload: ['tool_name', 'call_id', 'error_type', 'error_message', 'retry_count?', 'failures?'],
     what: 'a tool has failed',
   },
   'tool.call.timeout': {
     severity: 'warning',
-    payload: ['tool_name', 'call_id', 'timeout_ms|timeout_seconds', 'error_type?', 'error_message?', 'retry_count?'],
+    payload: ['tool_name', 'call_id', 'timeout_ms|timeout_seconds', 'error_type?', 'error_message?', 'retry_count?', 'failures?'],
     what: 'a tool has not answered in time',
   },
   'tool.batch.complete': {

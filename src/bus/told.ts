@@ -9,7 +9,7 @@ import type { Subscriber } from './subscriber.ts';
 export type Told = Map<string, number>;
 
 /** What differs from call to call without being news: failures that read the same are one detail. */
-const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'timestamp']);
+const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** What reads the same is the same. A message that is made of the data says no more than these. */
 function detailOf(type: string, message: string | undefined, data: Json): string {

@@ -19,6 +19,7 @@ it('a failure', () => {
         error_type: 'error',
         error_message: 'no such vault',
         retry_count: 0,
+        failures: 1,
         duration_ms: 20,
         message: '`vault_search` failed: no such vault',
       },
@@ -44,6 +45,17 @@ it('the same call that fails again says how often it did, within its turn', () =
   expect(calls.ended({ ...call, args: {} }, failed('x'), 1)[0]?.data?.['retry_count']).toBe(0);
   calls.begin();
   expect(retries()).toBe(0);
+});
+
+it('a tool that fails again says how often in a row, whatever it was called with', () => {
+  const calls = new ToolCalls();
+  const ended = (end: CallEnd, more: object = {}): unknown => calls.ended({ ...call, ...more }, end, 1)[0]?.data?.['failures'];
+  expect([ended(failed('x')), ended(failed('y'), { args: {} }), ended(failed('', { type: 'timeout' }))]).toEqual([1, 2, 3]);
+  expect(ended(failed('x'), { name: 'other' })).toBe(1);
+  ended({ kind: 'success', resultLength: 1 });
+  expect([ended(failed('x')), ended(failed('x'))]).toEqual([1, 2]);
+  calls.begin();
+  expect(ended(failed('x'))).toBe(1);
 });
 
 it('a long error keeps its beginning and its end, in 300 characters', () => {

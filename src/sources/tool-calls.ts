@@ -19,13 +19,16 @@ const END_CHARS = 100;
 /** Longer arguments are left out of the event. */
 const ARGUMENT_CHARS = 2_000;
 
-/** The calls of one turn, so that a call that fails again says how often it did. */
+/** The calls of one turn, so that a call that fails again says how often it did, and a tool how often in a row. */
 export class ToolCalls {
   readonly #failed = new Map<string, number>();
+  /** Of each tool: how often in a row. */
+  readonly #inARow = new Map<string, number>();
   count = 0;
 
   begin(): void {
     this.#failed.clear();
+    this.#inARow.clear();
     this.count = 0;
   }
 
@@ -42,7 +45,8 @@ export class ToolCalls {
   ended({ id, name, args }: ToolUse, end: CallEnd, durationMs: number): readonly Seen[] {
     if (end.kind === 'interrupted') return [];
     const call = { tool_name: name, call_id: id };
-    if (end.kind === 'success')
+    if (end.kind === 'success') {
+      this.#inARow.delete(name);
       return [
         seen(`\`${name}\` answered after ${plainDuration(durationMs)}`, {
           type: 'tool.call.success',
@@ -50,10 +54,13 @@ export class ToolCalls {
           data: { ...call, duration_ms: durationMs, result_length: end.resultLength },
         }),
       ];
+    }
     const { type, message, timeoutMs = durationMs } = end.failure;
     const same = `${name} ${JSON.stringify(args)}`;
     const retries = this.#failed.get(same) ?? 0;
     this.#failed.set(same, retries + 1);
+    const failures = (this.#inARow.get(name) ?? 0) + 1;
+    this.#inARow.set(name, failures);
     const words = middleCut(message);
     if (type === 'timeout')
       return [
@@ -67,6 +74,7 @@ export class ToolCalls {
             timeout_ms: timeoutMs,
             timeout_seconds: Math.round(timeoutMs / 100) / 10,
             retry_count: retries,
+            failures,
           },
         }),
       ];
@@ -79,6 +87,7 @@ export class ToolCalls {
           error_type: type,
           error_message: words === '' ? type : words,
           retry_count: retries,
+          failures,
           duration_ms: durationMs,
         },
       }),

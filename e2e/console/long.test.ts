@@ -94,6 +94,26 @@ verifies('console:long', 'scrolled up it goes back to the first word, and what i
   await page.close();
 });
 
+verifies(
+  'console:history',
+  'a fork shows what it was forked from, to the word at which it was, and what it is told itself',
+  async () => {
+    await using small = await Stage.open(browser);
+    const { agent } = await small.agent('shop/coder#main', [{ text: 'Good morning.' }, { text: 'Later.' }]);
+    await agent.send('Hello.');
+    const { conversation: name } = await small.ear.fork(small.ear.conversation('shop/coder#main'), { to: 'side' });
+    await agent.send('Not in the fork.');
+    await small.ear.queue('shop/coder#side', { kind: 'ci.side', message: 'for the fork' });
+    const page = await small.page();
+    await page.goto(conversation(small, 'shop/coder', name));
+    await staged(page, 'ci.side').waitFor();
+    await page.getByText('forked from #main: what stands above is its').waitFor();
+    await page.getByText('Good morning.').waitFor();
+    expect(await page.getByText('Not in the fork.').count()).toBe(0);
+    await page.close();
+  },
+);
+
 verifies('console:long', 'what another conversation took, and what was delivered long ago, does not wait', async () => {
   await using small = await Stage.open(browser);
   const { ear } = small;

@@ -56,10 +56,11 @@ export function useTalk(log: string, conversation: string): Talk {
     let over = false;
     setState(START);
     const address = `${log}#${conversation}`;
-    const add = (more: readonly Stored[], heard: readonly NotificationView[] = []): void => {
+    // A page of history has what a fork was forked from, too; the stream has whatever comes.
+    const add = (more: readonly Stored[], heard: readonly NotificationView[] = [], history = false): void => {
       if (over) return;
       setState((now) => {
-        const own = more.filter((record) => concerns(record, conversation));
+        const own = history ? more : more.filter((record) => concerns(record, conversation));
         const records = merged(now.records, own);
         // Lists may be older than records that came meanwhile: those are applied again on top.
         const known =
@@ -110,7 +111,7 @@ export function useTalk(log: string, conversation: string): Talk {
       try {
         const page = await client.records(address, { newest: true, limit: PAGE });
         const [open, recent] = await Promise.all([listOpen(), client.notifications({ log, conversation, limit: LISTED })]);
-        add(page.items, [...open.items, ...recent.items]);
+        add(page.items, [...open.items, ...recent.items], true);
         settle(open, page.head);
         if (!over) setState((now) => ({ ...now, loading: false, before: page.next, unknown: false }));
       } catch (error) {

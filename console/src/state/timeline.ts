@@ -309,7 +309,7 @@ function markOf(body: Stored['body']): string | undefined {
     case 'carrier_redacted':
       return `the provider refused the request with these notifications; one line stands in their place: ${text(loose['reason'])}`;
     case 'conversation_forked':
-      return 'forked from here';
+      return `forked from #${text(loose['from'])}: what stands above is its`;
     case 'conversation_imported':
       return 'imported';
     case 'compaction':

@@ -1106,6 +1106,22 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
+      what: 'a name and a password in its address',
+      args: ['agents', '--server', 'http://me:hunter2@127.0.0.1:4747'],
+      env: { EARPIECE_TOKEN: 'ep_x' },
+      ...usage(
+        '--server has a name or a password in it, which would be ignored; write http://127.0.0.1:4747, and the token into EARPIECE_TOKEN',
+      ),
+    },
+    {
+      what: 'a token that was copied with more than itself',
+      args: ['agents', '--server', 'http://127.0.0.1:4747'],
+      env: { EARPIECE_TOKEN: 'ep_x ep_y' },
+      ...usage(
+        'EARPIECE_TOKEN holds what no token has (blanks, line breaks, other letters); give it what earpiece token create printed',
+      ),
+    },
+    {
       what: 'a server that does not run',
       given: 'a port where nobody listens',
       args: ['send', '--to', 'coder', '--server', 'http://127.0.0.1:{port}', 'x'],

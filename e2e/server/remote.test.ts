@@ -1,5 +1,9 @@
 /** The command line with `--server`: it says of a server what it says of the database. */
-import { expect, it } from 'vitest';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/cli/version.ts';
+import { createClient } from '../../src/client/index.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from '../cli/shell.ts';
 import { Stage } from './stage.ts';
@@ -112,3 +116,140 @@ it('says what is wrong, with the exit code of its kind', async () => {
 
 /** Ages and the moment of a command differ between two runs. */
 const withoutAges = (text: string): string => text.replaceAll(/\d+ s ago/gu, '… ago').replaceAll(/ends in \S+/gu, 'ends in …');
+
+describe('what stands between, or in its place,', () => {
+  proves('server:cli');
+  const others: Server[] = [];
+  afterEach(() => {
+    for (const other of others.splice(0)) {
+      other.closeAllConnections();
+      other.close();
+    }
+  });
+  const other = async (answer: RequestListener): Promise<string> => {
+    const made = createServer(answer);
+    others.push(made);
+    await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
+  };
+  const json =
+    (text: string): RequestListener =>
+    (_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(text);
+    };
+
+  it.each<[string, RequestListener, string]>([
+    [
+      'a page',
+      (_q, r) => r.end('<h1>hello</h1>'),
+      '{url}/api/session answers something else; is this the address of an earpiece server?',
+    ],
+    [
+      'an error page',
+      (_q, r) => r.writeHead(502).end('x'),
+      '{url}/api/session answered 502 without saying why; is this the address of an earpiece server?',
+    ],
+    ['JSON of another program', json('{"hello":1}'), '{url} answers, and is no earpiece server; look at its address'],
+    [
+      'half of an answer',
+      json('{"hel'),
+      '{url}/api/session answered with what is no JSON; is this the address of an earpiece server?',
+    ],
+    [
+      'a redirect',
+      (_q, r) => r.writeHead(301, { location: 'https://example.com/' }).end(),
+      '{url} leads elsewhere, and a token goes nowhere else; write the address it leads to',
+    ],
+    [
+      'a connection that breaks',
+      (_q, r) => r.destroy(),
+      '{url} cannot be reached (UND_ERR_SOCKET); is earpiece serve running there?',
+    ],
+  ])('%s: one line, exit code 1', async (_what, answer, said) => {
+    await using shell = new WithToken();
+    shell.token = 'ep_x';
+    const url = await other(answer);
+    const ran = await shell.run(['agents', '--server', url]);
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: `earpiece: ${said.replaceAll('{url}', url)}\n` });
+  });
+
+  it('TLS where there is none, and a name that nobody knows', async () => {
+    await using shell = new WithToken();
+    shell.token = 'ep_x';
+    const url = (await other(json('{}'))).replace('http:', 'https:');
+    expect((await shell.run(['agents', '--server', url])).stderr).toMatch(
+      /^earpiece: https:.* cannot be reached: it does not speak TLS \(ERR_SSL_WRONG_VERSION_NUMBER\); write http:\/\/ in its place\n$/u,
+    );
+    expect((await shell.run(['agents', '--server', 'http://server.invalid'])).stderr).toMatch(
+      /^earpiece: http:\/\/server\.invalid cannot be reached: no machine of that name is known \((ENOTFOUND|EAI_AGAIN)\)\n$/u,
+    );
+  });
+
+  it('a server of another version, that does not know what it is asked: both are named', async () => {
+    await using shell = new WithToken();
+    shell.token = 'ep_x';
+    const url = await other((request, response) => {
+      if (request.url === '/api/session') {
+        json(JSON.stringify({ who: { id: 'x' }, version: '9.9.9' }))(request, response);
+        return;
+      }
+      response.writeHead(404, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ code: 'no_such_route', status: 404, detail: 'there is nothing here' }));
+    });
+    const { code, stderr } = await shell.run(['agents', '--server', url]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `earpiece: there is nothing here (the server is earpiece 9.9.9, this is ${VERSION})\n`,
+    });
+  });
+
+  it('who answers late is not waited for without end', async () => {
+    const url = await other(() => {});
+    const client = createClient({ url, token: 'ep_x', timeoutMs: 50 });
+    await expect(client.agents()).rejects.toThrow(`${url} did not answer in time; is it busy, or something else?`);
+    await expect(client.receipt('n1', { waitS: 0.05 })).rejects.toThrow('did not answer in time');
+  });
+
+  it('a server that is down for a while: whoever waits for a receipt goes on waiting', async () => {
+    await using shell = new WithToken();
+    await using stage = await Stage.open({ db: shell.db });
+    shell.token = stage.token;
+    const waiting = shell.run(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', '--server', stage.at.url, 'x']);
+    await stage.inbox.store.changed(0, { withinMs: 30_000 });
+    await stage.server.stop();
+    await (await stage.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' }))?.confirm();
+    const again = await Stage.open({ db: shell.db, port: Number(new URL(stage.at.url).port) });
+    expect(await waiting).toEqual({ code: 0, stdout: 'n1  queued for shop/coder; delivered\n', stderr: '' });
+    await again[Symbol.asyncDispose]();
+  }, 60_000);
+
+  it('a server that stays away: it is queued all the same, and that is said', async () => {
+    await using shell = new WithToken();
+    await using stage = await Stage.open({ db: shell.db });
+    shell.token = stage.token;
+    const waiting = shell.run([
+      'send',
+      '--to',
+      'coder',
+      '--id',
+      'n1',
+      '--wait',
+      'delivered',
+      '--timeout',
+      '3s',
+      '--server',
+      stage.at.url,
+      'x',
+    ]);
+    await stage.inbox.store.changed(0, { withinMs: 30_000 });
+    await stage.server.stop();
+    const { code, stdout, stderr } = await waiting;
+    expect({ code, stdout: stdout.replace(stage.at.url, '{url}'), stderr }).toEqual({
+      code: 3,
+      stdout:
+        'n1  queued for shop/coder; whether it is delivered is not known: {url} cannot be reached; is earpiece serve running there?\n',
+      stderr: '',
+    });
+  }, 60_000);
+});

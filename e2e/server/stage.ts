@@ -16,6 +16,8 @@ export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
   readonly policy?: Partial<Policy>;
   /** Each event that comes in is one notification. */
   readonly emits?: boolean;
+  /** Default: any that is free. */
+  readonly port?: number;
 };
 
 const emitterOn = (inbox: Inbox): Emitter => ({
@@ -53,7 +55,7 @@ export class Stage implements AsyncDisposable {
 
   static async open(options: StageOptions = {}): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-server-'));
-    const { db = join(folder, 'e.db'), policy, emits = false, ...rest } = options;
+    const { db = join(folder, 'e.db'), policy, emits = false, port = 0, ...rest } = options;
     const clock = { ahead: 0 };
     const inbox = new Inbox({
       store: await openStore(db, { clock: { now: () => Date.now() + clock.ahead } }),
@@ -70,7 +72,7 @@ export class Stage implements AsyncDisposable {
       log: (line) => logged?.push(line),
       ...rest,
     });
-    const at = await server.listen({ port: 0 });
+    const at = await server.listen({ port });
     const { token } = await server.tokens.create({ kind: 'admin', name: 'tests' });
     const client = createClient({ url: at.url, token });
     return new Stage({ folder, inbox, server, at, reported: reported ?? [], logged: logged ?? [], client, token, clock });

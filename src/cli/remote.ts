@@ -4,7 +4,7 @@
  */
 import { createClient, type ApiError, type Client, type StreamOptions } from '../client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
-import type { NotificationView, QueuedReply, StoryItem } from '../core/api.ts';
+import type { NotificationView, QueuedReply, ReceiptReply, StoryItem } from '../core/api.ts';
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
@@ -14,6 +14,7 @@ import type { Queued, RECEIPTS, Why } from '../inbox/index.ts';
 import { addressIn, untilStopped, type Scope } from './context.ts';
 import { EXIT } from './exit.ts';
 import { complain, plain } from './terminal.ts';
+import { VERSION } from './version.ts';
 
 type ReceiptName = (typeof RECEIPTS)[number];
 
@@ -28,18 +29,41 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
       'bad_argument',
       `--server ${JSON.stringify(url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
     );
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new EarpieceError(
+      'bad_argument',
+      `--server has a name or a password in it, which would be ignored; write ${parsed.origin}, and the token into EARPIECE_TOKEN`,
+    );
   const token = process.env['EARPIECE_TOKEN']?.trim();
   if (!token)
     throw new EarpieceError(
       'bad_argument',
       '--server needs a token in EARPIECE_TOKEN; where the server runs, make one: earpiece token create --kind project --name <name>',
     );
+  if (!/^[\x21-\x7e]{1,200}$/u.test(token))
+    throw new EarpieceError(
+      'bad_argument',
+      'EARPIECE_TOKEN holds what no token has (blanks, line breaks, other letters); give it what earpiece token create printed',
+    );
+  const { config } = readConfig({ cwd: process.cwd(), env: process.env });
+  const client = createClient({ url: parsed.origin, token, timeoutMs: TIMEOUT_MS });
+  let there: string | undefined;
   try {
-    const { config } = readConfig({ cwd: process.cwd(), env: process.env });
-    return await work({ client: createClient({ url: parsed.origin, token }), config });
+    there = await versionOf(client);
+    return await work({ client, config });
   } catch (error) {
-    throw isApiError(error) ? ours(error) : error;
+    throw isApiError(error) ? ours(error, there) : error;
   }
+}
+
+/** How long the head of an answer may be in coming. */
+const TIMEOUT_MS = 20_000;
+
+/** Of the server; throws where something else answers in its place. */
+async function versionOf(client: Client): Promise<string> {
+  const { version, who }: { readonly version?: unknown; readonly who?: unknown } = await client.session();
+  if (typeof version === 'string' && typeof who === 'object') return version;
+  throw new EarpieceError('upstream', `${client.url} answers, and is no earpiece server; look at its address`);
 }
 
 const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
@@ -52,7 +76,10 @@ const OURS: Readonly<Record<string, ErrorCode>> = {
   not_earpiece: 'upstream',
   internal: 'upstream',
   stopping: 'upstream',
+  too_many_streams: 'upstream',
 };
+/** What a server of another version answers to what it does not know. */
+const UNKNOWN_THERE: ReadonlySet<string> = new Set(['no_such_route', 'method_not_allowed', 'bad_argument']);
 const PASSED_ON: ReadonlySet<string> = new Set([
   'bad_address',
   'bad_notification',
@@ -62,15 +89,21 @@ const PASSED_ON: ReadonlySet<string> = new Set([
   'nobody_there',
   'store_unavailable',
   'store_refused',
+  'store_corrupt',
   'store_full',
+  'conflict',
+  'timeout',
+  'upstream',
 ] satisfies ErrorCode[]);
 
-const ours = (error: ApiError): EarpieceError =>
-  new EarpieceError(
+function ours(error: ApiError, there: string | undefined): EarpieceError {
+  const other = there !== undefined && there !== VERSION && UNKNOWN_THERE.has(error.code);
+  return new EarpieceError(
     PASSED_ON.has(error.code) ? (error.code as ErrorCode) : (OURS[error.code] ?? 'bad_argument'),
-    error.code === 'unauthorized' ? `EARPIECE_TOKEN: ${error.message}` : error.message,
+    `${error.code === 'unauthorized' ? 'EARPIECE_TOKEN: ' : ''}${error.message}${other ? ` (the server is earpiece ${plain(there)}, this is ${VERSION})` : ''}`,
     { cause: error, retryable: error.retryable },
   );
+}
 
 export type Waited = { readonly receipt: string; readonly code: number; readonly said: string };
 
@@ -91,6 +124,7 @@ const queuedOf = ({ kind, id, into, to }: QueuedReply): Queued =>
     : { kind, id: id as NotificationId, to };
 
 const ASK_EVERY_S = 30;
+const AGAIN_MS = 500;
 
 async function wait(
   client: Client,
@@ -102,7 +136,18 @@ async function wait(
   for (const log of logs) {
     for (;;) {
       const left = deadline - performance.now();
-      const now = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
+      let now: ReceiptReply;
+      try {
+        now = await client.receipt(id, { log, until, waitS: Math.max(0, Math.min(ASK_EVERY_S, left / 1_000)) });
+      } catch (error) {
+        // It is queued, whatever happens: a server that is started again is asked again.
+        if (!isApiError(error)) throw error;
+        if (error.retryable && left > AGAIN_MS) {
+          await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? AGAIN_MS));
+          continue;
+        }
+        return { receipt: 'queued', code: EXIT.waited.code, said: `; whether it is ${until} is not known: ${error.message}` };
+      }
       if (now.reached) break;
       if (now.settled)
         return { receipt: now.receipt, code: EXIT.ended.code, said: `; it ended ${plain(now.receipt)} and not ${until}` };

@@ -53,7 +53,7 @@ import type { Json } from '../core/json.ts';
 import type { Action, Deliver, Level, NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
 import type { TaskExecution, TaskPriority, TaskStatus } from '../core/task.ts';
-import { errorOf, unreachable } from './problem.ts';
+import { errorOf, notEarpiece, unreachable } from './problem.ts';
 import { records, type StreamOptions } from './stream.ts';
 
 export type ClientOptions = {
@@ -61,6 +61,8 @@ export type ClientOptions = {
   readonly url?: string;
   readonly token?: string;
   readonly fetch?: typeof fetch;
+  /** How long an answer may be in coming, beside what a call itself waits for. Default: as long as `fetch` lets it. */
+  readonly timeoutMs?: number;
 };
 
 type Call = { readonly signal?: AbortSignal };
@@ -244,38 +246,63 @@ export type CallOptions = Call & {
   readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** So long the server may wait before it answers. */
+  readonly forMs?: number;
+  /** A status whose answer is one all the same. */
+  readonly alsoStatus?: number;
 };
 
 export function createClient(options: ClientOptions = {}): Client {
   const url = (options.url ?? '').replace(/\/+$/u, '');
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => globalThis.fetch(...args));
-  const { token } = options;
+  const { token, timeoutMs } = options;
 
-  const request = async (path: string, init: RequestInit): Promise<Response> => {
+  const request = async (path: string, { forMs = 0, ...init }: RequestInit & { forMs?: number }): Promise<Response> => {
     const headers = new Headers(init.headers);
     // A page of another site cannot send this header, so the server knows that the page is its own.
     headers.set('x-earpiece', '1');
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    const late = new AbortController();
+    const signal = init.signal == null ? late.signal : AbortSignal.any([init.signal, late.signal]);
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => late.abort(new DOMException('no answer', 'TimeoutError')), timeoutMs + forMs);
     try {
-      return await send(`${url}${path}`, { ...init, headers, credentials: 'same-origin', redirect: 'error' });
+      return await send(`${url}${path}`, { ...init, signal, headers, credentials: 'same-origin', redirect: 'error' });
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw unreachable(url === '' ? 'the server' : url, error);
+    } finally {
+      // Of a stream only the head is waited for.
+      clearTimeout(timer);
     }
   };
 
-  const call = async <T>(method: string, path: string, { query, body, headers, signal }: CallOptions = {}): Promise<T> => {
+  const call = async <T>(
+    method: string,
+    path: string,
+    { query, body, headers, signal, forMs = 0, alsoStatus }: CallOptions = {},
+  ): Promise<T> => {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value));
     const response = await request(`${path}${search.size === 0 ? '' : `?${search.toString()}`}`, {
       method,
+      forMs,
       headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    if (!response.ok) throw await errorOf(response);
-    if (!response.headers.get('content-type')?.includes('json')) throw await errorOf(response);
-    return (await response.json()) as T;
+    const isJson = /\bjson\b/u.test(response.headers.get('content-type') ?? '');
+    if (!(response.ok || response.status === alsoStatus) || !isJson) throw await errorOf(response);
+    try {
+      return (await response.json()) as T;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw error instanceof SyntaxError
+        ? notEarpiece(response, 'answered with what is no JSON', { cause: error })
+        : unreachable(url === '' ? 'the server' : url, error);
+    }
   };
 
   const once = (key: string | undefined): Pick<CallOptions, 'headers'> =>
@@ -286,7 +313,7 @@ export function createClient(options: ClientOptions = {}): Client {
   return {
     url,
     call,
-    health: (options = {}) => call('GET', '/healthz', of(options)),
+    health: (options = {}) => call('GET', '/healthz', { alsoStatus: 503, ...of(options) }),
     logIn: (by) => call('POST', '/api/session', { body: by }),
     session: (options = {}) => call('GET', '/api/session', of(options)),
     logOut: async () => void (await call('DELETE', '/api/session')),
@@ -316,7 +343,11 @@ export function createClient(options: ClientOptions = {}): Client {
     read: (which, { log, ...options } = {}) => call('POST', `${id(which)}/read`, { query: { log }, ...of(options) }),
     requeue: (which, { log, ...options } = {}) => call('POST', `${id(which)}/requeue`, { query: { log }, ...of(options) }),
     receipt: (which, { log, until, waitS, ...options } = {}) =>
-      call('GET', `${id(which)}/receipt`, { query: { log, until, wait: waitS }, ...of(options) }),
+      call('GET', `${id(which)}/receipt`, {
+        query: { log, until, wait: waitS },
+        forMs: (waitS ?? 0) * 1_000,
+        ...of(options),
+      }),
 
     emit: (events, options = {}) => {
       const several = Array.isArray(events);

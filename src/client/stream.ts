@@ -1,7 +1,7 @@
 /** The stream of records, over as many connections as it takes: none is missed and none comes twice. */
 import { createParser } from 'eventsource-parser';
 import type { Stored } from '../core/records.ts';
-import { ApiError, errorOf, unreachable } from './problem.ts';
+import { ApiError, errorOf, notEarpiece, unreachable } from './problem.ts';
 
 export type StreamQuery = {
   readonly log?: string;
@@ -49,6 +49,10 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
       const headers = { accept: 'text/event-stream', ...(after === undefined ? {} : { 'last-event-id': String(after) }) };
       const response = await connect(url, headers, until);
       if (!response.ok || response.body === null) throw await errorOf(response);
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+        void response.body.cancel().catch(() => undefined);
+        throw notEarpiece(response, 'answered with what is no stream');
+      }
       for await (const event of eventsOf(response.body, lost)) {
         if (event.kind === 'ready') {
           backoff = FIRST_BACKOFF_MS;
@@ -66,7 +70,8 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
     }
     if (signal?.aborted) return;
     const error = failure instanceof ApiError ? failure : unreachable('the stream', failure);
-    if (error.status >= 400 && error.status < 500 && error.status !== 429 && error.status !== 408) throw error;
+    if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
+      throw error;
     // Spread, so that a thousand clients of a server that was restarted do not come in one moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
     onState?.({ kind: 'away', error, againInMs });

@@ -113,7 +113,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'an argument too many',
       args: ['why', 'a', 'b', 'c'],
-      ...usage('too many arguments for "why". Expected 2 arguments but got 3: a, b, c (see earpiece help why)'),
+      ...usage('why takes at most 2 arguments, it was given: a, b, c; put quotes around what is one (see earpiece help why)'),
     },
     {
       what: 'a number that is none',

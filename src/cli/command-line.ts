@@ -20,6 +20,11 @@ export class CommandLine extends Command {
       .replace(/^error: /, '')
       .replace(/\n\(Did you mean one of (.*)\?\)$/, '; did you mean one of $1?')
       .replace(/\n\(Did you mean (.*)\?\)$/, '; did you mean $1?')
+      .replace(/^too many arguments for '(.*)'\. Expected (\d+) arguments? but got \d+: (.*?)\.?$/u, (_, command, most, given) =>
+        most === '0'
+          ? `${command} takes no arguments, it was given: ${given}`
+          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; put quotes around what is one`,
+      )
       .replace(/\.$/, '')
       .replaceAll("'", '"');
     const hint = options?.code === 'commander.unknownOption' && !what.includes('did you mean') ? this.#mistake : '';

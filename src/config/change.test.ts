@@ -95,6 +95,28 @@ describe('a setting is changed in a file', () => {
     expect(readFileSync(here.projectFile, 'utf8')).toBe('');
   });
 
+  test('a kind is let through though its whole source is off, in whatever file', async () => {
+    const off = '[conversation.notifications.kinds.mcp]\nenable = false # quiet\n';
+    const key = 'conversation.notifications.kinds.mcp.reconnected';
+    const here = world({ project: `${off}reconnected = false\n` });
+    await change(here, 'project', set(key, true));
+    expect(readFileSync(here.projectFile, 'utf8')).toBe(`${off}\n[conversation.notifications.kinds]\n"mcp.reconnected" = true\n`);
+    expect(says(here, key)).toMatch(/^true by project file/u);
+    const two = world({ project: '# ours\n', user: off });
+    await change(two, 'project', set(key, true));
+    expect(says(two, key)).toMatch(/^true by project file/u);
+    // Where nothing is off it stands as it was asked.
+    const on = world();
+    await change(on, 'user', set(key, true));
+    expect(readFileSync(on.userFile, 'utf8')).toBe('[conversation.notifications.kinds.mcp]\nreconnected = true\n');
+  });
+
+  test('two things that are wrong are put right at once', async () => {
+    const here = world({ project: 'view = "jsno"\nmin_level = "warn"\n' });
+    await change(here, 'project', set('view', 'json'), set('min_level', 'warning'));
+    expect(here.read().problems).toEqual([]);
+  });
+
   test('what it says already is not written', async () => {
     const here = world({ user: 'view = "xml" # mine\n' });
     utimesSync(here.userFile, 1, 1);

@@ -3,14 +3,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 import { checkConfigText, nodeAt } from './check.ts';
-import { editToml, type Plain } from './edit.ts';
+import { editToml, type Edit, type Plain } from './edit.ts';
 import { unknownSetting } from './explain.ts';
+import type { Layers } from './layers.ts';
 import { readConfig, type LoadOptions } from './load.ts';
 import { CONFIG_FILE, projectPlace, userConfigFile } from './places.ts';
 import { joinKey, piecesOf, splitKey } from './positions.ts';
 import { configError, formatProblem, type Problem } from './problems.ts';
 import { replaceFile } from './replace.ts';
-import type { AnySetting } from './schema.ts';
+import { SETTINGS, type AnySetting } from './schema.ts';
 import { readToml } from './toml.ts';
 import type { Read } from './values.ts';
 
@@ -53,30 +54,41 @@ export function configWriter(options: LoadOptions): ConfigWriter {
     problems: () => readConfig(options).problems.flatMap((each) => (each.file === undefined ? [] : [formatProblem(each)])),
     change: async (scope, asked) => {
       const file = fileOf(scope);
-      const changes = asked.map((each) => ({ key: each.key, value: valueOf(each, file), path: splitKey(each.key) ?? [] }));
+      const { layers } = readConfig(options).config;
+      const changes = asked.map((each): Change => {
+        const path = splitKey(each.key) ?? [];
+        const value = valueOf(each, file);
+        return { path, value, quoted: value === true && isOff(layers, path) };
+      });
       // The user's file may hold passwords; a project's is everybody's.
       const mode = scope === 'user' ? 0o600 : 0o644;
-      const written = await replaceFile(file, (text) => changes.reduce((so, each) => apply(so, each, file), text), { mode });
-      return { file, keys: changes.map(({ path }) => canonical(path)), written };
+      const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
+      return { file, keys: changes.map(({ path }) => joinKey(canonical(path))), written };
     },
   };
 }
 
-type Change = { readonly path: readonly string[]; readonly value: Plain | undefined };
+type Change = {
+  readonly path: readonly string[];
+  readonly value: Plain | undefined;
+  /** A kind whose whole source is off is let through by the quoted form alone. */
+  readonly quoted: boolean;
+};
 
-/** Every spelling of the setting that the file has, so that they do not contradict each other; else the one that was asked. */
-function apply(text: string, { path, value }: Change, file: string): string {
-  const key = canonical(path);
-  const spelled = piecesOf(text).flatMap((piece) =>
-    piece.kind === 'pair' && isText(piece.path) && canonical(piece.path) === key ? [piece.path] : [],
-  );
-  if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
-    throw refused(joinKey(path), unknownSetting(joinKey(path)));
+function isOff(layers: Layers, path: readonly string[]): boolean {
+  const [a = '', b = '', c = '', kind = ''] = canonical(path);
+  if (nodeAt(canonical(path))?.setting !== SETTINGS.kind) return false;
+  return layers.get(joinKey([a, b, c, kind.slice(0, kind.indexOf('.')), 'enable']))?.[0]?.value === false;
+}
+
+function changed(text: string, changes: readonly Change[], file: string): string {
   let edited = text;
-  for (const each of spelled.length === 0 ? [path] : spelled) {
-    const next = editToml(edited, value === undefined ? { path: each } : { path: each, value }, file);
-    if (next.kind === 'problem') throw unchanged([next.problem]);
-    edited = next.text;
+  for (const change of changes) {
+    for (const edit of editsOf(edited, change)) {
+      const next = editToml(edited, edit, file);
+      if (next.kind === 'problem') throw unchanged([next.problem]);
+      edited = next.text;
+    }
   }
   // A file with a problem changes nothing while Earpiece runs: then this change would not count either.
   const { problems } = edited === text ? { problems: [] } : checkConfigText(edited, file);
@@ -84,10 +96,24 @@ function apply(text: string, { path, value }: Change, file: string): string {
   return edited;
 }
 
+/** Every spelling of the setting that the file has, so that they do not contradict each other; else the one that was asked. */
+function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
+  const key = joinKey(canonical(path));
+  const spelled = piecesOf(text).flatMap((piece) =>
+    piece.kind === 'pair' && isText(piece.path) && joinKey(canonical(piece.path)) === key ? [piece.path] : [],
+  );
+  if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
+    throw refused(joinKey(path), unknownSetting(joinKey(path)));
+  if (value === undefined) return spelled.map((each) => ({ path: each }));
+  if (!quoted) return (spelled.length === 0 ? [path] : spelled).map((each) => ({ path: each, value }));
+  const nested = spelled.filter((each) => nodeAt(each)?.setting === SETTINGS.kindNested);
+  return [...nested.map((each) => ({ path: each })), { path: canonical(path), value }];
+}
+
 const isText = (path: readonly (string | number)[]): path is readonly string[] => path.every((part) => typeof part === 'string');
 
 /** Of what is no setting, the path itself: it can still be taken out. */
-const canonical = (path: readonly string[]): string => joinKey(nodeAt(path)?.setting?.meaning?.(path) ?? path);
+const canonical = (path: readonly string[]): readonly string[] => nodeAt(path)?.setting?.meaning?.(path) ?? path;
 
 /** Undefined: to be taken out. */
 function valueOf({ key, to }: Asked, file: string): Plain | undefined {

@@ -77,11 +77,12 @@ function mustBeChangeable(key: string): void {
 function replyOf({ config, configWriter, project }: Deps): SettingsReply {
   const current = config?.();
   const said = current === undefined ? undefined : explain(current);
+  const places =
+    configWriter === undefined ? null : { user: placeOf(configWriter, 'user'), project: placeOf(configWriter, 'project') };
   return {
     project: current?.project ?? project,
     files: (current?.files ?? []).map(({ scope, file }) => ({ scope, file })),
-    places:
-      configWriter === undefined ? null : { user: placeOf(configWriter, 'user'), project: placeOf(configWriter, 'project') },
+    places,
     problems: configWriter?.problems() ?? [],
     settings: (said?.kind === 'table' ? said.settings : []).map((each) => ({
       key: each.key,
@@ -92,7 +93,7 @@ function replyOf({ config, configWriter, project }: Deps): SettingsReply {
       expects: each.expects,
       env: each.env ?? null,
       overridden: each.overridden.map(({ text, decidedBy }) => ({ text, decidedBy })),
-      change: current === undefined || configWriter === undefined ? null : changeIn(current, configWriter, each.key),
+      change: current === undefined || places === null ? null : changeIn(current, places, each.key),
     })),
   };
 }
@@ -102,13 +103,13 @@ function placeOf(writer: ConfigWriter, scope: SettingScope): { file: string; exi
   return { file, exists: existsSync(file) };
 }
 
-function changeIn(config: Config, writer: ConfigWriter, key: string): SettingChange | null {
+function changeIn(config: Config, places: NonNullable<SettingsReply['places']>, key: string): SettingChange | null {
   const change = changeOf(key);
   if (change === undefined) return null;
   const decider = deciderOf(config, key);
   const files = (config.layers.get(key) ?? []).flatMap(({ source }) => (source.kind === 'file' ? [source.file] : []));
   const scoped = (scope: SettingScope): SettingChange['in'][SettingScope] => {
-    const file = writer.fileOf(scope);
+    const { file } = places[scope];
     const stronger =
       decider !== undefined &&
       decider.kind !== 'default' &&

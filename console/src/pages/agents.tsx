@@ -123,10 +123,8 @@ const stuckSince = ({ active, oldestOpenAt }: AgentSummary, now: number): number
   active && oldestOpenAt !== null && now - oldestOpenAt > STUCK_MS ? oldestOpenAt : null;
 
 function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
-  const now = useNow();
   const [first] = agent.conversations;
   const { doing } = agent;
-  const stuck = stuckSince(agent, now);
   return (
     <a className="row agent" data-row="" href={to.conversation(agent.log, first?.conversation ?? 'main')} data-log={agent.log}>
       <span className="agent-name">
@@ -139,12 +137,15 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       <span className="agent-doing words">
         {agent.paused ? 'paused' : doingSays(agent)}
         {!agent.paused && doing.since !== null && doing.kind !== 'nothing' && (
-          <span className="muted">{` ${lasting(now - doing.since)}`}</span>
+          <span className="muted">
+            {' '}
+            <Lasting since={doing.since} />
+          </span>
         )}
       </span>
       <span className="agent-open">
         <OpenCounts open={agent.open} />
-        {stuck !== null && <span className="stuck">{`oldest ${lasting(now - stuck)}`}</span>}
+        <Stuck agent={agent} />
       </span>
       <span className="agent-host words">
         {first === undefined ? 'no host yet' : agent.hosts.length > 1 ? agent.hosts.join(', ') : hostSays(first)}
@@ -159,6 +160,15 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       </span>
     </a>
   );
+}
+
+/** Renders each second by itself: of hundreds of rows only the times change. */
+const Lasting = ({ since }: { readonly since: number }): ReactElement => <>{lasting(useNow() - since)}</>;
+
+function Stuck({ agent }: { readonly agent: AgentSummary }): ReactElement | null {
+  const now = useNow();
+  const since = stuckSince(agent, now);
+  return since === null ? null : <span className="stuck">{`oldest ${lasting(now - since)}`}</span>;
 }
 
 const Nobody = (): ReactElement => (

@@ -41,7 +41,8 @@ const load = async (): Promise<void> => {
   }
 };
 
-const loading = soon(load, AFTER_RECORDS_MS);
+/** Whoever looks at many pages does not ask for all of them as often. */
+const loading = soon(load, () => AFTER_RECORDS_MS * pages);
 let begun = false;
 
 export function beginAgents(): void {

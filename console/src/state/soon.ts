@@ -1,5 +1,5 @@
 /** `work` soon, once for however many ask; while it runs, once more after that. */
-export function soon(work: () => Promise<void>, afterMs: number): { ask(): void; end(): void } {
+export function soon(work: () => Promise<void>, afterMs: number | (() => number)): { ask(): void; end(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let busy = false;
   let more = false;
@@ -16,7 +16,7 @@ export function soon(work: () => Promise<void>, afterMs: number): { ask(): void;
   const ask = (): void => {
     if (over || timer !== undefined) return;
     if (busy) more = true;
-    else timer = setTimeout(() => void run(), afterMs);
+    else timer = setTimeout(() => void run(), typeof afterMs === 'number' ? afterMs : afterMs());
   };
   return {
     ask,

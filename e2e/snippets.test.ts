@@ -43,6 +43,15 @@ test('the README leads to every page, names every subpath, and counts right', ()
   expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} of them come with the package`);
 });
 
+test('metrics that a page names are there', () => {
+  const there = readFileSync(join(root, 'src/server/metrics.ts'), 'utf8');
+  const named = pages.flatMap(
+    (page) => readFileSync(join(root, page), 'utf8').match(/\bearpiece_\w+_(?:total|seconds)\b/gu) ?? [],
+  );
+  expect(named.length).toBeGreaterThan(3);
+  expect(named.filter((name) => !there.includes(`${name}:`))).toEqual([]);
+});
+
 /** Of pages, pictures and the files of this repository; those of the web are nobody's promise here. */
 const linksOf = (page: string): string[] =>
   [...page.matchAll(/(?:\]\(|src=")(?!https?:)([^)"]+)/gu)].map(([, to]) => to as string);

@@ -76,14 +76,14 @@ async function chatAndConsole(on: Stage, model: string | undefined): Promise<num
   });
   if (told !== 0) return told;
   if (!terminal) {
-    await live(on, { rounds: 1 });
+    await live(on, { rounds: 1, wordMs: 5 });
     page.text('', done('in the console the agent went on, and was told of its tests there'));
     return 0;
   }
   page.text(
     '',
     seenAt(login),
-    'The agent goes on working in the console: see what it is told and why, write to it, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
+    'The agent goes on working in the console: see what it is told and why, write to it, give it a task, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
   );
   watching = true;
   await live(on, { signal: enough.signal });

@@ -5,8 +5,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEarpiece, type Earpiece, type LogKey } from '../../../src/index.ts';
-import { isType } from '../../../src/core/records.ts';
 import { expect, within } from '../checks.ts';
 import { ModelServer } from '../chat/model-server.ts';
 import { AGENT, complaintIn, EARPIECE, type Stage } from '../stage.ts';
@@ -48,45 +46,64 @@ async function served(stage: Stage, port: number): Promise<string> {
   return (JSON.parse(String(first.value)) as { login: string }).login;
 }
 
-/** Until `signal` aborts, or for so many rounds. Rejects when a round does not bring what it is to bring. */
+export type LiveOptions = {
+  readonly rounds?: number;
+  readonly signal?: AbortSignal;
+  /** How long it takes to say a word, and to wait from one round to the next. */
+  readonly wordMs?: number;
+  readonly betweenMs?: number;
+};
+
+/** Until `signal` aborts, or for so many rounds. Rejects when the last of them does not bring what it is to bring. */
 export async function live(
   stage: Stage,
-  { rounds = Number.POSITIVE_INFINITY, signal }: { rounds?: number; signal?: AbortSignal },
+  { rounds = Number.POSITIVE_INFINITY, signal, wordMs = 60, betweenMs = BETWEEN_ROUNDS_MS }: LiveOptions = {},
 ): Promise<void> {
-  await using model = await ModelServer.start({ before: () => {}, pace: () => (rounds === 1 ? 5 : 60), script: nextRound });
-  await using ear = await openEarpiece({ cwd: stage.project, env: stage.env });
-  const args = [EARPIECE, 'chat', '--as', `${AGENT}#${CONVERSATION}`, '--model', MODEL];
-  const chat = stage.start(process.execPath, args, { ...stage.env, OPENAI_COMPATIBLE_BASE_URL: model.url });
-  // Nobody reads it here: it is in the console.
-  chat.stdout.resume();
+  await using model = await ModelServer.start({ before: () => {}, pace: () => wordMs, script: nextRound });
+  const args = [EARPIECE, 'chat', '--json', '--as', `${AGENT}#${CONVERSATION}`, '--model', MODEL];
+  const chat = stage.start(process.execPath, args, {
+    ...stage.env,
+    OPENAI_COMPATIBLE_BASE_URL: model.url,
+    // A person may give it its first task in the console.
+    EARPIECE_AGENT_TASKS: 'true',
+  });
   chat.stderr.resume();
   stage.onEnd(async () => {
     chat.kill('SIGTERM');
     await Promise.race([once(chat, 'close'), sleep(2_000)]);
   });
+  const events = createInterface({ input: chat.stdout })[Symbol.asyncIterator]();
   // The story ended with a pause, which lasts until somebody takes it back.
   await stage.earpiece(['send', '--to', `${AGENT}#story`, '--action', 'resume', 'The story is over, look after the shop.']);
+  const pause = (): Promise<unknown> => sleep(betweenMs / 2, undefined, signal ? { signal } : {}).catch(() => undefined);
+  const aborted = new Promise<undefined>((resolve) =>
+    signal?.addEventListener('abort', () => resolve(undefined), { once: true }),
+  );
   for (let round = 1; round <= rounds && !signal?.aborted; round++) {
-    const before = await ear.store.head();
     chat.stdin.write(`${ROUND}\n`);
-    await within(60_000, `round ${round} of the agent in the console did not end`, ended(ear, before, signal));
+    const rode = await Promise.race([ended(events), aborted]);
+    if (round === rounds) expect(rode === true, 'the end of the tests should have ridden on a result');
     if (round === rounds || signal?.aborted) break;
-    await sleep(BETWEEN_ROUNDS_MS / 2, undefined, signal ? { signal } : {}).catch(() => undefined);
+    await pause();
     if (signal?.aborted) break;
     await stage.earpiece(HAPPENINGS[(round - 1) % HAPPENINGS.length] ?? []);
-    await sleep(BETWEEN_ROUNDS_MS / 2, undefined, signal ? { signal } : {}).catch(() => undefined);
+    await pause();
   }
   chat.stdin.end();
 }
 
-/** The agent's last answer, without calls, is in the log. A person may stop it: that ends a round too. */
-async function ended(ear: Earpiece, after: number, signal: AbortSignal | undefined): Promise<void> {
+type Told = { readonly type: string; readonly content?: string; readonly at?: string };
+
+/** The turn of a round is over, whatever a person has made of it: whether something rode on its results. */
+async function ended(events: AsyncIterator<string>): Promise<boolean> {
+  let began = false;
   let rode = false;
-  for await (const { body } of ear.watch({ log: AGENT as LogKey, after, ...(signal ? { signal } : {}) })) {
-    if (isType(body, 'tool_call_response')) rode ||= (body.notifications ?? []).length > 0;
-    if (body.type === 'agent_stopped') return;
-    if (!isType(body, 'chat_response') || body.message === undefined || !body.message.includes('look again in a while')) continue;
-    expect(rode, 'the end of the tests should have ridden on a result');
-    return;
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) throw new Error('the agent in the console has ended');
+    const event = JSON.parse(value) as Told;
+    began ||= event.type === 'turn_started' && event.content === ROUND;
+    rode ||= began && event.type === 'delivered' && event.at === 'tool_batch_end';
+    if (began && event.type === 'turn_ended') return rode;
   }
 }

@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEarpiece, type Earpiece, type LogKey } from '../../../src/index.ts';
+import { Tasks } from '../../../src/tasks/index.ts';
+import { writeChatShop } from '../chat/shop.ts';
+import { AGENT, Stage } from '../stage.ts';
+import { live } from './live.ts';
+
+const BY = { kind: 'person', name: 'Ann' } as const;
+
+describe('the agent that works in the console', { timeout: 120_000 }, () => {
+  const stages: Stage[] = [];
+  afterEach(async () => {
+    for (const stage of stages.splice(0)) await stage.end();
+  });
+  const open = async (): Promise<{ stage: Stage; ear: Earpiece }> => {
+    const stage = new Stage();
+    stages.push(stage);
+    writeChatShop(stage.project);
+    const ear = await openEarpiece({ cwd: stage.project, env: stage.env });
+    stage.onEnd(() => ear.close());
+    return { stage, ear };
+  };
+  /** What it has said and been told so far, until there is something of this sort. */
+  const seen = async (ear: Earpiece, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+    for await (const { body } of ear.watch({ log: AGENT as LogKey, after: 0 })) if (is(body)) return body;
+    throw new Error('the log ended');
+  };
+
+  it('goes on with its next round after a person has stopped it in the middle of a sentence', async () => {
+    const { stage, ear } = await open();
+    const rounds = live(stage, { rounds: 2, wordMs: 40, betweenMs: 100 });
+    // The results of its measures come before the long answer, and that is begun by then.
+    await seen(ear, ({ type, content }) => type === 'tool_call_response' && String(content).includes('million carts'));
+    await stage.earpiece(['send', '--to', `${AGENT}#live`, '--action', 'cancel', '--as', 'Ann', 'stop that']);
+    await rounds;
+    const records = await ear.store.read({ log: AGENT as LogKey, limit: 10_000 });
+    const said = JSON.stringify(records.map(({ body }) => body));
+    expect(said).toContain('“stop that”: that reached me');
+  });
+
+  it('takes a task that a person gives it, reports it, and lets one go that is taken away', async () => {
+    const { stage, ear } = await open();
+    const tasks = new Tasks(ear);
+    const enough = new AbortController();
+    await tasks.create('shop', { title: 'Look at the cart', assignee: 'coder' }, BY);
+    const rounds = live(stage, { signal: enough.signal, wordMs: 20, betweenMs: 100 });
+    await seen(ear, ({ type, to }) => type === 'task_status_changed' && to === 'done');
+    await tasks.create('shop', { title: 'Look at the prices', assignee: 'coder' }, BY);
+    await seen(ear, ({ type, task }) => type === 'task_execution_started' && task === 't2');
+    await tasks.move('shop', 't2', 'cancelled', { by: BY });
+    await seen(ear, ({ type, task }) => type === 'task_execution_ended' && task === 't2');
+    enough.abort();
+    await rounds;
+    expect((await tasks.get('shop', 't1')).executions).toMatchObject([{ result: 'success', exitCode: 0 }]);
+    expect((await tasks.get('shop', 't2')).executions).toMatchObject([{ result: 'blocked', message: 'Ann cancelled it' }]);
+  });
+});

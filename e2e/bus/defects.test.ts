@@ -156,6 +156,17 @@ describe('read in its code', () => {
     expect(text).toContain('no such vault');
   });
 
+  it('2: nor are they when the agent asks for what waits', async () => {
+    const { ear, emit } = await stage();
+    await emit(failure('vault_search', 'timeout'));
+    await emit(failure('vault_search', 'no such vault'));
+    await emit(failure('vault_search', 'timeout'));
+    const { notifications } = await ear.conversation(`${AGENT}#a`).pull({ mark: true });
+    expect(notifications.map(({ message, count }) => [message, count])).toEqual([
+      ['`vault_search` failed: timeout\n`vault_search` failed: no such vault', 3],
+    ]);
+  });
+
   it("4: the user's list of what is off never arrived", async () => {
     const { ear, emit, read } = await stage();
     const set = ear.bus.subscribers('shop');

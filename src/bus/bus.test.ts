@@ -227,6 +227,13 @@ describe('within the dedupe window', () => {
     expect(await read()).toEqual([]);
   });
 
+  it('what nobody says in words is told without what differs from call to call', async () => {
+    const { bus, open } = stage([subscriber()]);
+    const data = { call_id: 'c1', tool_name: 'fetch', duration_ms: 3, error_type: 'timeout', retry_count: 0, more: { a: 1 } };
+    await bus.emit({ type: 'tool.call.failure', source: 'agent', subject: AGENT, data });
+    expect((await open())[0]?.notification.message).toBe('tool.call.failure (tool_name: fetch, error_type: timeout, 1 more)');
+  });
+
   it('other details are told at once', async () => {
     const { bus, read, clock } = stage([subscriber({ batching: { dedupeWindowMs: 5_000 } })], { foldMs: 0 });
     await bus.emit(failure('fetch', 'timeout'));

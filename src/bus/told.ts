@@ -1,5 +1,5 @@
 /** What a subscriber has told of late, as the log knows it: other processes tell too. Decided from values alone. */
-import { messageOf, type Event } from '../core/event.ts';
+import { messageOf, VOLATILE, type Event } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
@@ -7,9 +7,6 @@ import type { Subscriber } from './subscriber.ts';
 
 /** Each different detail of a key and when it was queued first, epoch ms. */
 export type Told = Map<string, number>;
-
-/** What differs from call to call without being news: failures that read the same are one detail. */
-const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
 /** What reads the same is the same. A message that is made of the data says no more than these. */
 function detailOf(type: string, message: string | undefined, data: Json): string {

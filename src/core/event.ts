@@ -123,13 +123,17 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
+/** What differs from call to call without being news. */
+export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
+
 /** What is said of an event without a template. */
 export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
   if (event.message !== undefined) return event.message;
-  const told = Object.entries(event.data)
+  const news = Object.entries(event.data).filter(([name]) => !VOLATILE.has(name));
+  const told = news
     .flatMap(([name, value]) => (typeof value === 'object' ? [] : [`${name}: ${short(String(value))}`]))
     .slice(0, 5);
-  const rest = Object.keys(event.data).length - told.length;
+  const rest = news.length - told.length;
   return `${event.type}${told.length > 0 ? ` (${told.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 

@@ -37,7 +37,7 @@ export function pulled(items: readonly Item[], more: number, withheld: readonly 
   };
 }
 
-function shown({ notification: n, at, count }: Item): PulledNotification {
+function shown({ notification: n, at, count, differs }: Item): PulledNotification {
   const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
   return {
     id: n.id,
@@ -48,7 +48,8 @@ function shown({ notification: n, at, count }: Item): PulledNotification {
         : 'message',
     action: n.action ?? null,
     level: n.level,
-    message: n.message,
+    // What was counted into it and said something else is said too, a line each.
+    message: [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),
     instruction: n.instruction ?? null,
     created_at: new Date(at).toISOString(),
     ...(typeof taskId === 'string' ? { task_id: taskId } : {}),

@@ -18,6 +18,7 @@ export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
   readonly emits?: boolean;
   /** Default: any that is free. */
   readonly port?: number;
+  readonly host?: string;
 };
 
 const emitterOn = (inbox: Inbox): Emitter => ({
@@ -55,7 +56,7 @@ export class Stage implements AsyncDisposable {
 
   static async open(options: StageOptions = {}): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-server-'));
-    const { db = join(folder, 'e.db'), policy, emits = false, port = 0, ...rest } = options;
+    const { db = join(folder, 'e.db'), policy, emits = false, port = 0, host, ...rest } = options;
     const clock = { ahead: 0 };
     const inbox = new Inbox({
       store: await openStore(db, { clock: { now: () => Date.now() + clock.ahead } }),
@@ -72,8 +73,9 @@ export class Stage implements AsyncDisposable {
       log: (line) => logged?.push(line),
       ...rest,
     });
-    const at = await server.listen({ port });
+    // Without one it listens for nobody else.
     const { token } = await server.tokens.create({ kind: 'admin', name: 'tests' });
+    const at = await server.listen({ port, ...(host === undefined ? {} : { host }) });
     const client = createClient({ url: at.url, token });
     return new Stage({ folder, inbox, server, at, reported: reported ?? [], logged: logged ?? [], client, token, clock });
   }

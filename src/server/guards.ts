@@ -48,10 +48,12 @@ export class Guards {
 
   /** Where it listens decides under which names it may be asked. */
   listensOn(host: string): void {
-    if (WILDCARD.has(host)) {
+    // As it stands in an address: `0` is 0.0.0.0 there.
+    const name = nameOf(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`) ?? host.toLowerCase();
+    if (WILDCARD.has(host) || WILDCARD.has(name)) {
       this.#anyAddress = true;
       this.#names.add(hostname().toLowerCase());
-    } else this.#names.add((host.includes(':') && !host.startsWith('[') ? `[${host}]` : host).toLowerCase());
+    } else this.#names.add(name);
   }
 
   /** Host, address and Origin: for all routes. */
@@ -74,7 +76,7 @@ export class Guards {
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase())
       throw this.#refuse(
         'bad_origin',
-        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server, and other pages may not ask it`,
+        `Origin ${JSON.stringify(origin.slice(0, 80))} is not this server (it was asked as ${JSON.stringify(host.slice(0, 80))}), and other pages may not ask it; a proxy before it has to pass on Host as it came`,
       );
     await next();
   };

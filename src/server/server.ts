@@ -151,10 +151,12 @@ export function createServer(options: ServerOptions): Server {
     c.set('answer', randomBytes(9).toString('base64url'));
     const startedAt = performance.now();
     const { method, path } = c.req;
-    await telemetry.span(known(method), { 'http.request.method': method, 'url.path': path }, async (set) => {
+    await telemetry.span(known(method), { 'http.request.method': method, 'url.path': path }, async (set, failed) => {
       await next();
       const route = routeOf(c.req.routePath, path);
       set({ 'http.route': route, 'http.response.status_code': c.res.status });
+      // What went wrong here was made an answer of, so nobody throws it.
+      if (c.res.status >= 500) failed(`answered ${c.res.status}`);
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
       telemetry.count('earpiece.http.requests', { route, status: c.res.status });
@@ -268,7 +270,8 @@ class Running {
 
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) =>
+      // Stays: a connection that cannot be taken later (too many open files) ends no server.
+      this.#server.on('error', (error: NodeJS.ErrnoException) =>
         reject(
           new EarpieceError(
             'bad_argument',

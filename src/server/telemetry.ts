@@ -5,15 +5,26 @@ type OpenTelemetry = Pick<typeof api, 'trace' | 'metrics' | 'SpanStatusCode'>;
 type Attributes = Readonly<Record<string, string | number>>;
 
 export interface Telemetry {
-  /** A span round the work; what it throws is recorded, and thrown on. `set` adds what is known later. */
-  span<T>(name: string, attributes: Attributes, work: (set: (more: Attributes) => void) => Promise<T>): Promise<T>;
+  /**
+   * A span round the work; what it throws is recorded, and thrown on. `set` adds what is known later, `failed` says that it
+   * went wrong although it threw nothing.
+   */
+  span<T>(
+    name: string,
+    attributes: Attributes,
+    work: (set: (more: Attributes) => void, failed: (why: string) => void) => Promise<T>,
+  ): Promise<T>;
   /** A span of no length: what somebody else did, at this time (epoch ms). */
   happened(name: string, at: number, attributes: Attributes): void;
   count(name: string, attributes: Attributes): void;
 }
 
 export const NO_TELEMETRY: Telemetry = {
-  span: (_name, _attributes, work) => work(() => {}),
+  span: (_name, _attributes, work) =>
+    work(
+      () => {},
+      () => {},
+    ),
   happened: () => {},
   count: () => {},
 };
@@ -34,7 +45,10 @@ export async function openTelemetry(load: () => Promise<OpenTelemetry> = () => i
     span: (name, attributes, work) =>
       tracer.startActiveSpan(name, { attributes }, async (span) => {
         try {
-          return await work((more) => span.setAttributes(more));
+          return await work(
+            (more) => span.setAttributes(more),
+            (why) => span.setStatus({ code: SpanStatusCode.ERROR, message: why }),
+          );
         } catch (error) {
           span.recordException(error instanceof Error ? error : String(error));
           span.setStatus({ code: SpanStatusCode.ERROR });

@@ -84,5 +84,7 @@ export function sessionRoutes(api: Api, deps: Deps, { guards, cookie }: { guards
 }
 
 function setCookie(c: Context<Env>, name: string, value: string, maxAgeS: number): void {
-  c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}`);
+  // Its page came through TLS, of a proxy before us: then it goes back in no other way.
+  const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : '';
+  c.header('set-cookie', `${name}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`);
 }

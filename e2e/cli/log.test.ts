@@ -51,6 +51,19 @@ describe('log', () => {
     expect(records[0]).toMatchObject({ seq: 1, log: 'shop/coder', id: 'k1', message: 'CI failed 日本語', level: 'error' });
   });
 
+  it('cuts nothing in a pipe: what stands there is what `why` takes', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const id = 'processes/37ebdd05-082b-4143-841b-634618f6c89a~process_ended';
+    const conversation = '0b7c1f52-3f0a-4c7e-9d55-8a5b0c8d4e11';
+    await ear.queue(`shop/coder#${conversation}`, { id, message: 'x' });
+    await (await ear.conversation(`shop/coder#${conversation}`).offer({ at: 'tool_result' }))?.confirm();
+    const piped = await shell.says(['log']);
+    expect(piped).toContain(`queued     ${id}  `);
+    expect(piped).toContain(`${conversation}  offered    ${id}  `);
+    expect(await shell.says(['log'], { env: { COLUMNS: '100' } })).toContain(' processes/37ebdd05-082b…');
+  });
+
   it('knows the project, one conversation, and all', async () => {
     await using shell = new Shell();
     const ear = await story(shell);

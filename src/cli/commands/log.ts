@@ -14,7 +14,7 @@ import {
   type Scope,
 } from '../context.ts';
 import { table, type Column } from '../table.ts';
-import { clock, level, paint, plain, print, printJson } from '../terminal.ts';
+import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
 
 export function log(program: CommandLine): void {
   program
@@ -188,12 +188,15 @@ const WORDS: Readonly<Record<string, string>> = {
 const whatOf = ({ body }: Stored): string =>
   isType(body, 'notification_closed') ? body.outcome : (WORDS[body.type] ?? plain(body.type, 40));
 
+/** What goes into a pipe or a file is not cut. */
+const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;
+
 /** Hosts name their sessions by UUIDs; the first part tells them apart for the eye. */
 const shortened = (conversation: string): string =>
-  conversation.length > 14 ? `${plain(conversation, 12)}…` : plain(conversation);
+  conversation.length > 14 && cuts() ? `${plain(conversation, 12)}…` : plain(conversation);
 
 const riding = ({ notifications = [] }: { notifications?: readonly { readonly id: string }[] }): readonly string[] =>
   notifications.map((n) => n.id);
 
 /** A producer's id may be long; ours is 22 characters and stands whole, for `why`. */
-const shortId = (id: string): string => plain(id, 24);
+const shortId = (id: string): string => (cuts() ? plain(id, 24) : plain(id));

@@ -176,6 +176,20 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
+      what: 'a wait for a receipt while its token is revoked',
+      seen: '401 unauthorized',
+      attempt: async (s) => {
+        const reader = await s.as({ kind: 'project', project: 'shop' });
+        const { id } = await s.inbox.queue('shop/coder', { message: 'x' });
+        const waiting = s.raw(`/api/notifications/${id}/receipt?log=shop/coder&wait=30`, { headers: by(reader.token) });
+        while ((await s.server.tokens.list()).find((each) => each.id === reader.tokenId)?.lastUsedAt === null)
+          await new Promise(setImmediate);
+        await s.inbox.store.setSetting(`token ${reader.tokenId}`, undefined);
+        await (await s.inbox.conversation('shop/coder#main').offer({ at: 'tool_result' }))?.confirm();
+        return told(await waiting);
+      },
+    },
+    {
       what: 'a session whose token is revoked',
       seen: '200, then 401 unauthorized',
       attempt: async (s) => {
@@ -1163,6 +1177,33 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
               ...json,
               authorization: '',
               'webhook-id': 'm1',
+              'webhook-timestamp': String(at),
+              'webhook-signature': `v1,${signature}`,
+            },
+            body,
+          }),
+        );
+      },
+    },
+    {
+      what: 'a clock that was a day ahead for a moment, and then a signed delivery (Standard Webhooks)',
+      seen: '200',
+      so: "its age is by the clock; the log's own time never runs back",
+      options: withWebhooks,
+      attempt: async (s) => {
+        s.passes(86_400_000);
+        await s.inbox.queue('shop/coder', { message: 'x' });
+        s.passes(-86_400_000);
+        const at = Math.floor(Date.now() / 1_000);
+        const body = '{"type":"order.paid","data":{}}';
+        const signature = createHmac('sha256', Buffer.alloc(24, 7)).update(`m2.${at}.${body}`).digest('base64');
+        return told(
+          await s.raw('/api/webhooks/std', {
+            method: 'POST',
+            headers: {
+              ...json,
+              authorization: '',
+              'webhook-id': 'm2',
               'webhook-timestamp': String(at),
               'webhook-signature': `v1,${signature}`,
             },

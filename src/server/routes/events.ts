@@ -107,7 +107,14 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
         );
       if (emitter === undefined) refuseEvents();
       const body = Buffer.from(await c.req.arrayBuffer());
-      const received = receive({ headers: c.req.header(), body, receiver, now: inbox.store.now(), seen: replays.seen });
+      const received = receive({
+        headers: c.req.header(),
+        body,
+        receiver,
+        now: inbox.store.now(),
+        clock: Date.now(),
+        seen: replays.seen,
+      });
       if (received.kind === 'refused') {
         if (received.status === 200) return reply<EmittedReply>(c, { events: [] });
         throw received.status === 401 ? guards.failed(c, refusalOf(received)) : refusalOf(received);

@@ -224,6 +224,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
         const left = deadline - performance.now();
         if (now.settled || left <= 0 || signal.aborted) return reply<ReceiptReply>(c, now);
         await inbox.store.changed(seen, { withinMs: Math.min(left, 5_000), signal });
+        if (!(await deps.tokens.lives(who.id))) throw new ProblemError('unauthorized', 'the token is not valid any more');
       }
     },
   );

@@ -23,8 +23,10 @@ export type WebhookRequest = {
   /** As it came: signatures are about bytes. */
   readonly body: Buffer;
   readonly receiver: WebhookReceiver;
-  /** Epoch ms. */
+  /** Epoch ms, of the log: it never runs back. */
   readonly now: number;
+  /** Epoch ms, of the clock: how old what is signed is. One that was ahead for a moment must not refuse everybody for as long. Default: `now`. */
+  readonly clock?: number;
   /** Whether this delivery was received before, see `replayWindow`. Default: none was. */
   readonly seen?: (delivery: string) => boolean;
 };
@@ -39,7 +41,7 @@ export type Received =
 export function receive(request: WebhookRequest): Received {
   try {
     checkSize(request.body);
-    checkSignature(request);
+    checkSignature({ ...request, now: request.clock ?? request.now });
     const { events, deliveries } = read(request);
     // Whoever sends it again has not seen our answer: it did arrive, and nothing is to be sent a third time.
     if (deliveries.some((id) => request.seen?.(id)))

@@ -1,5 +1,5 @@
 /** `docs/cli.md` shows what the commands print: `vitest run e2e/cli/manual.test.ts --update` brings it up to date. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
@@ -70,6 +70,24 @@ it('options of all commands stand before or behind the command', async () => {
   expect([before, behind].map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['n1', 'n2']);
   const ear = await shell.open();
   expect(await ear.open('shop/coder')).toEqual([]);
+});
+
+it('every variable that is looked at is told, here or as a setting', async () => {
+  await using shell = new Shell();
+  const source = join(import.meta.dirname, '../../src');
+  const looked = globSync('**/*.ts', { cwd: source })
+    .filter((file) => !file.includes('.test.'))
+    .flatMap((file) => [...readFileSync(join(source, file), 'utf8').matchAll(/(?:env\[|VARIABLE = |MARK = )'([A-Z][A-Z_]+)'/gu)])
+    .map(([, name]) => name as string);
+  expect(looked).toContain('EARPIECE_TOKEN');
+  const settings = (await shell.json(['config', 'explain'])).map(({ env }) => env);
+  const page = readFileSync(PAGE, 'utf8');
+  const told = page.slice(page.indexOf('## Environment'));
+  const untold = looked.filter((name) => !told.includes(`\`${name}\``) && !settings.includes(name));
+  // Of the system; and a key of a provider of whom the page says that there are more.
+  expect(
+    new Set(untold).difference(new Set(['GIT_SSH_COMMAND', 'OPENAI_COMPATIBLE_API_KEY', 'PATH', 'SHELL', 'TERM', 'USER'])),
+  ).toEqual(new Set());
 });
 
 it('every exit code is told', async () => {

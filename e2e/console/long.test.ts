@@ -1,4 +1,5 @@
 /** A conversation of a long night, and a thousand that wait: all of it can be read, and the page never holds more than a part. */
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { conversationId } from '../../src/core/address.ts';
@@ -43,6 +44,13 @@ afterAll(async () => {
   await browser.close();
 });
 
+/** axe has nothing serious to say of a part of it, either. */
+const faults = async (page: Page): Promise<unknown> => {
+  await page.evaluate(axe.source);
+  return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
+};
+
 const elements = (page: Page): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
 
 verifies('console:long', 'of what waits the newest stand there, with how many of which level came before', async () => {
@@ -55,6 +63,7 @@ verifies('console:long', 'of what waits the newest stand there, with how many of
   await page.getByText(`Answer ${TURNS - 1}`).waitFor({ state: 'attached' });
   const before = page.locator('.waiting-more');
   expect(await before.innerText()).toMatch(/275 that came before:\s*28 error\s*247 info/u);
+  expect(await faults(page)).toEqual([]);
   await before.getByRole('button', { name: 'Show 100 more' }).click();
   await staged(page, 'Waits 175').waitFor();
   await before.getByRole('link', { name: '18 error' }).click();
@@ -87,6 +96,7 @@ verifies('console:long', 'scrolled up it goes back to the first word, and what i
   const newest = page.getByRole('button', { name: new RegExp(`newer, ${OPEN + 1} waiting: to the newest`, 'u') });
   await newest.waitFor();
   expect((await question.boundingBox())?.y).toBe(stands);
+  expect(await faults(page)).toEqual([]);
   await newest.click();
   await staged(page, 'Just now').waitFor();
   expect(await question.count()).toBe(0);

@@ -65,12 +65,15 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
           await page.getByRole('button', { name: width > 760 ? 'Close why' : 'Back to the conversation' }).click();
           expect(await page.locator('.timeline').isVisible()).toBe(true);
         }
-        if (width > 760) {
-          await page.keyboard.press('Control+k');
-          await page.getByRole('dialog').getByRole('option').first().waitFor();
-          await check(page, `palette-${width}-${colorScheme}`);
-          await page.keyboard.press('Escape');
-        }
+        await page.goto(`${stage.url}/#/tasks`);
+        await page.getByRole('textbox', { name: 'Title' }).fill('Another');
+        await page.getByRole('button', { name: 'Edit t1' }).click();
+        await page.getByRole('button', { name: 'Save' }).waitFor();
+        await check(page, `task-edit-${width}-${colorScheme}`);
+        await page.getByRole('button', { name: /^Find or do/u }).click();
+        await page.getByRole('dialog').getByRole('option').first().waitFor();
+        await check(page, `palette-${width}-${colorScheme}`);
+        await page.keyboard.press('Escape');
         expect(errors).toEqual([]);
         await page.context().close();
       },

@@ -71,6 +71,27 @@ verifies(
   },
 );
 
+verifies('console:resumes', 'what could not be read when it was asked for is read by itself, once it can be', async () => {
+  await using stage = await Stage.open(browser);
+  await stage.ear.queue('shop/coder#main', { kind: 'ci.failed', message: 'CI failed' });
+  const page = await stage.page();
+  const main = page.getByRole('main');
+  for (const [hash, text] of [
+    ['#/agents/shop/coder/main', 'CI failed'],
+    ['#/tasks', 'shop has nothing to do'],
+    ['#/activity', 'Waiting, by level'],
+  ] as const) {
+    await page.goto(`${stage.url}/#/settings/account`);
+    await main.getByText('Another browser').waitFor();
+    await page.context().setOffline(true);
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await main.getByText('the server cannot be reached').waitFor();
+    await page.context().setOffline(false);
+    await main.getByText(text).first().waitFor();
+    await main.getByText('the server cannot be reached').waitFor({ state: 'detached' });
+  }
+});
+
 verifies('console:resumes', 'every page survives a reload where it stands', async () => {
   await using stage = await Stage.open(browser);
   await stage.ear.queue('shop/coder#main', { id: 'n/1?#', kind: 'ci.failed', message: 'CI failed' });

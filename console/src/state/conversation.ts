@@ -5,7 +5,7 @@ import { ApiError } from '../../../src/client/index.ts';
 import type { NotificationView } from '../types.ts';
 import { useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
-import { back, messageOf } from './loaded.ts';
+import { ASK_AGAIN_MS, back, mayPass, messageOf } from './loaded.ts';
 import { applied, as, concerns, learn, NOTHING_KNOWN, settled, type Known } from './notes.ts';
 import { client } from './server.ts';
 import { soon } from './soon.ts';
@@ -54,6 +54,7 @@ export function useTalk(log: string, conversation: string): Talk {
 
   useEffect(() => {
     let over = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
     // A page of history has what a fork was forked from, too; the stream has whatever comes.
@@ -118,10 +119,12 @@ export function useTalk(log: string, conversation: string): Talk {
         if (over) return;
         const unknown = error instanceof ApiError && error.status === 404;
         setState((now) => ({ ...now, loading: false, unknown, problem: unknown ? null : messageOf(error) }));
+        if (mayPass(error)) timer = setTimeout(() => setTries((n) => n + 1), ASK_AGAIN_MS);
       }
     })();
     return () => {
       over = true;
+      clearTimeout(timer);
       end();
       relist.end();
     };
@@ -146,7 +149,11 @@ export function useTalk(log: string, conversation: string): Talk {
               const open = new Set([...now.known.notes].flatMap(([id, note]) => (note.state === 'closed' ? [] : [id])));
               return { ...now, records, known: settled(known, open, last), before: page.next, loadingEarlier: false };
             }),
-          (error: unknown) => setState((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) })),
+          (error: unknown) => {
+            // Until then it says that it reads: what is shown stays, and so does whoever reads it.
+            if (mayPass(error)) setTimeout(() => setState((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
+            else setState((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
+          },
         );
       },
     }),

@@ -25,22 +25,33 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
   const [round, setRound] = useState(0);
   useEffect(() => {
     const end = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     setState((before) => ({ ...before, key, value: before.key === key ? before.value : undefined, loading: true }));
     asking.current(end.signal).then(
       (value) => {
         if (!end.signal.aborted) setState({ key, value, loading: false, problem: null });
       },
       (error: unknown) => {
-        if (!end.signal.aborted) setState((before) => ({ ...before, loading: false, problem: messageOf(error) }));
+        if (end.signal.aborted) return;
+        setState((before) => ({ ...before, loading: false, problem: messageOf(error) }));
+        if (mayPass(error)) timer = setTimeout(() => setRound((n) => n + 1), ASK_AGAIN_MS);
       },
     );
-    return () => end.abort();
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+    };
   }, [key, round]);
   const again = useCallback(() => setRound((n) => n + 1), []);
   useEffect(() => back(again), [again]);
   const set = useCallback((value: T) => setState((before) => ({ ...before, value, problem: null })), []);
   return { value: state.key === key ? state.value : undefined, loading: state.loading, problem: state.problem, again, set };
 }
+
+/** What could not be asked is asked again after that, until it can: nobody has to sit and press. */
+export const ASK_AGAIN_MS = 4_000;
+/** The server was not reached, or not now. */
+export const mayPass = (error: unknown): boolean => error instanceof ApiError && (error.status === 0 || error.retryable);
 
 /** Whenever the connection is there again: what failed without it is asked again, by itself. */
 export function back(then: () => void): () => void {

@@ -101,6 +101,22 @@ describe('gateway --print', () => {
       expect(printed.undo).toBe(undo);
     });
 
+  verifies('gateway:print', 'what would not start is said before it is installed', async () => {
+    await using stage = new Stage();
+    const { code, stdout, stderr } = await stage.run(['gateway', '--print', 'claude']);
+    expect({ code, stdout: neutral(stdout) }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('claude mcp add earpiece -- <node> <earpiece> gateway\n'),
+    });
+    expect(stderr).toMatch(
+      /^earpiece: in this folder it would not start yet: no server to stand before: write its command behind --/u,
+    );
+    stage.config('[gateway.servers.files]\ncommand = "npx"\n');
+    expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');
+    await stage.run(['trust']);
+    expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toBe('');
+  });
+
   verifies('gateway:print', 'the printed command works as it stands, in a shell', async () => {
     await using stage = new Stage();
     const { stdout } = await stage.run([

@@ -35,11 +35,7 @@ export type GatewayOptions = GlobalOptions & {
 /** Stands there until its client goes; resolves with the exit code. */
 export async function serve(words: readonly string[], options: GatewayOptions): Promise<number> {
   // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
-  const at = {
-    cwd: process.cwd(),
-    env: process.env,
-    flags: options.db === undefined ? {} : { db: options.db },
-  };
+  const at = placeOf(options);
   const { config, problems } = readConfig(at);
   for (const problem of [...problems, ...config.gateway.problems]) complain(formatProblem(problem));
 
@@ -112,6 +108,25 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   complain(`the server never answered (${detail}); try whether it works by itself`);
   return EXIT.failed.code;
 }
+
+/** Why a gateway with this command line would not start here; undefined where it would. */
+export function hindrance(words: readonly string[], options: GatewayOptions): string | undefined {
+  const { config } = readConfig(placeOf(options));
+  try {
+    upstreamsFrom(words, options, config);
+    addressOf(options, config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EarpieceError) return error.message;
+    throw error;
+  }
+}
+
+const placeOf = ({ db }: GatewayOptions): Parameters<typeof readConfig>[0] => ({
+  cwd: process.cwd(),
+  env: process.env,
+  flags: db === undefined ? {} : { db },
+});
 
 /** What it refuses at its start is a mistake in what we were given. */
 async function started(options: Parameters<typeof startGateway>[0]): Promise<Gateway> {

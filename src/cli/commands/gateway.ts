@@ -5,7 +5,7 @@ import { choice, type CommandLine } from '../command-line.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { INSTALL_HOSTS, installText } from '../install.ts';
 import type { Answer } from '../program.ts';
-import { print, printJson } from '../terminal.ts';
+import { complain, print, printJson } from '../terminal.ts';
 
 const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly ProfileKind[];
 
@@ -42,6 +42,9 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         const text = installText(options.print, { words, ...options });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
+        const { hindrance } = await import('../gateway.ts');
+        const why = hindrance(words, options);
+        if (why !== undefined) complain(`in this folder it would not start yet: ${why}`);
         return;
       }
       // Servers and transports are loaded only where they are needed: every other command starts faster.

@@ -38,7 +38,9 @@ export function subscribers(program: CommandLine, answer: Answer): void {
   const group = program
     .command('subscribers')
     .summary('the rules that turn events into notifications')
-    .description('Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.')
+    .description(
+      'Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.',
+    )
     .usage('<command> [options]')
     .helpCommand(false);
   list(group);

@@ -497,6 +497,12 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
           becomes: { 'a for y': { state: 'open', offers: 0 } },
         },
         {
+          name: 'a fork of what was counted into another has no item for it',
+          given: [queued('a', { conversation: 'x', key: 'k' }), folded('b', 'a')],
+          when: forked(['b'], 'x', 'y'),
+          becomes: {},
+        },
+        {
           name: 'a fork of what was never queued',
           given: [queued('a', { conversation: 'x' })],
           when: forked(['a', 'b'], 'x', 'y'),

@@ -250,7 +250,11 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
       if (missing.length > 0 && !lenient) return conflict(missing, 'unknown');
       return settled(
         origins.flatMap(({ id, item }) =>
-          to === undefined || item === undefined || found.some((other) => other.id === id && other.audience === to)
+          // What was counted into another has no life of its own: the other one may be in the fork.
+          to === undefined ||
+          item === undefined ||
+          item.outcome === 'folded' ||
+          found.some((other) => other.id === id && other.audience === to)
             ? []
             : [forked(item, to, place)],
         ),

@@ -53,6 +53,7 @@ verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Esca
   expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop-yes');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.dataset.deed')).toBe('stop');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
@@ -101,6 +102,34 @@ verifies('console:keys', 'the palette finds agents, notifications and commands',
   await page.keyboard.press('Enter');
   await page.getByText('rode on').first().waitFor();
   expect(page.url()).toContain('#/agents/shop/claude-code/a41f');
+  await page.close();
+});
+
+verifies('console:keys', 'the palette does what its keys do, and offers it where there is somebody to do it to', async () => {
+  const page = await stage.page();
+  const options = page.getByRole('dialog').getByRole('option');
+  const command = async (name: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(name);
+    await options.filter({ hasText: name }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await page.locator('a[data-log="docs/writer"]').waitFor();
+  await page.keyboard.press('Control+k');
+  await options.first().waitFor();
+  expect(await options.filter({ hasText: 'Write a message' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.goto(`${stage.url}/#/agents/shop/coder/main`);
+  await page.locator('article[data-state=staged]', { hasText: 'user.message' }).waitFor();
+  await command('Write a message');
+  await page.locator('#say:focus').waitFor();
+  await page.keyboard.press('Escape');
+  await command('Why');
+  await page.getByRole('complementary', { name: 'Why' }).waitFor();
+  await page.keyboard.press('Escape');
+  await command('Stop');
+  await page.getByRole('button', { name: 'Stop: aborts the stream' }).waitFor();
   await page.close();
 });
 

@@ -126,12 +126,16 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
 function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => void }): ReactElement {
   const [asked, setAsked] = useState(false);
   const first = useRef<HTMLButtonElement>(null);
+  const back = useRef<HTMLButtonElement>(null);
+  const before = useRef(asked);
   useEffect(() => {
-    if (asked) first.current?.focus();
+    if (before.current === asked) return;
+    before.current = asked;
+    (asked ? first : back).current?.focus();
   }, [asked]);
   if (!asked)
     return (
-      <button type="button" className="stop" data-deed="stop" title={`Stop: ${does}`} onClick={() => setAsked(true)}>
+      <button type="button" ref={back} className="stop" data-deed="stop" title={`Stop: ${does}`} onClick={() => setAsked(true)}>
         <Icon name="stop" /> Stop <span className="stop-does">{does}</span>
       </button>
     );

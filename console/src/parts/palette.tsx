@@ -125,9 +125,15 @@ function commands(onHelp: () => void): Choice[] {
     page('Settings: account', to.settings('account'), ''),
     page('Settings: models', to.settings('models'), ''),
     page('Settings: advanced', to.settings('advanced'), 'filters, budgets, sources, tokens'),
-    deed('Write a message', 'm', 'm'),
-    deed('Pause or resume', 'p', 'p'),
-    deed('Stop', 's, asks once', 's'),
+    // Elsewhere there is nobody to do it to.
+    ...(document.querySelector('#say') === null
+      ? []
+      : [
+          deed('Write a message', 'm', 'm'),
+          deed('Pause or resume', 'p', 'p'),
+          deed('Stop', 's, asks once', 's'),
+          deed('Why', 'w', 'w'),
+        ]),
     { id: 'help', group: 'do', says: 'Keys', more: '?', run: onHelp },
     ...(['system', 'light', 'dark'] as const).map((theme) => ({
       id: `theme ${theme}`,
@@ -139,7 +145,9 @@ function commands(onHelp: () => void): Choice[] {
   ];
 }
 
-const pressed = (key: string): void => void document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+/** When this dialog is gone: keys are for whatever is on top. */
+const pressed = (key: string): void =>
+  void setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 
 const conversations = (): Choice[] =>
   agentsNow().flatMap((agent) => {

@@ -8,13 +8,7 @@ import { parseArgs } from 'node:util';
 import { BUGS, type Bug } from '../e2e/stores/faults/roles.ts';
 import { run } from '../e2e/stores/faults/run.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '1000' },
-    'points-each': { type: 'string', default: '20' },
-    bug: { type: 'string' },
-  },
-});
+const { values } = asked();
 const [rounds, pointsEach] = [Number(values.rounds), Number(values['points-each'])];
 const { bug } = values;
 if (!Number.isInteger(rounds) || rounds < 0 || !Number.isInteger(pointsEach) || pointsEach < 0) {
@@ -51,3 +45,20 @@ console.log(
   `\nfaults: ${good ? 'ok' : 'FAILED'}: ${random} random kills, ${Object.keys(points).length} points, ${problems.length} problems in ${seconds} s`,
 );
 process.exitCode = good ? 0 : 1;
+
+function asked() {
+  try {
+    return parseArgs({
+      options: {
+        rounds: { type: 'string', default: '1000' },
+        'points-each': { type: 'string', default: '20' },
+        bug: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    console.error(
+      `${error instanceof Error ? error.message : String(error)}\nusage: npm run faults -- [--rounds N] [--points-each N] [--bug NAME]`,
+    );
+    return process.exit(2);
+  }
+}

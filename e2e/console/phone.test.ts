@@ -93,6 +93,10 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
   expect((await page.locator('.talk-head').boundingBox())?.height).toBeLessThan(180);
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.getByRole('button', { name: 'Show more' }).last().click();
+  // Of a megabyte as much as a phone lays out without stopping.
+  const megabyte = page.locator('article[data-state=staged]', { hasText: 'MMMM' });
+  await megabyte.getByRole('button', { name: 'Show more' }).click();
+  await megabyte.getByText('the first 50,000 of 1,000,000 characters').waitFor();
   expect(await outside(page), 'opened').toEqual([]);
   await page.locator('.why-button').last().click();
   await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();

@@ -115,7 +115,7 @@ function Tool({ entry }: { readonly entry: Extract<Plain, { kind: 'tool' }> }): 
           <pre className="sent" tabIndex={0} aria-label="arguments">
             {JSON.stringify(entry.args, null, 2)}
           </pre>
-          {result !== undefined && <Folded text={result.content} whole={<pre className="sent">{result.content}</pre>} />}
+          {result !== undefined && <Folded text={result.content} pre />}
         </details>
       </div>
     </div>

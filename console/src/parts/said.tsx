@@ -1,7 +1,8 @@
 /** A text of somebody else's. It is only ever text: nothing in it becomes an element of the page. */
 import { useId, useMemo, useState, type ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
-import { firstOf, firstOfSpeech, saidIn, tableOf } from '../state/text.ts';
+import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf } from '../state/text.ts';
+import { Copy } from './copy.tsx';
 
 /** Collapsed when it is long; TOON as a table, and as it was sent where it cannot be read. */
 export function SaidText({ text, templated }: { readonly text: string; readonly templated: boolean }): ReactElement {
@@ -15,7 +16,7 @@ export function SaidText({ text, templated }: { readonly text: string; readonly 
       return (
         <>
           <p className="unreadable">could not be read as TOON; shown as it was sent</p>
-          <Folded text={said.text} whole={<pre className="sent">{said.text}</pre>} />
+          <Folded text={said.text} pre />
         </>
       );
     default:
@@ -23,20 +24,25 @@ export function SaidText({ text, templated }: { readonly text: string; readonly 
   }
 }
 
-/** `whole`: how it is shown when it is not collapsed. `speech`: what somebody says, which is collapsed later. */
+/**
+ * `whole`: how it is shown when it is not collapsed; `pre`: letter by letter. `speech`: what somebody says, which is
+ * collapsed later.
+ */
 export function Folded({
   text,
   whole,
+  pre = false,
   speech = false,
 }: {
   readonly text: string;
   readonly whole?: ReactElement;
+  readonly pre?: boolean;
   readonly speech?: boolean;
 }): ReactElement {
   const [open, setOpen] = useState(false);
   const id = useId();
   const first = useMemo(() => (speech ? firstOfSpeech(text) : firstOf(text)), [text, speech]);
-  const all = whole ?? <span className="words">{text}</span>;
+  const all = whole ?? <Whole text={text} pre={pre} />;
   if (first === null) return all;
   return (
     <div className="folded">
@@ -45,6 +51,22 @@ export function Folded({
         {open ? 'Show less' : 'Show more'}
       </button>
     </div>
+  );
+}
+
+/** As much of it as a browser lays out at once without stopping the page; all of it to be copied. */
+function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {
+  const shown = mostOf(text);
+  return (
+    <>
+      {pre ? <pre className="sent">{shown}</pre> : <span className="words">{shown}</span>}
+      {shown.length < text.length && (
+        <p className="muted">
+          {`the first ${shown.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters `}
+          <Copy text={text} label="copy all" what="of it" />
+        </p>
+      )}
+    </>
   );
 }
 

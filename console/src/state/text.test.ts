@@ -1,6 +1,6 @@
 import { encode } from '@toon-format/toon';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, firstOf, firstOfSpeech, saidIn, tableOf, word } from './text.ts';
+import { bodyOf, firstOf, firstOfSpeech, mostOf, saidIn, tableOf, word } from './text.ts';
 
 describe('a long text', () => {
   test.each([
@@ -19,6 +19,12 @@ describe('a long text', () => {
     expect(firstOf(family.repeat(100))).toBe(`${family.repeat(9)}…`);
     expect(firstOf('e\u0301'.repeat(200))).toBe(`${'e\u0301'.repeat(49)}…`);
     expect(firstOf(`z${'\u0301'.repeat(1_000)}`)?.length).toBe(100);
+  });
+
+  test('of a megabyte the beginning is shown', () => {
+    expect(mostOf('x'.repeat(50_000))).toHaveLength(50_000);
+    expect(mostOf('x'.repeat(1_000_000))).toHaveLength(50_000);
+    expect(mostOf(`${'x'.repeat(49_999)}👩‍👩‍👧‍👦${'x'.repeat(99)}`)).toBe('x'.repeat(49_999));
   });
 
   test('what somebody says is shown at more length', () => {

@@ -23,21 +23,26 @@ export function firstOf(text: string): string | null {
   return first.length > FIRST_LINE_CHARS ? `${cut(first, FIRST_LINE_CHARS - 1)}…` : first;
 }
 
+/** A browser needs seconds for a megabyte, and again whenever anything beside it changes. */
+const SHOWN_CHARS = 50_000;
+export const mostOf = (text: string): string => (text.length <= SHOWN_CHARS ? text : cut(text, SHOWN_CHARS));
+
 export const firstOfSpeech = (text: string): string | null =>
   text.length <= LONG_SPEECH_CHARS ? null : `${cut(text, FIRST_SPEECH_CHARS)} …`;
 
+const LONGEST_CHARACTER = 40;
 const CHARACTERS = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** At most so long, and no character in pieces: a family of emoji is one. */
 function cut(text: string, length: number): string {
   // What makes one character is never longer than that, unless somebody wants it to be.
-  const near = text.slice(0, length + 40);
-  let end = 0;
-  for (const { index, segment } of CHARACTERS.segment(near)) {
-    if (index + segment.length > length) break;
-    end = index + segment.length;
+  const from = length > 5_000 ? length - LONGEST_CHARACTER : 0;
+  let end = from;
+  for (const { index, segment } of CHARACTERS.segment(text.slice(from, length + LONGEST_CHARACTER))) {
+    if (from + index + segment.length > length) break;
+    end = from + index + segment.length;
   }
-  return text.slice(0, end === 0 ? length : end);
+  return text.slice(0, end === from ? length : end);
 }
 
 export type Said =

@@ -776,6 +776,69 @@ describe('storms', () => {
   });
 });
 
+describe('for a whole project', () => {
+  const ALL = 'shop/*';
+  const alert = subscriber({
+    id: 'alert',
+    events: { types: ['alert.firing', 'alert.resolved'] },
+    batching: { maxSize: 5, dedupeKey: ['payload.name'], dedupeWindowMs: 5_000 },
+    withdraw: { types: ['alert.resolved'] },
+  });
+  const event = (what: string, name: string): EventInput => ({
+    type: `alert.${what}`,
+    source: 'monitor',
+    subject: ALL,
+    message: `${name} is ${what}`,
+    data: { name },
+  });
+  const manned = async (foldMs?: number) => {
+    const set = stage([alert], foldMs === undefined ? {} : { foldMs });
+    for (const conversation of ['a', 'b']) await set.inbox.conversation(`${AGENT}#${conversation}`).seen();
+    await set.inbox.conversation('shop/writer#c').seen();
+    const told = async (): Promise<string[]> => {
+      const logs = (await Promise.all([AGENT, 'shop/writer'].map((log) => set.inbox.open(log)))).flat();
+      return logs.map((item) => `${item.audience} ${item.notification.message}`).toSorted();
+    };
+    return { ...set, told };
+  };
+
+  it('what is over is taken back from everyone', async () => {
+    proves('bus:withdraws');
+    const { bus, told } = await manned();
+    await bus.emit(event('firing', 'disk'));
+    expect(await told()).toEqual(['a disk is firing', 'b disk is firing', 'c disk is firing']);
+    const { heard } = await bus.emit(event('resolved', 'disk'));
+    expect(heard[0]).toMatchObject({ kind: 'withdrew', ids: [expect.any(String)] });
+    expect(await told()).toEqual(['a disk is resolved', 'b disk is resolved', 'c disk is resolved']);
+  });
+
+  it('a repetition waits, whoever emits it', async () => {
+    proves('bus:repeats');
+    const { bus, another, read, told, open } = await manned(0);
+    await bus.emit(event('firing', 'disk'));
+    expect(await read()).toHaveLength(1);
+    await another().emit(event('firing', 'disk'));
+    expect(await read()).toEqual([]);
+    expect((await open()).find((item) => item.audience === 'a')?.notification.deliver).toMatchObject({ at: expect.any(Number) });
+    await another().emit(event('firing', 'cpu'));
+    expect((await read()).join()).toContain('cpu');
+    expect(await told()).toContain('c cpu is firing');
+  });
+
+  it('a storm is bounded for each', async () => {
+    proves('bus:storms');
+    const { bus, inbox } = await manned();
+    for (let wave = 0; wave < 3; wave++)
+      await emitAll(
+        bus,
+        Array.from({ length: 30 }, (_, i) => event('firing', `n${wave}.${i}`)),
+      );
+    const open = (await inbox.open('shop/writer')).filter((item) => item.audience === 'c');
+    expect(open.length).toBeLessThanOrEqual(8);
+    expect(open.reduce((sum, item) => sum + item.count, 0)).toBe(90);
+  });
+});
+
 describe('templates', () => {
   const template = { name: 'x.toon.j2', text: 'whatever', hash: 'abc' };
 

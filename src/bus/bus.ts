@@ -3,13 +3,13 @@
  * what they make of it is queued for that subject and for nobody else. One bus serves one inbox; nothing in it is shared
  * between buses but the log.
  */
-import { parseAddress, logOf, type Address, type LogKey } from '../core/address.ts';
+import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { makeEvent, type Emitted, type Emitter, type Event, type EventInput, type Heard } from '../core/event.ts';
-import { ANYONE, type Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
+import { InLog } from './in-log.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
 
@@ -37,9 +37,6 @@ const IDS_KEPT = 10_000;
 /** An agent's events that lead to notifications that lead to events end here. */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
-/** So far back it is looked for what was told of late. */
-const PAGE = 100;
-const PAGES = 10;
 
 export function createBus(deps: BusDeps): Bus {
   return new Bus(deps);
@@ -206,8 +203,7 @@ export class Bus implements Emitter, AsyncDisposable {
     if (known !== undefined && known.subscriber === subscriber) return known;
     if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
     if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
-    const audience = address.kind === 'conversation' ? address.conversation : ANYONE;
-    const isIts = (item: Item): boolean => item.notification.subscriber?.id === subscriber.id && item.audience === audience;
+    const inLog = new InLog(this.#inbox, subscriber.id, address);
     const channel = new Channel(
       subscriber,
       {
@@ -221,21 +217,11 @@ export class Bus implements Emitter, AsyncDisposable {
           }
           return this.#inbox.queue(address, input, subscribed);
         },
-        withdraw: async (key, reason) => {
-          if (address.kind === 'project') return [];
-          // What another conversation was told of is for that one to be over.
-          const open = await this.#inbox.store.items(logOf(address), { kind: 'key', key });
-          const mine = open.filter((item) => address.kind === 'agent' || item.audience === address.conversation);
-          const why = { by: subscriber.id, reason };
-          const ids = [...new Set(mine.map((item) => item.id))];
-          const withdrawn = await Promise.all(ids.map((id) => this.#inbox.withdraw(logOf(address), { id }, why)));
-          return withdrawn.flat().flatMap(({ id, result }) => (result === 'withdrawn' || result === 'maybe_seen' ? [id] : []));
-        },
-        open: async () => {
-          if (address.kind === 'project') return [];
-          return (await this.#inbox.store.items(logOf(address), { kind: 'open' })).filter(isIts);
-        },
-        lately: async (since) => (address.kind === 'project' ? [] : this.#since(logOf(address), since, isIts)),
+        withdraw: (key, reason) => inLog.withdraw(key, reason),
+        open: () => inLog.open(),
+        lately: (since) => inLog.lately(since),
+        // What one conversation has read is not told to it again.
+        recounts: address.kind !== 'project',
         redacted: (event) => {
           const { redact } = this.#inbox.policies.policy(address.project);
           if (redact.length === 0) return event;
@@ -253,20 +239,6 @@ export class Bus implements Emitter, AsyncDisposable {
     );
     this.#channels.set(name, channel);
     return channel;
-  }
-
-  /** The items of a log that were queued since then, newest first. */
-  async #since(log: LogKey, since: number, wanted: (item: Item) => boolean): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    let before = Number.MAX_SAFE_INTEGER;
-    for (let page = 0; page < PAGES; page++) {
-      const items = await this.#inbox.store.items(log, { kind: 'latest', limit: PAGE, before });
-      const late = items.filter((item) => item.at >= since);
-      found.push(...late.filter(wanted));
-      if (late.length < PAGE) break;
-      before = late.at(-1)?.seq ?? 0;
-    }
-    return found;
   }
 
   /** Channels that nobody uses are let go, so that their number follows the addresses in use. */

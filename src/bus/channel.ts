@@ -9,7 +9,7 @@ import type { Queued } from '../inbox/index.ts';
 import { levelFor, restKeyOf, shape, shapeRest, type Shaped } from './shape.ts';
 import { Storm, Tally, type Detail } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
-import { detailOfEvent, toldBy, type Told } from './told.ts';
+import { detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
 
 export type ChannelDeps = {
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
@@ -17,9 +17,11 @@ export type ChannelDeps = {
   /** The notifications of the subscriber that are open there. */
   readonly open: () => Promise<readonly Item[]>;
   /** Those that were queued there since then (epoch ms), by whomever, newest first. */
-  readonly lately: (since: number) => Promise<readonly Item[]>;
+  readonly lately: (since: number) => Promise<readonly Logged[]>;
   /** The event as the log has it. */
   readonly redacted: (event: Event) => Event;
+  /** Whether what was counted and is over is taken off the count. */
+  readonly recounts: boolean;
   readonly foldMs: number;
 };
 
@@ -104,7 +106,7 @@ export class Channel {
     const written = this.#write(async () => {
       const ids = await this.#deps.withdraw(key, reason);
       const count = this.#counted.take(key);
-      if (count > 0) {
+      if (count > 0 && this.#deps.recounts) {
         this.#over ??= { count: 0, done: Promise.withResolvers<void>() };
         this.#over.count += count;
       }
@@ -243,7 +245,10 @@ export class Channel {
   #writeStorm({ details, more, last, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const written = this.#write(async () => {
-      const open = (await this.#deps.open()).filter((item) => !item.notification.subscriber?.rest).length;
+      const all = await this.#deps.open();
+      const open = all.filter((item) => !item.notification.subscriber?.rest).length;
+      // What was read is told, with all that it counted.
+      if (open === all.length) this.#counted.clear();
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
       let heard: Heard | undefined;
       for (const { event, count, key } of details.values()) {
@@ -264,10 +269,8 @@ export class Channel {
 
   async #queueRest(event: Event, more: Tally): Promise<Heard> {
     const heard = this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more.total)));
-    // Into an open one it was counted; else that was read, and what it counted was told.
-    if (heard.kind !== 'folded') this.#counted.clear();
     this.#counted.addAll(more);
-    if (this.subscriber.withdraw !== undefined) this.#rest = { event, version: 0 };
+    if (this.subscriber.withdraw !== undefined && this.#deps.recounts) this.#rest = { event, version: 0 };
     return heard;
   }
 

@@ -5,6 +5,9 @@ import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
 import type { Subscriber } from './subscriber.ts';
 
+/** What the log has of a notification that was queued. */
+export type Logged = Pick<Item, 'notification' | 'at' | 'lastAt' | 'differs' | 'outcome'>;
+
 /** Each different detail of a key and when it was queued first, epoch ms. */
 export type Told = Map<string, number>;
 
@@ -23,7 +26,7 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
  * By key, from the subscriber's `items`, newest first. What was taken back, or was over since, is news when it comes
  * again; of states the newest alone was told.
  */
-export function toldBy({ withdraw, output }: Subscriber, items: readonly Item[]): Map<string, Told> {
+export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, Told> {
   const told = new Map<string, Told>();
   const over = new Set<string>();
   for (const { notification, outcome, at, lastAt, differs } of items) {

@@ -1,0 +1,92 @@
+/** What one subscriber has queued for one address, as the log has it: whichever process did. */
+import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
+import { ANYONE, type Item } from '../core/items.ts';
+import { fromRecord, isType } from '../core/records.ts';
+import type { Inbox } from '../inbox/index.ts';
+import type { Logged } from './told.ts';
+
+/** So far back it is looked for what was told of late. */
+const PAGE = 100;
+const PAGES = 10;
+
+export class InLog {
+  readonly #inbox: Inbox;
+  readonly #subscriber: string;
+  readonly #address: Address;
+
+  constructor(inbox: Inbox, subscriber: string, address: Address) {
+    this.#inbox = inbox;
+    this.#subscriber = subscriber;
+    this.#address = address;
+  }
+
+  /** Takes back what is open under the key; the ids. What another conversation was told of is for that one to be over. */
+  async withdraw(key: string, reason: string): Promise<readonly string[]> {
+    const address = this.#address;
+    const why = { by: this.#subscriber, reason };
+    const ids = new Set<string>();
+    for (const log of await this.#logs()) {
+      const open = await this.#inbox.store.items(log, { kind: 'key', key });
+      const mine = open.filter((item) => address.kind !== 'conversation' || item.audience === address.conversation);
+      for (const id of new Set(mine.map((item) => item.id)))
+        for (const { result } of await this.#inbox.withdraw(log, { id }, why))
+          if (result === 'withdrawn' || result === 'maybe_seen') ids.add(id);
+    }
+    return [...ids];
+  }
+
+  /** What is open, each once however many it is for. */
+  async open(): Promise<readonly Item[]> {
+    const found = new Map<string, Item>();
+    for (const log of await this.#logs())
+      for (const item of await this.#inbox.store.items(log, { kind: 'open' })) if (this.#isIts(item)) found.set(item.id, item);
+    return [...found.values()];
+  }
+
+  /** What was queued since then (epoch ms), newest first. */
+  async lately(since: number): Promise<readonly Logged[]> {
+    const address = this.#address;
+    if (address.kind === 'project') return this.#fannedOut(since);
+    const found: Item[] = [];
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let page = 0; page < PAGES; page++) {
+      const items = await this.#inbox.store.items(logOf(address), { kind: 'latest', limit: PAGE, before });
+      const late = items.filter((item) => item.at >= since);
+      found.push(...late.filter((item) => this.#isIts(item)));
+      if (late.length < PAGE) break;
+      before = late.at(-1)?.seq ?? 0;
+    }
+    return found;
+  }
+
+  /** Of a whole project its own log knows what was for everyone. */
+  async #fannedOut(since: number): Promise<readonly Logged[]> {
+    const records = await this.#inbox.store.read({
+      log: logOf(this.#address),
+      types: ['fan_out'],
+      newestFirst: true,
+      limit: PAGE,
+    });
+    return records.flatMap(({ body, at }) => {
+      if (at < since || !isType(body, 'fan_out')) return [];
+      const notification = fromRecord(body.notification);
+      return notification.subscriber?.id === this.#subscriber ? [{ notification, at, lastAt: at, differs: [] }] : [];
+    });
+  }
+
+  async #logs(): Promise<readonly LogKey[]> {
+    if (this.#address.kind !== 'project') return [logOf(this.#address)];
+    const all = await this.#inbox.store.overview(this.#address.project);
+    return all.flatMap(({ log, open }) => {
+      const some = open.info + open.warning + open.error + open.critical > 0;
+      return some && splitLog(log).agent !== '*' ? [log] : [];
+    });
+  }
+
+  #isIts({ notification, audience }: Item): boolean {
+    const address = this.#address;
+    if (notification.subscriber?.id !== this.#subscriber) return false;
+    if (address.kind === 'project') return audience !== ANYONE;
+    return audience === (address.kind === 'conversation' ? address.conversation : ANYONE);
+  }
+}

@@ -163,6 +163,16 @@ describe('copy', () => {
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^tool_failure +locked +project /m);
   });
 
+  it('where nothing can be written it says where', async () => {
+    await using shell = new Shell();
+    writeFileSync(join(shell.folder, '.earpiece'), '');
+    expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `earpiece: ${shell.folder}/.earpiece/subscribers cannot be written (ENOTDIR); make it a folder that is yours, or give --user\n`,
+    });
+  });
+
   it('what is there is not lost, and what is not there is named', async () => {
     await using shell = shop({ 'message.toon.j2': 'mine' });
     expect(await shell.run(['subscribers', 'copy', 'timer'])).toEqual({

@@ -224,8 +224,17 @@ function copy(group: CommandLine): void {
       for (const { from, to } of copies)
         if (existsSync(to) && !readFileSync(to).equals(readFileSync(from)))
           throw new EarpieceError('conflict', `${to} is there and says something else; rename it, or remove it`);
-      mkdirSync(folder, { recursive: true });
-      for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
+      try {
+        mkdirSync(folder, { recursive: true });
+        for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
+      } catch (cause) {
+        const { code } = cause as NodeJS.ErrnoException;
+        throw new EarpieceError(
+          'bad_argument',
+          `${folder} cannot be written (${code}); make it a folder that is yours, or give ${options.user ? '--project' : '--user'}`,
+          { cause },
+        );
+      }
       const made = copies.map(({ to }) => to);
       if (options.json) return printJson({ id, files: made });
       print(

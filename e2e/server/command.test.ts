@@ -101,6 +101,19 @@ it('says which webhooks of the project it leaves out until they are trusted', as
   );
 }, 60_000);
 
+it('ends where the log cannot be written at its start: nobody is left listening', async () => {
+  proves('server:command');
+  await using shell = new Shell();
+  await shell.open();
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const holder = new DatabaseSync(shell.db);
+  holder.exec('BEGIN IMMEDIATE');
+  await using server = new ServerProcess(['--port', '0', '--no-console'], { cwd: shell.folder, env: shell.env() });
+  expect(await server.ended).toEqual({ code: 6, signal: null });
+  holder.close();
+  expect(server.stderr).toMatch(/^earpiece: the database .* stayed locked by another process for \d+ ms: [^\n]+\n$/u);
+}, 60_000);
+
 it('tokens are made for scripts, listed for people, and revoked', async () => {
   proves('server:command', 'cli:commands');
   await using shell = new Shell();

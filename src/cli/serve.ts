@@ -66,7 +66,11 @@ export async function runServer(options: ServeOptions): Promise<number> {
     });
     const host = options.host ?? ear.config.server.host;
     const { url } = await server.listen({ host, port: given ?? ear.config.server.port });
-    const login = await server.loginUrl();
+    const login = await server.loginUrl().catch(async (error: unknown) => {
+      // A log that cannot be written: nobody is left listening whom no signal ends.
+      await server.stop();
+      throw error;
+    });
     if (options.json) printJson({ url, login, pid: process.pid, db: ear.store.name });
     else {
       print(paint('bold', options.console ? login : url));

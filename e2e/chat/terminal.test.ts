@@ -121,7 +121,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`y${ENTER}`);
     await chat.shows('I know it now.');
     expect(chat.text).toMatch(
-      /Nobody has written; this turn is about what happened:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued\n/u,
+      /This turn is about what happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued\n/u,
     );
   });
 

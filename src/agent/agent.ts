@@ -87,7 +87,7 @@ const FORCED = 'You were interrupted because of the following.';
 const MEANWHILE = 'While you answered, the following happened.';
 const CUT_OFF = 'The program ended while you answered. Go on.';
 const NOT_RUN = 'Not run: the tokens of this turn are used up.';
-const WOKEN = 'Nobody has written; the following happened since your last turn.';
+const WOKEN = 'The following happened since your last turn.';
 
 /** By the last of these it is told whether a turn was over. `agent_stopped`: a person ended it. */
 const RESUMABLE: ReadonlySet<string> = new Set([

@@ -121,7 +121,7 @@ export class Narrator {
       case 'wake_asked':
         return;
       case 'turn_started':
-        if (event.by === 'notification') this.note('Nobody has written; this turn is about what happened:');
+        if (event.by === 'notification') this.note('This turn is about what happened meanwhile:');
         else if (event.content === '') this.note('The last turn was cut off; it goes on.');
         return;
       case 'turn_ended':

@@ -61,6 +61,43 @@ describe('tokens', () => {
     expect(await store.setting(`token ${short.id}`)).toBeUndefined();
   });
 
+  it('last ten years at most, and have a name that a list can show', async () => {
+    await expect(tokens.create({ kind: 'admin', name: 'x', expiresInMs: 8.64e15 })).rejects.toThrow('ten years (3650d) at most');
+    await expect(tokens.create({ kind: 'admin', name: 'x'.repeat(101) })).rejects.toThrow('a name of 101 characters');
+  });
+
+  it('leave nothing behind where there are too many', async () => {
+    await store.setSetting(
+      'tokens',
+      Array.from({ length: 1_000 }, (_, i) => `t${i}`),
+    );
+    for (let i = 0; i < 1_000; i++) await store.setSetting(`token t${i}`, { id: `t${i}`, expiresAt: null });
+    const made: string[] = [];
+    const set = store.setSetting.bind(store);
+    store.setSetting = (key, value, options) => {
+      if (value !== undefined) made.push(key);
+      return set(key, value, options);
+    };
+    await expect(tokens.create({ kind: 'admin', name: 'one more' })).rejects.toThrow('there are 1000 tokens already');
+    expect(made).toHaveLength(1);
+    expect(await store.setting(made[0] ?? '')).toBeUndefined();
+  });
+
+  it('have twenty browsers each; one that a browser logged in is one more of the same', async () => {
+    const admin = await tokens.create({ kind: 'admin', name: 'x' });
+    const other = await tokens.session(undefined, 1_000);
+    const first = await tokens.session(await tokens.check(admin.token), 1_000);
+    const all = [first];
+    for (let i = 0; i < 20; i++) {
+      now++;
+      all.push(await tokens.session(await tokens.check(all.at(-1)?.token ?? ''), 1_000));
+    }
+    expect(await tokens.check(first.token)).toBeUndefined();
+    for (const { token } of [...all.slice(1), other]) expect(await tokens.check(token)).toBeDefined();
+    await tokens.revoke(admin.id);
+    expect((await tokens.list()).map(({ id }) => id)).toEqual([other.id]);
+  });
+
   it('that are revoked do not come back by having been used', async () => {
     const { token, id } = await tokens.create({ kind: 'admin', name: 'x' });
     await tokens.check(token);

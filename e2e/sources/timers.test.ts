@@ -76,7 +76,7 @@ describe('remind', () => {
       ['shop/writer#s1', 'Reminder: the last'],
     ]);
     expect(await texts('--to', 'writer')).toEqual([['shop/writer#s1', 'Reminder: the last']]);
-    expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^ID +DUE +TO +TEXT$/u);
+    expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^id +due +to +text$/u);
     expect(await shell.says(['remind', '--cancel', first])).toBe(`${first}  cancelled for shop/coder\n`);
     expect((await shell.says(['remind', '--cancel', 'standup'])).trimEnd().split('\n')).toHaveLength(2);
     expect(await texts('--to', 'coder')).toEqual([]);

@@ -28,7 +28,7 @@ describe('earpiece tasks', () => {
     expect(await says('status', 't1', 'blocked', '--reason', 'wait', '--expect', 'in_progress', '--as', 'Ann')).toBe(
       't1  blocked of coder: Fix the login\n',
     );
-    expect((await says('list')).replaceAll(/ {2,}/gu, '  ')).toBe(`ID  STATUS  PRIORITY  AGENT  SINCE  TITLE
+    expect((await says('list')).replaceAll(/ {2,}/gu, '  ')).toBe(`id  status  priority  agent  since  title
 t2  backlog  normal  -  now  Later
 t1  blocked  high  coder  now  Fix the login
 `);

@@ -146,7 +146,7 @@ async function list(ear: Earpiece, options: Options): Promise<void> {
     const due = typeof deliver === 'object' && !('afterTool' in deliver) ? await shown(deliver, ear.config.timeZone) : 'now';
     return [reminderId(id), due, plain(to(one)), plain(message.replace(/^Reminder: /u, ''))];
   });
-  print(table(await Promise.all(rows), [{ head: 'ID' }, { head: 'DUE' }, { head: 'TO', spare: 1 }, { head: 'TEXT' }]));
+  print(table(await Promise.all(rows), [{ head: 'id' }, { head: 'due' }, { head: 'to', spare: 1 }, { head: 'text' }]));
 }
 
 async function cancel(ear: Earpiece, options: Options, word: string, answer: Answer): Promise<void> {

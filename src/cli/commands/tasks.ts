@@ -76,8 +76,8 @@ earpiece tasks list --of coder --status blocked --json`)
           ago(task.statusChangedAt, now),
           plain(task.title),
         ]);
-        const [id, since] = [{ head: 'ID' }, { head: 'SINCE', spare: 0 }];
-        const columns = [id, { head: 'STATUS' }, { head: 'PRIORITY', spare: 1 }, { head: 'AGENT' }, since, { head: 'TITLE' }];
+        const [id, since] = [{ head: 'id' }, { head: 'since', spare: 0 }];
+        const columns = [id, { head: 'status' }, { head: 'priority', spare: 1 }, { head: 'agent' }, since, { head: 'title' }];
         print(table(rows, columns));
         if (found.next !== null) print(paint('dim', 'there are more; --limit says how many are shown'));
       });

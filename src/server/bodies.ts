@@ -26,7 +26,7 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
       `the body is encoded as ${JSON.stringify(encoding.slice(0, 40))}; send it as it is, without Content-Encoding`,
       { headers: { 'accept-encoding': 'identity' } },
     );
-  const body = await wholeOf(c.req.raw, max);
+  const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
   // Hono keeps promises there, whatever its type says.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
   // Events say in their own words what is wrong with them. Of the others all is JSON, whatever its content type says.
@@ -39,6 +39,15 @@ const tooLarge = (max: number): ProblemError =>
   new ProblemError('too_large', `the body is larger than ${max / 1_048_576} MB; send less, or the path of a file`, {
     headers: { connection: 'close' },
   });
+
+/** Its length was told, and is what comes: the HTTP parser sees to that. */
+async function ofLength(request: Request): Promise<ArrayBuffer> {
+  try {
+    return await request.arrayBuffer();
+  } catch {
+    throw new ProblemError('bad_argument', 'the body broke off before its end; send it whole');
+  }
+}
 
 async function wholeOf(request: Request, max: number): Promise<ArrayBuffer> {
   const chunks: Uint8Array[] = [];

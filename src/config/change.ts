@@ -104,8 +104,10 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  if (value === undefined) return spelled.map((each) => ({ path: each }));
-  if (!quoted) return (spelled.length === 0 ? [path] : spelled).map((each) => ({ path: each, value }));
+  // Also where it is not there: a file that is no TOML says so.
+  const ways = spelled.length === 0 ? [path] : spelled;
+  if (value === undefined) return ways.map((each) => ({ path: each }));
+  if (!quoted) return ways.map((each) => ({ path: each, value }));
   const nested = spelled.filter((each) => nodeAt(each)?.setting === SETTINGS.kindNested);
   return [...nested.map((each) => ({ path: each })), { path: canonical(path), value }];
 }

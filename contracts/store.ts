@@ -117,6 +117,12 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await item('a')).toEqual(items[0]);
       });
 
+      it('answers a repeated id as such also behind a fork that names it', async () => {
+        await append(queued('a', { conversation: 'x' }));
+        expect(await store.append(LOG, [forked(['a'], 'x', 'y'), queued('a')])).toMatchObject({ kind: 'duplicate', id: 'a' });
+        expect(await store.countOpen(LOG)).toBe(1);
+      });
+
       it('refuses one append that queues an id twice, and writes nothing', async () => {
         await expect(store.append(LOG, [queued('a'), queued('a')])).rejects.toMatchObject({ code: 'bad_argument' });
         expect(await store.head()).toBe(0);

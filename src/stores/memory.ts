@@ -96,7 +96,7 @@ class MemoryStore implements Store {
       );
       if (result.kind === 'conflict') return result;
       if (result.kind === 'duplicate') {
-        if (made.has(result.id)) throw twice(result.id);
+        if (made.has(result.id) && !log.byId.has(result.id)) throw twice(result.id);
         const [first] = cells.filter((cell) => cell.item.id === result.id);
         return { kind: 'duplicate', id: result.id, item: (first as Cell).item };
       }

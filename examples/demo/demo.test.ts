@@ -68,7 +68,7 @@ describe('npm start', () => {
     pty.write('\u0004');
     await Promise.race([goesOn.promise, exit]);
     pty.write('\u0003');
-    expect(await exit).toBe(0);
+    expect(await exit, seen).toBe(0);
     expect(count(seen, '✔')).toBe(4);
     expectNothingLeft();
   });

@@ -10,19 +10,20 @@ describe('an agent that starts an agent', { timeout: 120_000 }, () => {
   proves('chat:sub-agents');
 
   it('gets its last message as the result; what is queued for the one never reaches the other', async () => {
-    const [hold, parentHold] = [new Hold(), new Hold()];
+    const [hold, parentHold, awaited] = [new Hold(), new Hold(), new Hold()];
     let sub = 0;
     let parent = 0;
     await using stage = await ChatStage.open((request) => {
       if (isSub(request))
         return [
           { says: [text('I count.'), call('s1', 'run', { command: 'echo 42' })], before: hold.stop },
-          { says: [text('There are 42 of them.')] },
+          // Not before the other one is past its last look: what ends before is told there.
+          { says: [text('There are 42 of them.')], before: awaited.stop },
         ][Math.min(sub++, 1)] as never;
       return [
         { says: [call('p1', 'agent', { action: 'spawn', id: 'counter', task: 'Count the files.' })] },
         { says: [text('It counts.'), call('p2', 'run', { command: 'echo meanwhile' })], before: parentHold.stop },
-        { says: [call('p3', 'await', { all: ['counter'] })] },
+        { says: [call('p3', 'await', { all: ['counter'] })], before: () => awaited.letGo() },
         { says: [text('So there are 42.')] },
       ][Math.min(parent++, 3)] as never;
     });

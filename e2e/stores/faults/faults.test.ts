@@ -30,8 +30,12 @@ it.each<[Bug, Point, RegExp]>([
   'the checker finds the fault put in on purpose: %s',
   async (bug, point, found) => {
     proves('faults:checker');
-    const { problems } = await run({ rounds: 20, pointsEach: 10, points: [point], bug });
-    expect(problems.filter((problem) => found.test(problem))).not.toEqual([]);
+    // Two processes have to meet, which is up to chance: so often that it does not fail by it.
+    for (let left = 5; ; left--) {
+      const { problems } = await run({ rounds: 20, pointsEach: 10, points: [point], bug });
+      if (problems.some((problem) => found.test(problem))) return;
+      if (left === 0) expect(problems).toContainEqual(expect.stringMatching(found));
+    }
   },
-  120_000,
+  240_000,
 );

@@ -7,12 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const bin = join(import.meta.dirname, '../node_modules/.bin');
-const env = {
-  ...process.env,
-  PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-  // The tests start some thousand processes, each from the same sources: they are compiled once.
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../.cache/compiled'),
-};
+const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 
 /** What the tests start, and what to do where it cannot be started. */
 const NEEDED = [

@@ -38,7 +38,7 @@ verifies('console:teaches', 'commands are plain where a plain terminal reaches t
   const file = join(folder, 'other.db');
   expect(told({ EARPIECE_DB: file }).earpiece).toBe(`earpiece --db '${file}'`);
   expect(told({}, { db: file }).earpiece).toBe(`earpiece --db '${file}'`);
-  expect(told({}, { entry: '/work/src/cli/main.ts' }).earpiece).toBe('/opt/node /work/src/cli/main.ts');
+  expect(told({}, { entry: '/srv/app/src/cli/main.ts' }).earpiece).toBe('/opt/node /srv/app/src/cli/main.ts');
   expect(told({ EARPIECE_DB: 'postgres://me:secret@host/db' }).earpiece).toBe('earpiece');
 });
 

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILED } from './e2e/compiled.ts';
 
 export default defineConfig({
   test: {
@@ -15,6 +16,7 @@ export default defineConfig({
     reporters: ['default', './scripts/summary.ts'],
     // Most files wait for processes: one worker for each core, not one less.
     maxWorkers: '100%',
+    env: COMPILED,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMPILED } from './compiled.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -64,6 +65,7 @@ function node(args: readonly string[], command = process.execPath): { code: numb
     encoding: 'utf8',
     env: {
       PATH: process.env['PATH'] ?? '',
+      ...COMPILED,
       HOME: folder,
       XDG_STATE_HOME: join(folder, 'state'),
       XDG_CONFIG_HOME: join(folder, 'config'),

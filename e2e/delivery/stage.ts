@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { COMPILED } from '../compiled.ts';
 
 export const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
@@ -25,6 +26,7 @@ export class Stage implements AsyncDisposable {
   env(more: Record<string, string> = {}): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
+      ...COMPILED,
       HOME: this.folder,
       XDG_STATE_HOME: join(this.folder, 'state'),
       XDG_CONFIG_HOME: join(this.folder, 'config'),

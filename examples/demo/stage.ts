@@ -28,6 +28,7 @@ export class Stage {
       ...clean(process.env),
       EARPIECE_DB: join(this.folder, 'earpiece.db'),
       EARPIECE_ADDRESS: AGENT,
+      XDG_CACHE_HOME: join(this.folder, 'cache'),
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       XDG_STATE_HOME: join(this.folder, 'state'),
       NO_COLOR: '1',

@@ -17,6 +17,9 @@ export const userSubscribersFolder = (at: Surroundings): string => join(dirname(
 
 export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
 
+/** What may be deleted at any time. */
+export const cacheFolder = (at: Surroundings): string => join(xdg(at, 'XDG_CACHE_HOME', '.cache'), 'earpiece');
+
 /** Throws `bad_config` for a user who has none. */
 export function homeOf(at: Surroundings): string {
   const home = at.home ?? (at.env['HOME'] || homeOfUser());

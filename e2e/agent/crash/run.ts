@@ -9,6 +9,7 @@ import type { FaultPoint } from '../../../src/core/faults.ts';
 import type { LogKey } from '../../../src/core/address.ts';
 import { openSqliteStore } from '../../../src/stores/index.ts';
 import { startModel, type Request } from '../../model/server.ts';
+import { COMPILED } from '../../compiled.ts';
 import type { Api } from '../apis.ts';
 import { elsewhere } from '../elsewhere.ts';
 import { problemsOf } from './checker.ts';
@@ -63,7 +64,7 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
       [join(import.meta.dirname, 'worker.ts'), db, model.url, api, ...(last === undefined ? [] : [last])],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(tmpdir(), 'earpiece-crash-cache'), ...fault },
+        env: { PATH: process.env['PATH'], ...COMPILED, ...fault },
       },
     );
     let output = '';

@@ -108,6 +108,7 @@ verifies(
     await row.getByText('From twelve.').waitFor();
     expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work', task: { description: 'From twelve.' } });
 
+    await page.getByRole('region', { name: 'in progress' }).locator('[data-task=t1]').waitFor();
     await row.getByRole('button', { name: 'Edit t1' }).click();
     await edit.getByText('coder has read what stood here before').waitFor();
     await what.fill('never mind');
@@ -116,3 +117,40 @@ verifies(
     await row.getByText('From twelve.').waitFor();
   },
 );
+
+verifies('console:tasks', 'what a person writes stays under their hands, whatever becomes of the task meanwhile', async () => {
+  await using stage = await Stage.open(browser);
+  const worker = stage.ear.conversation('shop/coder#s1', HOST);
+  await worker.seen();
+  const tasks = new Tasks(stage.ear);
+  const mira = { kind: 'person', name: 'Mira' } as const;
+  await tasks.create('shop', { title: 'Count down', description: 'From ten.', assignee: 'coder' }, mira);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  const row = page.locator('[data-task=t1]');
+  const edit = page.getByRole('form', { name: 'Edit t1' });
+  const what = edit.getByRole('textbox', { name: 'Description' });
+  const under = (name: string) => page.getByRole('region', { name }).locator('[data-task=t1]');
+
+  await row.getByRole('button', { name: 'Edit t1' }).click();
+  await what.fill('From twelve.');
+  expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
+  await row.getByText('works on it since').waitFor();
+  await edit.getByText('coder has read what stood here before').waitFor();
+  await page.keyboard.type(' Aloud.');
+  expect(await what.inputValue()).toBe('From twelve. Aloud.');
+  await under('to do').waitFor();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.getByRole('alert').waitFor();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await under('in progress').getByText('From twelve. Aloud.').waitFor();
+
+  await row.getByRole('button', { name: 'Edit t1' }).click();
+  await what.fill('From a hundred.');
+  await tasks.move('shop', 't1', 'done', { by: mira });
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.getByRole('alert').waitFor();
+  expect(await what.inputValue()).toBe('From a hundred.');
+  await edit.getByRole('button', { name: 'Leave it as it is' }).click();
+  await row.waitFor({ state: 'detached' });
+});

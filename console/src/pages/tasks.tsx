@@ -1,5 +1,5 @@
 /** What agents have to do. Whoever takes a task out of an agent's hands interrupts it, and sees how far that got. */
-import { useEffect, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { Folded } from '../parts/said.tsx';
 import { Description, EditTask, Priority } from '../parts/task-words.tsx';
@@ -55,9 +55,14 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   }, [again, project]);
   const show = (next: { readonly project?: string; readonly over?: boolean }): void =>
     change(to.tasks({ project: next.project ?? project, ...((next.over ?? over) ? { over: 'yes' } : {}) }));
+  const { held, onWriting } = useHeld();
+  const listed = tasks.value?.items ?? [];
+  const gone = [...held.values()].filter(
+    (task) => task.project === project && tasks.value !== undefined && !listed.some(({ id }) => id === task.id),
+  );
   const groups = ORDER.map((status) => ({
     status,
-    items: tasks.value?.items.filter((task) => task.status === status) ?? [],
+    items: [...listed, ...gone].filter((task) => (held.get(task.id) ?? task).status === status),
   })).filter(({ items }) => items.length > 0);
   return (
     <div className="page tasks">
@@ -99,7 +104,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           <ul className="rows">
             {items.map((task) => (
               <li key={task.id}>
-                <TaskRow task={task} onChanged={again} />
+                <TaskRow task={task} onChanged={again} onWriting={onWriting} />
               </li>
             ))}
           </ul>
@@ -112,7 +117,33 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   );
 }
 
-function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChanged: () => void }): ReactElement {
+type OnWriting = (id: string, task: TaskView | undefined) => void;
+
+/** The rows that somebody writes in, as they were then: they stay where they are until that is over, whatever becomes of the task. */
+function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onWriting: OnWriting } {
+  const [held, setHeld] = useState<ReadonlyMap<string, TaskView>>(new Map());
+  const onWriting = useCallback<OnWriting>(
+    (id, task) =>
+      setHeld((before) => {
+        const after = new Map(before);
+        if (task === undefined) after.delete(id);
+        else after.set(id, task);
+        return after;
+      }),
+    [],
+  );
+  return { held, onWriting };
+}
+
+function TaskRow({
+  task,
+  onChanged,
+  onWriting,
+}: {
+  readonly task: TaskView;
+  readonly onChanged: () => void;
+  readonly onWriting: OnWriting;
+}): ReactElement {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   /** Where it is to go, while a reason is asked for. */
@@ -120,6 +151,14 @@ function TaskRow({ task, onChanged }: { readonly task: TaskView; readonly onChan
   const [reason, setReason] = useState('');
   const [editing, setEditing] = useState(false);
   const { id, project, execution } = task;
+  const writing = editing || asked !== null;
+  const seen = useRef(task);
+  seen.current = task;
+  useEffect(() => {
+    if (!writing) return undefined;
+    onWriting(id, seen.current);
+    return () => onWriting(id, undefined);
+  }, [writing, id, onWriting]);
   const run = (work: () => Promise<unknown>): void => {
     setBusy(true);
     setAsked(null);

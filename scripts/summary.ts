@@ -1,16 +1,19 @@
 /**
  * A vitest reporter for whoever reads the output by machine: the last line of a run is `N passed, N failed`, alone. A file
  * that does not load and an error outside of any test count as failures; so does a run that ends badly without either.
+ * What passed only when it was tried again is named before it, with what was wrong the first time: that is a defect, too.
  */
-import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
 
 export default class Summary implements Reporter {
   #passed = 0;
   #failed = 0;
+  #flaky: readonly TestCase[] = [];
 
   onInit(): void {
     process.once('exit', (code) => {
       const failed = code !== 0 && this.#failed === 0 ? 1 : this.#failed;
+      for (const test of this.#flaky) process.stdout.write(said(test));
       process.stdout.write(`${this.#passed} passed, ${failed} failed\n`);
     });
   }
@@ -20,7 +23,16 @@ export default class Summary implements Reporter {
     const broken = modules.filter(
       (module) => module.state() === 'failed' && [...module.children.allTests('failed')].length === 0,
     );
+    this.#flaky = tests.filter((test) => test.diagnostic()?.flaky === true);
     this.#passed = tests.filter((test) => test.result().state === 'passed').length;
     this.#failed = tests.filter((test) => test.result().state === 'failed').length + broken.length + unhandled.length;
   }
+}
+
+function said(test: TestCase): string {
+  const why = (test.result().errors ?? []).map(({ message, stack = '' }) => {
+    const ours = stack.split('\n').filter((line) => line.includes(' at ') && !line.includes('node_modules'));
+    return `  ${message}\n${ours.join('\n')}`.trimEnd();
+  });
+  return `passed only when tried again: ${test.module.relativeModuleId} > ${test.fullName}\n${why.join('\n')}\n`;
 }

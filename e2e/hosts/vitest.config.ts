@@ -8,5 +8,6 @@ export default defineConfig({
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 120_000,
+    retry: process.env['CI'] ? 1 : 0,
   },
 });

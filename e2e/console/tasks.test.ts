@@ -32,7 +32,7 @@ verifies(
     const row = page.locator('[data-task=t1]');
     await row.getByText('Count down').waitFor();
     expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
-    await row.getByText('works on it since').waitFor();
+    await row.getByText('took it up').waitFor();
     expect(await worker.refuse({ on: 'read_file' })).toBeUndefined();
 
     await row.getByRole('button', { name: 'Block' }).click();
@@ -135,7 +135,7 @@ verifies('console:tasks', 'what a person writes stays under their hands, whateve
   await row.getByRole('button', { name: 'Edit t1' }).click();
   await what.fill('From twelve.');
   expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
-  await row.getByText('works on it since').waitFor();
+  await row.getByText('took it up').waitFor();
   await edit.getByText('coder has read what stood here before').waitFor();
   await page.keyboard.type(' Aloud.');
   expect(await what.inputValue()).toBe('From twelve. Aloud.');

@@ -286,7 +286,7 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
       <a href={to.conversation(log, conversation ?? 'main')}>{`${agent}${conversation === null ? '' : `#${conversation}`}`}</a>
       {endedAt === null ? (
         <>
-          {conversation === null ? ' has not taken it up yet' : ' works on it since '}
+          {conversation === null ? ' has not taken it up yet' : ' took it up '}
           {conversation !== null && <Ago at={startedAt} />}
         </>
       ) : (

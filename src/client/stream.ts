@@ -23,11 +23,18 @@ export type StreamOptions = StreamQuery & {
 
 export type StreamState =
   | { readonly kind: 'live'; readonly after: number }
-  | { readonly kind: 'away'; readonly error: ApiError; readonly againInMs: number };
+  | {
+      readonly kind: 'away';
+      readonly error: ApiError;
+      readonly againInMs: number;
+      /** For how long nothing had come from a connection that was open all the same; 0 where it was closed. */
+      readonly silentMs: number;
+    };
 
 const FIRST_BACKOFF_MS = 250;
-/** Three heartbeats: a connection that is silent that long is dead. */
-const SILENT_MS = 45_000;
+/** Two heartbeats and a half: where nothing comes for that long the connection is dead, whatever it looks like. */
+const SILENT_MS = 25_000;
+const LOOK_MS = 2_500;
 
 type Connect = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
@@ -42,6 +49,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
   while (!signal?.aborted) {
     const lost = new AbortController();
     const until = signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal]);
+    const silence = new Silence(() => lost.abort());
     let failure: unknown;
     try {
       if (after !== undefined) query.set('after', String(after));
@@ -53,7 +61,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
         void response.body.cancel().catch(() => undefined);
         throw notEarpiece(response, 'answered with what is no stream');
       }
-      for await (const event of eventsOf(response.body, lost)) {
+      for await (const event of eventsOf(response.body, silence)) {
         if (event.kind === 'ready') {
           backoff = FIRST_BACKOFF_MS;
           after ??= event.after;
@@ -66,15 +74,21 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
     } catch (error) {
       failure = error;
     } finally {
+      silence.end();
       lost.abort();
     }
     if (signal?.aborted) return;
-    const error = failure instanceof ApiError ? failure : unreachable('the stream', failure);
+    const error =
+      silence.brokenMs > 0
+        ? stalled(silence.brokenMs)
+        : failure instanceof ApiError
+          ? failure
+          : unreachable('the stream', failure);
     if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
       throw error;
     // Spread, so that a thousand clients of a server that was restarted do not come in one moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
-    onState?.({ kind: 'away', error, againInMs });
+    onState?.({ kind: 'away', error, againInMs, silentMs: silence.brokenMs });
     await pause(againInMs, signal);
     backoff = Math.min(backoff * 2, maxBackoffMs);
   }
@@ -82,7 +96,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
 
 type Event = { readonly kind: 'ready'; readonly after: number } | { readonly kind: 'record'; readonly record: Stored };
 
-async function* eventsOf(body: ReadableStream<Uint8Array>, lost: AbortController): AsyncGenerator<Event, void, undefined> {
+async function* eventsOf(body: ReadableStream<Uint8Array>, silence: Silence): AsyncGenerator<Event, void, undefined> {
   const events: Event[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => {
@@ -92,19 +106,58 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, lost: AbortController
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();
-  let silent = setTimeout(() => lost.abort(), SILENT_MS);
   try {
     for (;;) {
+      silence.waits();
       const { done, value } = await reader.read();
+      silence.heard();
       if (done) return;
-      clearTimeout(silent);
-      silent = setTimeout(() => lost.abort(), SILENT_MS);
       parser.feed(decoder.decode(value, { stream: true }));
       yield* events.splice(0);
     }
   } finally {
-    clearTimeout(silent);
     reader.cancel().catch(() => undefined);
+  }
+}
+
+const stalled = (forMs: number): ApiError =>
+  new ApiError(0, {
+    code: 'unreachable',
+    detail: `the stream is open, and nothing has come for ${Math.round(forMs / 1_000)} s`,
+    retryable: true,
+  });
+
+/** Breaks off a connection on which nothing comes while somebody waits for it: from before it is answered, and until it ends. */
+class Silence {
+  /** 0: it was never that long. */
+  brokenMs = 0;
+  /** Undefined: whoever takes the records is busy with some. */
+  #since: number | undefined = Date.now();
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(breakOff: () => void) {
+    // By the clock on the wall: a machine that slept notices when it wakes, and not a while after that.
+    this.#timer = setInterval(() => {
+      if (this.#since === undefined) return;
+      const silentMs = Date.now() - this.#since;
+      if (silentMs < 0) this.waits();
+      if (silentMs < SILENT_MS) return;
+      this.brokenMs = silentMs;
+      this.end();
+      breakOff();
+    }, LOOK_MS);
+  }
+
+  waits(): void {
+    this.#since = Date.now();
+  }
+
+  heard(): void {
+    this.#since = undefined;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * - **connecting**: nothing has come yet.
  * - **live**: what is seen is as new as the log.
- * - **away**: the connection is lost; what is seen is as of `since`, and the next try is at `againAt`.
+ * - **away**: the connection is closed, or open and silent; what is seen is as of `since`, and the next try is at `againAt`.
  * - **resting**: nobody has looked at this page for a while, so the connection was given back.
  * - **over**: this browser is not logged in (any more).
  */
@@ -62,7 +62,7 @@ async function follow(signal: AbortSignal): Promise<void> {
     else
       connection.set({
         kind: 'away',
-        since: before.kind === 'away' ? before.since : Date.now(),
+        since: before.kind === 'away' ? before.since : Date.now() - state.silentMs,
         againAt: Date.now() + state.againInMs,
         why: state.error.message,
       });

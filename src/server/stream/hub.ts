@@ -35,7 +35,8 @@ export type HubOptions = {
   readonly maxBehindBytes?: number;
 };
 
-const HEARTBEAT_MS = 15_000;
+/** A client takes a connection for dead where it hears nothing for two of them and a half. */
+const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
 const MAX_BEHIND_BYTES = 512 * 1024;
 const PAGE = 200;
@@ -52,7 +53,7 @@ const READERS = 16;
 /** How long a client waits before it comes again. */
 const RETRY_MS = 1_000;
 /** Heartbeats for which a reader may take nothing at all. */
-const STUCK_BEATS = 4;
+const STUCK_BEATS = 6;
 /** How soon a revocation by another process ends a stream on which nothing happens. */
 const CHECK_TOKENS_MS = 1_000;
 

@@ -1,0 +1,50 @@
+/** A connection that is open and silent is no connection: the page says so as for one that is closed, and tries again. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { conversation, notesOn, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { HoldingProxy } from './holding-proxy.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+verifies('console:resumes', 'open and silent: the banner says how old the page is, and goes when something comes', async () => {
+  await using stage = await Stage.open(browser);
+  await using proxy = await HoldingProxy.before(stage.url);
+  const page = await stage.page();
+  await page.clock.install();
+  await page.goto(`${proxy.url}/${new URL(await stage.server.loginUrl()).hash}`);
+  await stage.ear.queue('shop/coder#main', { kind: 'ci.before', message: 'before' });
+  await page.goto(conversation({ url: proxy.url }, 'shop/coder'));
+  await staged(page, 'ci.before').waitFor();
+  const connection = page.locator('.connection');
+  await connection.getByText('live').waitFor();
+  const banner = page.locator('.banner');
+  expect(await banner.count()).toBe(0);
+
+  proxy.hold();
+  await stage.ear.queue('shop/coder#main', { kind: 'ci.meanwhile', message: 'meanwhile' });
+  let asked = proxy.asked('GET /api/stream');
+  await page.clock.fastForward(30_000);
+  await banner.getByText('Reconnecting').waitFor();
+  await banner.getByText(/what you see is (2[5-9]|[3-9]\d) s old.*nothing has come for \d\d s/u).waitFor();
+  await connection.getByText('reconnecting').waitFor();
+  await asked;
+
+  // The next try is not answered either: it is not waited for without end.
+  asked = proxy.asked('GET /api/stream');
+  await page.clock.fastForward(30_000);
+  await asked;
+  await banner.getByText(/what you see is ([5-9]\d s|1 min|\d+ min) old/u).waitFor();
+
+  proxy.release();
+  await staged(page, 'ci.meanwhile').waitFor();
+  await banner.waitFor({ state: 'detached' });
+  await connection.getByText('live').waitFor();
+  expect(await notesOn(page)).toEqual(['staged ci.before', 'staged ci.meanwhile']);
+});

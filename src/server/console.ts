@@ -39,25 +39,38 @@ type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string; re
 /** Undefined: there is no such file and no page of that path. */
 export type Console = (c: Context<Env>) => Response | undefined;
 
-export function consoleFrom(folder: string | undefined): Console {
+export function consoleFrom(folder: string | undefined, version: string): Console {
   const files = folder === undefined ? new Map<string, File>() : filesOf(folder);
   const index = files.get('/index.html');
+  const words = wordsOf(version, index === undefined ? whyNone(folder) : HERE);
   return (c) => {
     const { path, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD') return undefined;
     const file = files.get(path);
     if (file !== undefined) return answer(file);
+    const browser = (c.req.header('accept') ?? '').includes('text/html');
     // A page of the console's own, which finds its place by the address.
-    const page = !/\.[a-z0-9]+$/iu.test(path) && (c.req.header('accept') ?? '').includes('text/html');
-    if (!page) return undefined;
-    return index === undefined ? missing(folder) : answer(index);
+    const page = browser && !/\.[a-z0-9]+$/iu.test(path);
+    if (page && index !== undefined) return answer(index);
+    // Somebody with curl, or a page where there is none.
+    return page || path === '/' ? told(words) : undefined;
   };
 }
 
+/** What is at `/` depends on who asks. */
+const VARY = { vary: 'accept' };
+
 const answer = ({ bytes, type, fixed }: File): Response =>
   new Response(bytes, {
-    headers: { 'content-type': type, 'cache-control': fixed ? 'public, max-age=31536000, immutable' : 'no-cache' },
+    headers: {
+      'content-type': type,
+      'cache-control': fixed ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(type.startsWith('text/html') ? VARY : {}),
+    },
   });
+
+const told = (words: string): Response =>
+  new Response(words, { headers: { 'content-type': 'text/plain; charset=utf-8', ...VARY } });
 
 function filesOf(folder: string): Map<string, File> {
   const files = new Map<string, File>();
@@ -80,8 +93,15 @@ function filesOf(folder: string): Map<string, File> {
   return files;
 }
 
-const missing = (folder: string | undefined): Response =>
-  new Response(
-    `This is an Earpiece server. ${folder === undefined ? 'It was started without its console.' : 'Its console was not built.'}\nThe API is described at /openapi.json.\n`,
-    { headers: { 'content-type': 'text/plain; charset=utf-8' } },
-  );
+const HERE = 'open this address in a browser; one that logs it in is printed by: earpiece token login';
+
+const whyNone = (folder: string | undefined): string =>
+  `none: ${folder === undefined ? 'this server was started without it' : 'it was not built'}`;
+
+const wordsOf = (version: string, console: string): string =>
+  `Earpiece ${version}: notifications for LLM agents
+
+console  ${console}
+API      /openapi.json describes it; programs send Authorization: Bearer <token>, made by: earpiece token create
+health   /healthz
+`;

@@ -184,7 +184,7 @@ export function createServer(options: ServerOptions): Server {
   taskRoutes(app, deps);
   for (const mount of options.routes ?? []) mount(app, deps);
 
-  const pages = consoleFrom(options.consoleFolder);
+  const pages = consoleFrom(options.consoleFolder, options.version);
   app.get('*', async (c, next) => {
     if (c.req.path.startsWith('/api/')) return next();
     return pages(c) ?? next();

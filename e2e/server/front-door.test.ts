@@ -1,0 +1,67 @@
+/** `GET /`: a browser gets the console, whoever else asks is told what runs here and where to go on. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { onSocket } from './raw.ts';
+import { Stage } from './stage.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-console-'));
+writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Earpiece</title>');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const WORDS = `Earpiece 0.0.0: notifications for LLM agents
+
+console  {console}
+API      /openapi.json describes it; programs send Authorization: Bearer <token>, made by: earpiece token create
+health   /healthz
+`;
+
+it('tells whoever has no browser what runs here', async () => {
+  proves('server:routes');
+  await using stage = await Stage.open({ db: 'memory:', consoleFolder: folder });
+  const words = WORDS.replace(
+    '{console}',
+    'open this address in a browser; one that logs it in is printed by: earpiece token login',
+  );
+  const nobody = { authorization: '' };
+  for (const accept of ['*/*', 'application/json', 'text/plain, */*;q=0.1']) {
+    const answer = await stage.raw('/', { headers: { ...nobody, accept } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect([answer.headers.get('vary'), answer.headers.get('x-content-type-options')]).toEqual(['accept', 'nosniff']);
+    expect(await answer.text()).toBe(words);
+  }
+  const { host } = new URL(stage.at.url);
+  const bare = await onSocket(stage.at.url, [`GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`]);
+  expect(bare.text).toContain(`\r\n\r\n${words}`);
+  const head = await stage.raw('/', { method: 'HEAD', headers: { ...nobody, accept: '*/*' } });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+
+  const page = await stage.raw('/', { headers: { ...nobody, accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+  expect([page.status, page.headers.get('vary'), await page.text()]).toEqual([
+    200,
+    'accept',
+    '<!doctype html><title>Earpiece</title>',
+  ]);
+  // A page of the console's own is none for a program: it asked for something that is not there.
+  expect((await stage.raw('/inbox', { headers: { ...nobody, accept: '*/*' } })).status).toBe(404);
+});
+
+it('says to browsers too that there is no console', async () => {
+  proves('server:routes');
+  for (const [consoleFolder, why] of [
+    [undefined, 'none: this server was started without it'],
+    [join(folder, 'nothing'), 'none: it was not built'],
+  ] as const) {
+    await using stage = await Stage.open({ db: 'memory:', ...(consoleFolder === undefined ? {} : { consoleFolder }) });
+    for (const [path, accept] of [
+      ['/', '*/*'],
+      ['/', 'text/html'],
+      ['/inbox', 'text/html'],
+    ] as const) {
+      const answer = await stage.raw(path, { headers: { authorization: '', accept } });
+      expect([answer.status, await answer.text()]).toEqual([200, WORDS.replace('{console}', why)]);
+    }
+  }
+});

@@ -206,6 +206,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     },
 
     silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
+    working: () => inbox.lines?.busy?.() ?? false,
 
     opened(connection: Connection): void {
       settle(

@@ -45,6 +45,7 @@ export function retryingRider(
     after: (connection, result) =>
       ready ? ready.after(connection, result) : rider().then((opened) => opened.after(connection, result)),
     silent: (connection) => ready?.silent?.(connection) ?? false,
+    working: () => ready?.working?.() ?? false,
     opened: (connection) => later((opened) => opened.opened(connection)),
     closed: (connection) => {
       if (ready) ready.closed(connection);

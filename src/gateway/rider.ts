@@ -26,6 +26,9 @@ export interface Rider {
   /** Certain, without waiting, that `after` has nothing for any result of this moment: then the result is not looked at. */
   silent?(connection: Connection): boolean;
 
+  /** It has its log and works on what it read: waiting for it is no outage. */
+  working?(): boolean;
+
   /** A client said who it is (initialize, or its first request in the stateless protocol). */
   opened(connection: Connection): void;
   closed(connection: Connection): void;

@@ -23,6 +23,7 @@ export function storedTemplates(
   const known = new Map<string, Kept>();
   /** Those that are in the store for certain, or will be. */
   const keeping = new Map<string, Promise<void>>();
+  let atWork = 0;
 
   const remember = (hash: string, template: Kept): void => {
     known.set(hash, template);
@@ -63,8 +64,15 @@ export function storedTemplates(
         };
       }
       if (!template) return { kind: 'failed', reason: `template ${hash.slice(0, 8)} is not in this store` };
-      return engine.render(template, contextOf(line, { timeZone }));
+      atWork++;
+      try {
+        return await engine.render(template, contextOf(line, { timeZone }));
+      } finally {
+        atWork--;
+      }
     },
+
+    busy: () => atWork > 0,
   };
 }
 

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { GuardedRider } from './guarded.ts';
+import { noDelivery, noRider, type Connection, type Result, type Ride, type Rider } from './rider.ts';
+
+const connection: Connection = { key: 'k', profile: { kind: 'blocks', maxErrorChars: Infinity, maxResultChars: Infinity } };
+const result = { server: 'files', tool: 'read' } as Result;
+const ride: Ride = { kind: 'ride', text: 'N', delivery: noDelivery };
+
+function guarded(rider: Partial<Rider>): { rider: GuardedRider; reports: string[] } {
+  const reports: string[] = [];
+  return { rider: new GuardedRider({ ...noRider, ...rider }, (line) => reports.push(line)), reports };
+}
+
+test('a process that was not run for longer than the 250 ms reads what was answered meanwhile', async () => {
+  const { rider, reports } = guarded({ after: () => new Promise((resolve) => setImmediate(resolve, ride)) });
+  const asked = rider.after(connection, result);
+  const until = performance.now() + 400;
+  while (performance.now() < until);
+  expect(await asked).toEqual(ride);
+  expect(reports).toEqual([]);
+});
+
+describe('a rider that works on what it read', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    expect(vi.getTimerCount(), 'timers left behind').toBe(0);
+    vi.useRealTimers();
+  });
+
+  test('is waited for, and has its 250 ms besides', async () => {
+    let working = true;
+    let answer: (value: Ride) => void = () => {};
+    const { rider, reports } = guarded({
+      after: () => new Promise<Ride>((resolve) => (answer = resolve)),
+      working: () => working,
+    });
+    const asked = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(3_000);
+    working = false;
+    await vi.advanceTimersByTimeAsync(249);
+    answer(ride);
+    expect(await asked).toEqual(ride);
+    expect(reports).toEqual([]);
+  });
+
+  test('but not for ever', async () => {
+    const { rider, reports } = guarded({ after: () => new Promise(() => {}), working: () => true });
+    const asked = rider.after(connection, result);
+    await vi.advanceTimersByTimeAsync(5_249);
+    expect(reports).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await asked).toEqual({ kind: 'none' });
+    expect(reports).toEqual([
+      'notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
+    ]);
+  });
+});

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { expandBraces, matches, mayMatchBelow, parsePattern } from './glob.ts';
 import { Ignored } from './ignore.ts';
 import { globProblem, scopeOf } from './scope.ts';
+import { leastProcessorMs } from '../../../e2e/processor.ts';
 
 const fits = (pattern: string, path: string): boolean => matches(parsePattern(pattern), path.split('/'));
 
@@ -53,10 +54,11 @@ test('folders that cannot hold a match are not looked into', () => {
 });
 
 test('a pattern that means harm costs nothing', () => {
-  const at = performance.now();
-  expect(fits(`${'*a'.repeat(100)}b`, 'a'.repeat(255))).toBe(false);
-  expect(fits(`${'**/a/'.repeat(60)}b`, Array.from({ length: 200 }, () => 'a').join('/'))).toBe(false);
-  expect(performance.now() - at).toBeLessThan(250);
+  const cost = leastProcessorMs(() => {
+    expect(fits(`${'*a'.repeat(100)}b`, 'a'.repeat(255))).toBe(false);
+    expect(fits(`${'**/a/'.repeat(60)}b`, Array.from({ length: 200 }, () => 'a').join('/'))).toBe(false);
+  });
+  expect(cost).toBeLessThan(250);
 });
 
 test('globs of a source: later ones take away, what cannot be used is named', () => {

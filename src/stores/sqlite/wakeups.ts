@@ -2,7 +2,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { Waiters } from '../waiters.ts';
 
 /** How often the head is asked for without a hint: where the file can be watched, and where it cannot. */
-const POLL_MS = { watched: 250, unwatched: 25 };
+export type PollMs = { readonly watched: number; readonly unwatched: number };
+const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 /**
  * The watch fires when a commit's pages are written, but readers see it only after the fsync, which fires nothing: after a
  * hint the head is asked for at once and again at these intervals.
@@ -17,6 +18,7 @@ const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 export class Wakeups {
   readonly #walPath: string;
   readonly #head: () => number | undefined;
+  readonly #pollMs: PollMs;
   readonly #waiters: Waiters;
   #watcher: FSWatcher | undefined;
   #poll: NodeJS.Timeout | undefined;
@@ -25,9 +27,10 @@ export class Wakeups {
   #closed = false;
 
   /** `head` gives the newest position, undefined when it cannot be had just now. */
-  constructor(walPath: string, head: () => number | undefined) {
+  constructor(walPath: string, head: () => number | undefined, pollMs = POLL_MS) {
     this.#walPath = walPath;
     this.#head = head;
+    this.#pollMs = pollMs;
     this.#waiters = new Waiters({ busy: () => this.#begin(), idle: () => this.#rest() });
   }
 
@@ -68,7 +71,7 @@ export class Wakeups {
         this.#schedulePoll();
         this.#look();
       },
-      this.#watcher === undefined ? POLL_MS.unwatched : POLL_MS.watched,
+      this.#watcher === undefined ? this.#pollMs.unwatched : this.#pollMs.watched,
     );
   }
 

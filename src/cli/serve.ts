@@ -1,6 +1,7 @@
 /** `earpiece serve` itself: the log, the server, and what both need of the configuration. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import { configWriter, readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
@@ -100,16 +101,25 @@ export async function runServer(options: ServeOptions): Promise<number> {
 const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>
   options.db === undefined ? {} : { flags: { db: options.db } };
 
-/** Resolves when the user or the system asks the process to end; the second time it ends at once. */
+/**
+ * Resolves when the user or the system asks the process to end; the second time it ends at once. A closed terminal asks too,
+ * and more than once: the kernel, then its shell. Where nothing is written to a terminal SIGHUP is not about this process
+ * (`nohup`, whose wish Node forgets at its start) or asks to read the configuration again, which is read when it changes.
+ */
 function asked(): Promise<void> {
+  const onTerminal = isatty(1) || isatty(2);
   return new Promise((resolve) => {
     let before = false;
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () => {
         if (before) process.exit(EXIT.stopped.code);
         before = true;
         resolve();
       });
+    process.on('SIGHUP', () => {
+      if (onTerminal) resolve();
+      else complain('SIGHUP: it writes to no terminal and goes on; SIGTERM ends it');
+    });
   });
 }
 

@@ -48,11 +48,11 @@ import type {
   TokenKind,
   WithdrawReply,
 } from '../core/api.ts';
-import { parseAddress } from '../core/address.ts';
 import type { Json } from '../core/json.ts';
 import type { Action, Deliver, Level, NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
 import type { TaskExecution, TaskPriority, TaskStatus } from '../core/task.ts';
+import { agentPath, anyPath, conversationPath, notificationPath as id } from './paths.ts';
 import { errorOf, notEarpiece, unreachable } from './problem.ts';
 import { records, type StreamOptions } from './stream.ts';
 
@@ -308,7 +308,6 @@ export function createClient(options: ClientOptions = {}): Client {
   const once = (key: string | undefined): Pick<CallOptions, 'headers'> =>
     key === undefined ? {} : { headers: { 'idempotency-key': key } };
   const of = ({ signal }: Call): Call => (signal === undefined ? {} : { signal });
-  const id = (text: string): string => `/api/notifications/${encodeURIComponent(text)}`;
 
   return {
     url,
@@ -414,19 +413,3 @@ export function createClient(options: ClientOptions = {}): Client {
 type Disabled = { readonly disabled_subscribers: readonly string[] };
 
 const taskPath = (id: string): string => `/api/tasks/${encodeURIComponent(id)}`;
-
-function agentPath(address: AddressText): string {
-  const parsed = parseAddress(address);
-  // The server says what is wrong with a whole project.
-  const agent = parsed.kind === 'project' ? '*' : parsed.agent;
-  return `/api/projects/${encodeURIComponent(parsed.project)}/agents/${encodeURIComponent(agent)}`;
-}
-
-function conversationPath(address: AddressText): string {
-  const parsed = parseAddress(address);
-  const conversation = parsed.kind === 'conversation' ? parsed.conversation : 'main';
-  return `${agentPath(address)}/conversations/${encodeURIComponent(conversation)}`;
-}
-
-const anyPath = (address: AddressText): string =>
-  parseAddress(address).kind === 'conversation' ? conversationPath(address) : agentPath(address);

@@ -93,3 +93,18 @@ export const limitQuery = (max: number, fallback: number) =>
 
 export const seqQuery = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
+
+/**
+ * A name or an id that stands in a path. What no path can hold (`.`, `..`) or is a route of its own has a space before it
+ * there: no name and no id begins with one.
+ */
+export const inPath = (max: number) =>
+  z
+    .string()
+    .transform((text) => text.replace(/^ /u, ''))
+    .pipe(z.string().min(1).max(max))
+    .openapi({
+      type: 'string',
+      minLength: 1,
+      description: 'where it is `.`, `..` or called like a route, with a space before it',
+    });

@@ -2,13 +2,13 @@
 import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
 import type { AgentSummary, ConversationSummary, Page } from '../../core/api.ts';
 import { mayRead, mustRead } from '../authority.ts';
-import { answers, createRoute, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
+import { answers, createRoute, inPath, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { agentsPage, conversationsPage, logParam, nameParam } from '../schemas.ts';
 import { agentIn, agentSummary, conversationSummary } from '../shown.ts';
 
-export const agentParams = z.object({ project: nameParam, agent: nameParam });
+export const agentParams = z.object({ project: inPath(128), agent: inPath(128) });
 
 export function agentRoutes(api: Api, { inbox }: Deps): void {
   api.openapi(

@@ -5,7 +5,7 @@ import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn, type Inbox } from '../../inbox/index.ts';
 import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
-import { answers, createRoute, flag, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { history } from '../history.ts';
 import { given, interrupted, interruptInput, logParam, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
@@ -13,7 +13,7 @@ import { agentIn, effectOf, queuedReply } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { agentParams } from './agents.ts';
 
-const conversationParams = agentParams.extend({ conversation: nameParam });
+const conversationParams = agentParams.extend({ conversation: inPath(128) });
 export const idempotency = z.object({
   'idempotency-key': z.string().max(256).optional().openapi({ description: 'sent again with the same key it is queued once' }),
 });

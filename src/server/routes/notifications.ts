@@ -6,7 +6,7 @@ import type { NotificationId } from '../../core/notification.ts';
 import { isType, notificationOf } from '../../core/records.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
-import { answers, createRoute, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { answers, createRoute, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -14,7 +14,7 @@ import { notificationView, queuedReply, storyOf } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { idempotency } from './conversations.ts';
 
-const idParams = z.object({ id: z.string().min(1).max(256) });
+const idParams = z.object({ id: inPath(256) });
 const logQuery = z.strictObject({ log: schemas.logParam.optional() });
 /** Logs that are searched for an id where its own is not named. */
 const MAX_SEARCHED = 500;

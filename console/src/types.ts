@@ -6,6 +6,7 @@ export type {
   Doing,
   Force,
   NotificationView,
+  SettingChange,
   SettingReply,
   SettingScope,
   SettingsReply,

@@ -54,14 +54,15 @@ verifies('server:settings', 'each says how it is changed, who decides, and in wh
     label: 'Items of a carrier',
     help: 'How many ride at once; the rest is summed up in one line.',
     form: { kind: 'number', min: 1, max: 1_000 },
+    addsUp: false,
     takesEffect: 'now, from the next carrier on',
-    in: { user: { decidedBy: null, set: false }, project: { decidedBy: null, set: false } },
+    in: { user: { decidedBy: null, set: false, says: null }, project: { decidedBy: null, set: false, says: null } },
   });
   expect(one(before, 'budget.max_tokens').change?.in).toEqual({
-    user: { decidedBy: `project file ${at.project}:3:1`, set: false },
-    project: { decidedBy: null, set: true },
+    user: { decidedBy: `project file ${at.project}:3:1`, set: false, says: null },
+    project: { decidedBy: null, set: true, says: 400 },
   });
-  const variable = { decidedBy: 'EARPIECE_VIEW', set: false };
+  const variable = { decidedBy: 'EARPIECE_VIEW', set: false, says: null };
   expect(one(before, 'view').change?.in).toEqual({ user: variable, project: variable });
   expect(one(before, 'sources.git.enable').change?.takesEffect).toBe('at the next start of earpiece chat or earpiece run');
   expect(before.settings.filter(({ change }) => change === null).map(({ key }) => key)).toEqual(

@@ -155,7 +155,7 @@ export interface Client {
   settings(options?: Call): Promise<SettingsReply>;
   /** By key; null takes it out. In the user's file, which is for all projects, or in the project's. All of it or nothing. */
   changeSettings(
-    settings: Readonly<Record<string, boolean | number | string | null>>,
+    settings: Readonly<Record<string, boolean | number | string | readonly string[] | null>>,
     options?: Call & { readonly scope?: SettingScope },
   ): Promise<SettingsReply>;
   activity(

@@ -1,6 +1,6 @@
 /**
  * What a change of a setting does, and which ones a person changes while agents work: the only ones that are changed over
- * the network, since none of them runs a command, opens a connection or says where things are kept.
+ * the network, since none of them runs a command, opens a connection, says where things are kept or takes from what is redacted.
  */
 import { nodeAt } from './check.ts';
 import { splitKey } from './positions.ts';
@@ -20,6 +20,9 @@ const AGENT = 'at the next start of earpiece chat or earpiece run';
 
 const PLACES: Readonly<Record<string, string>> = {
   wake: 'now, from the next notification on',
+  max_level: 'now, from the next notification on',
+  max_open: 'now, from the next notification on',
+  ttl: 'now, from the next notification on',
   project: 'at the next start of each command',
   address: 'at the next start of each command',
   db: 'at the next start of each command',
@@ -38,7 +41,13 @@ const AT_START_OF_AGENT: ReadonlySet<AnySetting> = new Set<AnySetting>([
   SETTINGS.toolTurnEnd,
 ]);
 
-export type Change = { readonly label: string; readonly help: string; readonly form: Form };
+export type Change = {
+  readonly label: string;
+  readonly help: string;
+  readonly form: Form;
+  /** A list to which each file adds. */
+  readonly addsUp: boolean;
+};
 
 /** How a page offers it; undefined where it is changed in its file, or by `earpiece config set`. */
 export function changeOf(key: string): Change | undefined {
@@ -47,13 +56,14 @@ export function changeOf(key: string): Change | undefined {
   const form = setting?.value.form;
   if (setting === undefined || form === undefined) return undefined;
   const [label, help] = CHANGEABLE.get(setting)?.(path) ?? [];
-  return label === undefined || help === undefined ? undefined : { label, help, form };
+  return label === undefined || help === undefined ? undefined : { label, help, form, addsUp: setting.addsUp === true };
 }
 
 const settingAt = (path: readonly string[]): AnySetting | undefined => nodeAt(path)?.setting;
 
 type Words = readonly [label: string, help: string];
 const always = (label: string, help: string) => (): Words => [label, help];
+const TTL = 'What nobody took by then expires: a duration, or never.';
 const ofTool = (path: readonly string[]): Words => [
   `${path.at(-1)} of the tool ${path[2]}`,
   'Off: what this tool says of this kind is filtered.',
@@ -79,6 +89,48 @@ const CHANGEABLE: ReadonlyMap<AnySetting, (path: readonly string[]) => Words> = 
   [SETTINGS.maxItemChars, always('Characters of an item', 'A longer text is cut, and says so.')],
   [SETTINGS.view, always('View', 'What the model reads, where its host was not told otherwise.')],
   [SETTINGS.interrupt, always('Tool calls at an interrupt', 'Before: refused. After: made, and their result is held back.')],
+  [
+    SETTINGS.core,
+    always('Kinds of the core', 'Their criticals ride whatever else is filtered: a kind, or source.*, on each line.'),
+  ],
+  [
+    SETTINGS.maxLevel,
+    (path) => [`Highest level of ${path[1]}`, 'What comes from there and claims a higher one is lowered to it.'],
+  ],
+  [
+    SETTINGS.maxOpen,
+    always('Open at once', 'In one conversation; beyond it the oldest of the lowest level are dropped, and summed up.'),
+  ],
+  [
+    SETTINGS.maxDefer,
+    always('Longest wait for its moment', 'What waits for a moment that does not come rides at the next one after that.'),
+  ],
+  [SETTINGS.ttl.info, always('An info waits for', TTL)],
+  [SETTINGS.ttl.warning, always('A warning waits for', TTL)],
+  [SETTINGS.ttl.error, always('An error waits for', TTL)],
+  [SETTINGS.ttl.critical, always('A critical waits for', TTL)],
+  [SETTINGS.coalesce, always('Window of one line', 'What comes of one source and name within it is one line, with its count.')],
+  [SETTINGS.coalesceSource, (path) => [`Window of ${path[2]}`, 'What comes of one name of this source within it is one line.']],
+  [SETTINGS.retention, always('What is closed is kept for', 'Then its records are pruned; what is open never is.')],
+  [SETTINGS.taskRetention, always('Tasks that are over are kept for', 'Then they are pruned.')],
+  [SETTINGS.withheldBytes, always('Bytes of a held back result', 'A longer one is cut, and says so.')],
+  [SETTINGS.withheldKeep, always('A held back result is kept for', 'So long it can be read.')],
+  [SETTINGS.lease, always('A lease lasts', 'An offer that nobody confirms or releases by then is open again.')],
+  [
+    SETTINGS.agentMaxCycles,
+    always('Cycles of a turn', 'Requests to the model in one turn of our own agent; it is warned at 70 %.'),
+  ],
+  [
+    SETTINGS.agentTokens,
+    always('Tokens of a turn', 'Of our own agent: warned at 80 %, and beyond it one more answer is the last.'),
+  ],
+  [SETTINGS.agentContext, always('Tokens of the context', 'What the model of our own agent can hold; it is warned at 70 %.')],
+  [
+    SETTINGS.agentTimeout,
+    always('Time of a turn', 'How long one of our own agent should take; it is warned at 80 %, and only that.'),
+  ],
+  [SETTINGS.sourceFilesGlobs, always('Paths', 'Which files, beside those that the agent has read: one pattern on each line.')],
+  [SETTINGS.sourceFilesDebounce, always('Quiet before a file is told', 'How long nobody may write to it.')],
   [SETTINGS.sourceFiles, always('Files', 'Tells of files that change while the agent works.')],
   [SETTINGS.sourceGit, always('Git', 'Tells of switched branches, a moved upstream and conflicts.')],
 ]);

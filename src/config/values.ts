@@ -19,7 +19,10 @@ export type Value<T> = {
 export type Form =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
-  | { readonly kind: 'choice'; readonly words: readonly string[] };
+  | { readonly kind: 'choice'; readonly words: readonly string[] }
+  /** A text such as `30m`; `never`: that word will do, too. */
+  | { readonly kind: 'duration'; readonly never: boolean }
+  | { readonly kind: 'list' };
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
@@ -120,6 +123,7 @@ export function texts(expects: string, check: (text: string) => string | undefin
       ),
     show: (list) => (list.length === 0 ? 'none' : list.map((element) => JSON.stringify(element)).join(', ')),
     expects,
+    form: { kind: 'list' },
   };
 }
 
@@ -154,6 +158,7 @@ function optionalDuration(range: Range, expects: string, never: boolean): Value<
     fromText: (text) => (/^\d+$/.test(text.trim()) && Number(text) > 0 ? read(Number(text)) : read(text.trim())),
     show: (ms) => (ms === null ? 'never' : formatDuration(ms)),
     expects,
+    form: { kind: 'duration', never },
   };
 }
 

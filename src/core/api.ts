@@ -258,11 +258,16 @@ export type SettingChange = {
   readonly form:
     | { readonly kind: 'switch' }
     | { readonly kind: 'number'; readonly min: number; readonly max: number }
-    | { readonly kind: 'choice'; readonly words: readonly string[] };
+    | { readonly kind: 'choice'; readonly words: readonly string[] }
+    /** A text such as `30m`; `never`: that word will do, too. */
+    | { readonly kind: 'duration'; readonly never: boolean }
+    | { readonly kind: 'list' };
+  /** A list to which each file adds: what others say stays. */
+  readonly addsUp: boolean;
   /** When a change counts: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /** For each file that a change may go to: who is stronger and goes on deciding, if anybody; and whether it is set there. */
-  readonly in: Readonly<Record<SettingScope, { readonly decidedBy: string | null; readonly set: boolean }>>;
+  /** For each file that a change may go to: who is stronger and goes on deciding, if anybody; whether it is set there, and to what. */
+  readonly in: Readonly<Record<SettingScope, { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json }>>;
 };
 
 /** Whose file: the user's, for all projects, or the project's. */

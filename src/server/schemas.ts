@@ -321,12 +321,14 @@ export const sessionInput = z
   .union([z.strictObject({ code: text(200) }), z.strictObject({ token: text(200) })])
   .openapi('SessionInput');
 
-const settingIn = z.object({ decidedBy: nullable(z.string()), set: z.boolean() });
+const settingIn = z.object({ decidedBy: nullable(z.string()), set: z.boolean(), says: json });
 const settingPlace = z.object({ file: z.string(), exists: z.boolean() });
 const settingForm = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('switch') }),
   z.object({ kind: z.literal('number'), min: z.number(), max: z.number() }),
   z.object({ kind: z.literal('choice'), words: z.array(z.string()) }),
+  z.object({ kind: z.literal('duration'), never: z.boolean() }),
+  z.object({ kind: z.literal('list') }),
 ]);
 
 export const settings = z
@@ -349,6 +351,7 @@ export const settings = z
             label: z.string(),
             help: z.string(),
             form: settingForm,
+            addsUp: z.boolean(),
             takesEffect: z.string(),
             in: z.object({ user: settingIn, project: settingIn }),
           }),
@@ -365,7 +368,10 @@ export const settingsInput = z
       .default('user')
       .openapi({ description: "whose file: the user's, for all projects, or the project's" }),
     settings: z
-      .record(z.string().max(400), z.union([z.boolean(), z.number(), z.string().max(4_000), z.null()]))
+      .record(
+        z.string().max(400),
+        z.union([z.boolean(), z.number(), z.string().max(4_000), z.array(z.string().max(1_000)).max(200), z.null()]),
+      )
       .refine((given) => Object.keys(given).length <= 100, 'at most 100 at once')
       .openapi({
         description: 'by key, as in the file; null takes it out, and the next weaker one counts',

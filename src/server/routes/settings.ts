@@ -107,14 +107,22 @@ function changeIn(config: Config, places: NonNullable<SettingsReply['places']>, 
   const change = changeOf(key);
   if (change === undefined) return null;
   const decider = deciderOf(config, key);
-  const files = (config.layers.get(key) ?? []).flatMap(({ source }) => (source.kind === 'file' ? [source.file] : []));
+  const said = (config.layers.get(key) ?? []).flatMap(({ source, value }) =>
+    source.kind === 'file' ? [{ file: source.file, value }] : [],
+  );
   const scoped = (scope: SettingScope): SettingChange['in'][SettingScope] => {
     const { file } = places[scope];
+    const own = said.find((each) => each.file === file);
     const stronger =
+      !change.addsUp &&
       decider !== undefined &&
       decider.kind !== 'default' &&
       (decider.kind !== 'file' || (decider.file !== file && scope === 'user' && decider.scope === 'project'));
-    return { decidedBy: stronger ? formatSource(decider) : null, set: files.includes(file) };
+    return {
+      decidedBy: stronger ? formatSource(decider) : null,
+      set: own !== undefined,
+      says: isPlain(own?.value) ? own.value : null,
+    };
   };
   return { ...change, takesEffect: takesEffect(key) ?? '', in: { user: scoped('user'), project: scoped('project') } };
 }

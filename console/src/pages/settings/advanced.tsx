@@ -6,15 +6,24 @@ import { useLoaded } from '../../state/loaded.ts';
 import { client } from '../../state/server.ts';
 import type { SettingReply, SettingScope, SettingsReply } from '../../types.ts';
 import { Control, type Save } from './control.tsx';
-import { isKindKey, Kinds } from './kinds.tsx';
+import { FILTERS, WINDOWS } from './kinds.ts';
+import { Named, type NamedSettings, type Seen } from './named.tsx';
 import { SettingTable } from './table.tsx';
 import { Tokens } from './tokens.tsx';
 
-const GROUPS: readonly { readonly name: string; readonly about: string; readonly has: (key: string) => boolean }[] = [
+type Group = {
+  readonly name: string;
+  readonly about: string;
+  readonly has: (key: string) => boolean;
+  readonly named?: readonly NamedSettings[];
+};
+
+const GROUPS: readonly Group[] = [
   {
     name: 'Filters',
     about: 'What may reach an agent.',
     has: (key) => /^(min_level|conversation\.|max_level\.|core\.)/u.test(key),
+    named: FILTERS,
   },
   {
     name: 'Waking',
@@ -24,7 +33,9 @@ const GROUPS: readonly { readonly name: string; readonly about: string; readonly
   {
     name: 'Budgets',
     about: 'How much one carrier takes, how it reads, and how long what waits is kept.',
-    has: (key) => /^(budget\.|view$|interrupt$|ttl\.|max_open|max_defer|coalesce\.|retention)/u.test(key),
+    has: (key) =>
+      /^(budget\.|view$|interrupt$|ttl\.|max_open|max_defer|coalesce\.|retention|agent\.(budget\.|max_cycles))/u.test(key),
+    named: [WINDOWS],
   },
   {
     name: 'Sources',
@@ -46,11 +57,12 @@ export function Advanced(): ReactElement {
     return () => window.removeEventListener('focus', again);
   }, [again]);
   const save: Save = async (changes) => set(await client.changeSettings(changes, { scope }));
-  const left = new Set(value?.settings.filter(({ key }) => !key.startsWith('agent.')));
-  const groups = GROUPS.map(({ name, about, has }) => {
+  const seen = useSeen();
+  const left = new Set(value?.settings.filter(({ key, change }) => !key.startsWith('agent.') || change !== null));
+  const groups = GROUPS.map(({ name, about, has, named = [] }) => {
     const own: SettingReply[] = [...left].filter(({ key }) => has(key));
     for (const each of own) left.delete(each);
-    return { name, about, own };
+    return { name, about, own, named };
   }).filter(({ own }) => own.length > 0);
   return (
     <>
@@ -62,10 +74,10 @@ export function Advanced(): ReactElement {
           <span className="words">{text}</span>
         </div>
       ))}
-      {groups.map(({ name, about, own }) => {
+      {groups.map(({ name, about, own, named }) => {
         const fixed = own.filter(({ change }) => change === null);
         const changed = own
-          .filter(({ change, key }) => change !== null && !isKindKey(key))
+          .filter(({ change, key }) => change !== null && !named.some(({ has }) => has(key)))
           .toSorted((a, b) => Number(b.key === MASTER) - Number(a.key === MASTER));
         return (
           <details key={name} className="group" open={name !== 'Everything else'}>
@@ -76,12 +88,24 @@ export function Advanced(): ReactElement {
             {changed.map((each) => (
               <Control key={each.key} setting={each} scope={scope} save={save} onScope={setScope} />
             ))}
-            {name === 'Filters' && value?.places !== null && (
-              <Kinds settings={own.filter(({ key }) => isKindKey(key))} scope={scope} save={save} onScope={setScope} />
-            )}
+            {value?.places !== null &&
+              named.map((each) => (
+                <Named
+                  key={each.title}
+                  named={each}
+                  settings={own.filter(({ change, key }) => change !== null && each.has(key))}
+                  {...{ seen, scope, save }}
+                  onScope={setScope}
+                />
+              ))}
             {fixed.length > 0 && (
               <>
-                {fixed.length < own.length && <p className="muted fixed-head">Changed in a file, or by the command line:</p>}
+                {fixed.length < own.length && (
+                  <p className="muted fixed-head">
+                    Changed in a file, or by the command line, since it may run commands, open connections, move the log or say
+                    what is kept back:
+                  </p>
+                )}
                 <SettingTable label={name} settings={fixed} />
               </>
             )}
@@ -91,6 +115,14 @@ export function Advanced(): ReactElement {
       <Tokens />
     </>
   );
+}
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+function useSeen(): Seen {
+  const week = useLoaded('kinds', (signal) => client.activity({ from: Date.now() - WEEK_MS, signal }));
+  const kinds = week.value?.kinds.map(({ kind }) => kind) ?? [];
+  return { kinds, sources: [...new Set(kinds.map((kind) => kind.slice(0, kind.indexOf('.'))))] };
 }
 
 const WHOSE: Readonly<Record<SettingScope, { readonly says: string; readonly about: string }>> = {

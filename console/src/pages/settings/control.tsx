@@ -1,11 +1,12 @@
 /** One setting that a person changes: its control, what it does, who decides, and what became of the change. */
-import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
+import { useEffect, useId, useState, type ReactElement } from 'react';
 import { messageOf } from '../../state/loaded.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';
+import { Input, type Value } from './input.tsx';
 import { Breakable } from './table.tsx';
 
 /** By key; null takes it out of the file. Rejects with what is wrong. */
-export type Save = (changes: Readonly<Record<string, boolean | number | string | null>>) => Promise<void>;
+export type Save = (changes: Readonly<Record<string, Value | null>>) => Promise<void>;
 
 export type ControlProps = {
   readonly setting: SettingReply;
@@ -27,7 +28,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
   const busy = said?.kind === 'pending';
   // The button that was pressed is gone then, and the focus with it.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  const apply = (value: boolean | number | string | null): void => {
+  const apply = (value: Value | null): void => {
     if (busy) return;
     setSaid({ kind: 'pending', text: 'pending …' });
     save({ [key]: value }).then(
@@ -47,7 +48,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
     apply,
   };
   return (
-    <div className="row setting" data-row="" tabIndex={-1} data-setting={key}>
+    <div className={`row setting setting-${change.form.kind}`} data-row="" tabIndex={-1} data-setting={key}>
       <div className="setting-name">
         <label htmlFor={`${id}c`} className="words">
           {change.label}
@@ -60,7 +61,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
         </p>
       </div>
       <div className="setting-control">
-        <Input setting={setting} {...wiring} />
+        <Input setting={setting} change={change} scope={scope} {...wiring} />
       </div>
       <p id={`${id}d`} className="setting-by words">
         {decidedBy === null
@@ -97,94 +98,3 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
 
 const WAY_OUT = (decidedBy: string, scope: SettingScope): string =>
   decidedBy.startsWith('project file') && scope === 'user' ? 'change it there' : 'the server was started with it';
-
-type InputProps = {
-  readonly setting: SettingReply;
-  readonly id: string;
-  readonly describedBy: string;
-  readonly locked: boolean;
-  readonly busy: boolean;
-  readonly wrong: boolean;
-  readonly apply: (value: boolean | number | string) => void;
-};
-
-/** Not disabled while it is saved: the focus would be lost. */
-function Input({ setting, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement | null {
-  const form = setting.change?.form;
-  const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };
-  switch (form?.kind) {
-    case 'switch':
-      return (
-        <button
-          {...common}
-          type="button"
-          role="switch"
-          className="switch"
-          aria-checked={setting.value === true}
-          onClick={() => apply(setting.value !== true)}
-        >
-          <span aria-hidden="true" />
-        </button>
-      );
-    case 'choice':
-      return (
-        <select {...common} value={setting.text} onChange={(event) => apply(event.target.value)}>
-          {form.words.map((word) => (
-            <option key={word} value={word}>
-              {word}
-            </option>
-          ))}
-        </select>
-      );
-    case 'number':
-      return <NumberInput {...{ ...common, min: form.min, max: form.max, value: Number(setting.value), apply }} />;
-    case undefined:
-      return null;
-    default:
-      return form satisfies never;
-  }
-}
-
-/** Saved with Enter, or when it is left; Escape gives back what counts. */
-function NumberInput({
-  value,
-  apply,
-  ...rest
-}: {
-  readonly id: string;
-  readonly disabled: boolean;
-  readonly min: number;
-  readonly max: number;
-  readonly value: number;
-  readonly apply: (value: number | string) => void;
-}): ReactElement {
-  const [typed, show] = useState<string | null>(null);
-  // Escape also takes the focus away, before this is drawn again.
-  const latest = useRef(typed);
-  const setTyped = (text: string | null): void => {
-    latest.current = text;
-    show(text);
-  };
-  useEffect(() => setTyped(null), [value]);
-  const commit = (): void => {
-    const { current } = latest;
-    if (current === null || current === String(value)) return setTyped(null);
-    // What is no number the server refuses with its own words.
-    apply(/^-?\d+$/u.test(current) ? Number(current) : current);
-  };
-  return (
-    <input
-      {...rest}
-      type="text"
-      inputMode="numeric"
-      className="number"
-      value={typed ?? String(value)}
-      onChange={(event) => setTyped(event.target.value)}
-      onBlur={commit}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') commit();
-        else if (event.key === 'Escape') setTyped(null);
-      }}
-    />
-  );
-}

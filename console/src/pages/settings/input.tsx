@@ -1,0 +1,168 @@
+/** What a setting is changed with: a switch, a choice, a word or number, or lines. */
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import type { SettingChange, SettingReply, SettingScope } from '../../types.ts';
+
+export type Value = boolean | number | string | readonly string[];
+
+type InputProps = {
+  readonly setting: SettingReply;
+  readonly change: SettingChange;
+  readonly scope: SettingScope;
+  readonly id: string;
+  readonly describedBy: string;
+  readonly locked: boolean;
+  readonly busy: boolean;
+  readonly wrong: boolean;
+  readonly apply: (value: Value) => void;
+};
+
+/** Not disabled while it is saved: the focus would be lost. */
+export function Input({ setting, change, scope, id, describedBy, locked, busy, wrong, apply }: InputProps): ReactElement {
+  const { form } = change;
+  const common = { id, disabled: locked, 'aria-describedby': describedBy, 'aria-busy': busy, 'aria-invalid': wrong };
+  switch (form.kind) {
+    case 'switch':
+      return (
+        <button
+          {...common}
+          type="button"
+          role="switch"
+          className="switch"
+          aria-checked={setting.value === true}
+          onClick={() => apply(setting.value !== true)}
+        >
+          <span aria-hidden="true" />
+        </button>
+      );
+    case 'choice':
+      return (
+        <select {...common} value={setting.text} onChange={(event) => apply(event.target.value)}>
+          {form.words.map((word) => (
+            <option key={word} value={word}>
+              {word}
+            </option>
+          ))}
+        </select>
+      );
+    case 'number':
+      return (
+        <LineInput
+          {...common}
+          numeric
+          value={setting.value === null ? '' : setting.text}
+          // What is no number the server refuses with its own words.
+          apply={(text) => apply(/^-?\d+$/u.test(text) ? Number(text) : text)}
+        />
+      );
+    case 'duration':
+      return <LineInput {...common} value={setting.value === null && !form.never ? '' : setting.text} apply={apply} />;
+    case 'list': {
+      const own = change.in[scope].says;
+      const shown = listOf(change.addsUp ? own : setting.value);
+      const others = change.addsUp ? listOf(setting.value).filter((each) => !shown.includes(each)) : [];
+      return <Lines {...common} value={shown} others={others} apply={apply} />;
+    }
+    default:
+      return form satisfies never;
+  }
+}
+
+const listOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+
+type Common = {
+  readonly id: string;
+  readonly disabled: boolean;
+  readonly 'aria-describedby': string;
+  readonly 'aria-busy': boolean;
+  readonly 'aria-invalid': boolean;
+};
+
+/** What is typed, until it counts: Escape also takes the focus away, before anything is drawn again. */
+function useTyped(value: string): {
+  typed: string | null;
+  latest: { current: string | null };
+  set: (text: string | null) => void;
+} {
+  const [typed, show] = useState<string | null>(null);
+  const latest = useRef(typed);
+  const set = (text: string | null): void => {
+    latest.current = text;
+    show(text);
+  };
+  useEffect(() => set(null), [value]);
+  return { typed, latest, set };
+}
+
+/** Saved with Enter, or when it is left; Escape gives back what counts. */
+function LineInput({
+  value,
+  apply,
+  numeric = false,
+  ...rest
+}: Common & { readonly value: string; readonly apply: (text: string) => void; readonly numeric?: boolean }): ReactElement {
+  const { typed, latest, set } = useTyped(value);
+  const commit = (): void => {
+    const text = latest.current?.trim() ?? value;
+    // What was not set and still is not.
+    if (text === value || text === '') return set(null);
+    apply(text);
+  };
+  return (
+    <input
+      {...rest}
+      type="text"
+      {...(numeric ? { inputMode: 'numeric' } : {})}
+      className="number"
+      placeholder="not set"
+      value={typed ?? value}
+      onChange={(event) => set(event.target.value)}
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') commit();
+        else if (event.key === 'Escape') set(null);
+      }}
+    />
+  );
+}
+
+/** One on each line, saved by its button or with Ctrl+Enter; Escape gives back what counts. */
+function Lines({
+  value,
+  others,
+  apply,
+  ...rest
+}: Common & {
+  readonly value: readonly string[];
+  /** What holds besides, and is not taken away from here. */
+  readonly others: readonly string[];
+  readonly apply: (lines: readonly string[]) => void;
+}): ReactElement {
+  const text = value.join('\n');
+  const { typed, latest, set } = useTyped(text);
+  const commit = (): void => {
+    const lines = (latest.current ?? text).split('\n').flatMap((line) => line.trim() || []);
+    if (lines.join('\n') === text) return set(null);
+    apply(lines);
+  };
+  return (
+    <div className="lines">
+      <textarea
+        {...rest}
+        rows={Math.min(8, Math.max(2, (typed ?? text).split('\n').length))}
+        spellCheck={false}
+        placeholder="none"
+        value={typed ?? text}
+        onChange={(event) => set(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) commit();
+          else if (event.key === 'Escape') set(null);
+        }}
+      />
+      {others.length > 0 && <p className="muted words small-words">{`besides: ${others.join(', ')}`}</p>}
+      <button type="button" className="small" disabled={rest.disabled} onClick={commit}>
+        Save
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+/** What is set by name: filters of kinds, of sources and of tools, and what holds for one source. */
+import { LEVELS } from '../../words.ts';
+import type { NamedSettings } from './named.tsx';
+
+const KINDS = 'conversation.notifications.kinds.';
+const TOOLS = 'conversation.tools.';
+const NEXT_CARRIER = 'now, from the next carrier on';
+
+/** A part of a key, as a file has it. */
+const part = (name: string): string => (/^[\w-]+$/u.test(name) ? name : JSON.stringify(name));
+
+/** `ci` and `ci.*` are a whole source. */
+function kindKey(typed: string): string {
+  const source = typed.endsWith('.*') ? typed.slice(0, -2) : typed;
+  return source.includes('.') ? KINDS + JSON.stringify(source) : `${KINDS}${part(source)}.enable`;
+}
+
+export const FILTERS: readonly NamedSettings[] = [
+  {
+    title: 'Kinds and sources',
+    none: 'None is filtered by its name. All that came this week can be chosen below.',
+    has: (key) => key.startsWith(KINDS),
+    fields: [
+      {
+        kind: 'text',
+        label: 'Kind, or source.*',
+        placeholder: 'file.changed',
+        offers: ({ kinds, sources }) => [...sources.map((source) => `${source}.*`), ...kinds],
+      },
+    ],
+    button: 'Filter it',
+    change: (name = '') => ({ key: kindKey(name), value: false, done: `${name} is filtered ${NEXT_CARRIER}` }),
+  },
+  {
+    title: 'Tools',
+    none: 'What each tool tells is delivered, but for “content” where one of its others is named.',
+    has: (key) => key.startsWith(TOOLS) && key.includes('.notifications.'),
+    fields: [
+      { kind: 'text', label: 'Tool', placeholder: 'cargo_test', offers: () => [] },
+      {
+        kind: 'text',
+        label: 'What it tells',
+        placeholder: 'stopped',
+        offers: ({ kinds }) => [...new Set([...OF_TOOLS, ...kinds.map((kind) => kind.slice(kind.indexOf('.') + 1))])],
+      },
+      { kind: 'choice', label: 'is', words: ['filtered', 'delivered'] },
+    ],
+    button: 'Set it',
+    change: (tool = '', name = '', what = '') => ({
+      key: `${TOOLS}${part(tool)}.notifications.${part(name)}`,
+      value: what === 'delivered',
+      done: `${name} of ${tool} is ${what} ${NEXT_CARRIER}`,
+    }),
+  },
+  {
+    title: 'Highest level of a source',
+    none: 'Each source may claim the level that its kind of sender may.',
+    has: (key) => key.startsWith('max_level.'),
+    fields: [
+      { kind: 'text', label: 'Source, or * for the rest', placeholder: 'webhook', offers: ({ sources }) => ['*', ...sources] },
+      { kind: 'choice', label: 'at most', words: LEVELS },
+    ],
+    button: 'Limit it',
+    change: (source = '', level = '') => ({
+      key: `max_level.${part(source)}`,
+      value: level,
+      done: `${source === '*' ? 'the rest' : source} claims at most ${level} now, from the next notification on`,
+    }),
+  },
+];
+
+export const WINDOWS: NamedSettings = {
+  title: 'Window of a source',
+  none: 'The window of one line is the same for all.',
+  has: (key) => key.startsWith('coalesce.sources.'),
+  fields: [
+    { kind: 'text', label: 'Source', placeholder: 'file', offers: ({ sources }) => sources },
+    { kind: 'text', label: 'Window', placeholder: '10s', offers: () => ['0s', '2s', '10s', '1m'] },
+  ],
+  button: 'Set the window',
+  change: (source = '', window = '') => ({
+    key: `coalesce.sources.${part(source)}`,
+    value: window,
+    done: `what comes of ${source} within ${window} is one line ${NEXT_CARRIER}`,
+  }),
+};
+
+/** What background tools tell. */
+const OF_TOOLS = ['stopped', 'failed', 'waiting', 'content'];

@@ -244,6 +244,9 @@ export const REQUIREMENTS = {
 
   'bus:disabled': { behaviour: 'A disabled subscriber queues nothing from the next event on; one of the core goes on.' },
   'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.' },
+  'bus:order': {
+    behaviour: 'What is written of one key into one log is written in the order in which it came, withdrawals too.',
+  },
   'bus:counts': { behaviour: 'What repeats is counted, never dropped; details that differ are all kept.' },
   'bus:scoped': { behaviour: 'An event reaches its subject and nobody else.' },
   'bus:moments': { behaviour: 'What a subscriber injects immediately, at a turn, after a tool or at its end rides just then.' },

@@ -12,6 +12,7 @@ import { Channel, type Moment } from './channel.ts';
 import { InLog } from './in-log.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
+import { Turns } from './turns.ts';
 
 export type BusDeps = {
   readonly inbox: Inbox;
@@ -38,6 +39,13 @@ const IDS_KEPT = 10_000;
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
 
+type Put = {
+  readonly subscriber: Subscriber;
+  readonly event: Event;
+  readonly address: Address;
+  readonly key: string | undefined;
+};
+
 export function createBus(deps: BusDeps): Bus {
   return new Bus(deps);
 }
@@ -52,6 +60,9 @@ export class Bus implements Emitter, AsyncDisposable {
   readonly #troubles = new Set<string>();
   /** Conditions that are being evaluated. */
   readonly #asking = new Set<Promise<unknown>>();
+  /** Of a key of a project, what came last and is still asked of a condition, or waits for what is. */
+  readonly #asked = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
   readonly #subjects = new Map<string, Address>();
   /** Ids of events that have none begin with it. */
   readonly #name: string;
@@ -129,40 +140,54 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = hearing[0] as Subscriber;
       return this.#offer(only, event, address, now).then((heard) => [heard]);
     }
-    return this.#takeBackAndOffer(taking, hearing, event, address, now);
-  }
-
-  /** First what is over is taken back: what is queued now may have the same key. */
-  async #takeBackAndOffer(
-    taking: readonly Subscriber[],
-    hearing: readonly Subscriber[],
-    event: Event,
-    address: Address,
-    now: Moment,
-  ): Promise<readonly Heard[]> {
-    const taken = await Promise.all(taking.map((subscriber) => this.#takeBack(subscriber, event, address, now)));
-    const heard = await Promise.all(hearing.map((subscriber) => this.#offer(subscriber, event, address, now)));
-    return [...taken, ...heard];
+    // First what is over is taken back: what is queued now may have the same key. Nothing is awaited between them, so that
+    // what is emitted next comes after all of it.
+    const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
+    const heard = hearing.map((subscriber) => this.#offer(subscriber, event, address, now));
+    return Promise.all([...taken, ...heard]);
   }
 
   #offer(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
     const because = unheardBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
-    if (subscriber.condition === undefined) return this.#put(subscriber, event, address, now);
-    // Wrapped, so that it is over when the event is put and not when what is put is written: a flush waits for it.
-    const asked = this.#holds(subscriber, subscriber.condition.expression, event).then((why) => ({
-      heard:
-        why === undefined
-          ? this.#put(subscriber, event, address, this.#now())
-          : Promise.resolve<Heard>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
-    }));
-    this.#asking.add(asked);
-    return asked.finally(() => this.#asking.delete(asked)).then(({ heard }) => heard);
+    const key = keyOf(subscriber, event);
+    if (subscriber.condition === undefined)
+      return this.#inOrder({ address, key, now }, undefined, (_, at) => this.#put({ subscriber, event, address, key }, at));
+    const asked = this.#holds(subscriber, subscriber.condition.expression, event);
+    return this.#inOrder({ address, key, now }, asked, (why, at) =>
+      why === undefined
+        ? this.#put({ subscriber, event, address, key }, at)
+        : Promise.resolve<Heard>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
+    );
   }
 
-  #put(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+  /** Does it at once, unless a condition has to answer first: to this, or to what came before it under the same key. */
+  #inOrder(
+    { address, key, now }: { readonly address: Address; readonly key: string | undefined; readonly now: Moment },
+    asked: Promise<string | undefined> | undefined,
+    act: (why: string | undefined, now: Moment) => Promise<Heard>,
+  ): Promise<Heard> {
+    const name = key === undefined ? undefined : `${address.project}\n${key}`;
+    const before = name === undefined ? undefined : this.#asked.get(name);
+    if (asked === undefined && before === undefined) return act(undefined, now);
+    // Wrapped, so that it is over when it was acted, and not when what came of it is written: a flush waits for it.
+    const acted = Promise.all([asked, before]).then(([why]) => ({ heard: act(why, this.#now()) }));
+    const over = acted.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#asking.add(over);
+    if (name !== undefined) this.#asked.set(name, over);
+    void over.then(() => {
+      this.#asking.delete(over);
+      if (name !== undefined && this.#asked.get(name) === over) this.#asked.delete(name);
+    });
+    return acted.then(({ heard }) => heard);
+  }
+
+  #put({ subscriber, event, address, key }: Put, now: Moment): Promise<Heard> {
     const channel = this.#channel(subscriber, event.subject, address, now);
-    const heard = channel.hear(event, keyOf(subscriber, event), now);
+    const heard = channel.hear(event, key, now);
     if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, now.tick);
     return heard;
   }
@@ -187,13 +212,16 @@ export class Bus implements Emitter, AsyncDisposable {
     return because;
   }
 
-  async #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
+  #takeBack(subscriber: Subscriber, event: Event, address: Address, now: Moment): Promise<Heard> {
     const key = keyOf(subscriber, event);
-    if (key === undefined) return { subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' };
-    const channel = this.#channel(subscriber, event.subject, address, now);
-    const heard = channel.withdraw(key, event.type, now);
-    if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, now.tick);
-    return heard;
+    if (key === undefined)
+      return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' });
+    return this.#inOrder({ address, key, now }, undefined, (_, at) => {
+      const channel = this.#channel(subscriber, event.subject, address, at);
+      const heard = channel.withdraw(key, event.type, at);
+      if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, at.tick);
+      return heard;
+    });
   }
 
   #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
@@ -207,6 +235,9 @@ export class Bus implements Emitter, AsyncDisposable {
     const channel = new Channel(
       subscriber,
       {
+        address,
+        turns: this.#turns,
+        now: () => this.#now(),
         queue: async ({ input, subscribed }) => {
           const disabled = subscriber.output.core ? undefined : await this.#deps.disabled?.(address.project);
           if (disabled?.has(subscriber.id)) return { kind: 'skipped', because: 'it is disabled' };

@@ -1,8 +1,10 @@
 /**
  * What one subscriber makes for one address. The first event of a key is queued at once; what follows within `foldMs` is
  * counted and queued after that, where the inbox folds it onto the first. Storms: beyond so many different things that are
- * open at once the others are only counted. What is written, is written in the order of the events.
+ * open at once the others are only counted. What is written of one key is written in the order of its events: what was held
+ * back of it goes before what is not, also where another channel holds it.
  */
+import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
@@ -10,8 +12,11 @@ import { levelFor, restKeyOf, shape, shapeRest, type Shaped } from './shape.ts';
 import { Storm, Tally, type Detail } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
 import { detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
+import type { Turns, Writer } from './turns.ts';
 
 export type ChannelDeps = {
+  readonly address: Address;
+  readonly turns: Turns;
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
   /** The notifications of the subscriber that are open there. */
@@ -23,12 +28,13 @@ export type ChannelDeps = {
   /** Whether what was counted and is over is taken off the count. */
   readonly recounts: boolean;
   readonly foldMs: number;
+  readonly now: () => Moment;
 };
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** What waits for the end of the fold. `done`: what became of it, for all who emitted it. */
-type Waiting = { readonly details: Map<string, Detail>; readonly done: PromiseWithResolvers<Heard> };
+/** What waits for the end of the fold: the different details, and the number of the newest. `done`: what became of it, for all who emitted it. */
+type Waiting = { readonly details: Map<string, Detail>; last: number; readonly done: PromiseWithResolvers<Heard> };
 
 /** `leadTick`: when the fold of now began. `told`: what this process told of late. */
 type Key = { leadTick: number; readonly told: Told; waiting: Waiting | undefined };
@@ -47,8 +53,9 @@ const isUrgent = ({ severity }: Event): boolean => severity === 'error' || sever
 /** Looking what others have told takes at most so much of the time. */
 const LOOKING = 1 / 20;
 
-export class Channel {
+export class Channel implements Writer {
   readonly subscriber: Subscriber;
+  readonly address: Address;
   readonly #deps: ChannelDeps;
   readonly #keys = new Map<string, Key>();
   readonly #burst: number;
@@ -72,6 +79,7 @@ export class Channel {
 
   constructor(subscriber: Subscriber, deps: ChannelDeps, tick: number) {
     this.subscriber = subscriber;
+    this.address = deps.address;
     this.#deps = deps;
     const { windowMs, maxSize } = subscriber.batching;
     this.#burst = windowMs === 0 ? BURST_OF_SINGLES : maxSize;
@@ -85,12 +93,34 @@ export class Channel {
 
   hear(event: Event, key: string | undefined, now: Moment): Promise<Heard> {
     this.usedAt = now.tick;
-    if (levelFor(this.subscriber, event) === 'critical') return this.#tell({ event, count: 1 }, key, now);
-    const known = key === undefined ? undefined : this.#keys.get(key);
-    if (known !== undefined && now.tick - known.leadTick < this.#deps.foldMs) return this.#wait(known, event);
-    // What is one thing with what was told of late folds onto it, or is its newer state: it takes no room of its own.
-    if (known === undefined && !this.#mayQueue(event)) return this.#count(event, key, now.tick);
+    if (levelFor(this.subscriber, event) !== 'critical') {
+      const known = key === undefined ? undefined : this.#keys.get(key);
+      if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
+        return this.#wait(known, key, event);
+      // What is one thing with what was told of late folds onto it, or is its newer state: it takes no room of its own.
+      const behindOthers = key !== undefined && this.#storm?.details.has(key);
+      if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
+    }
+    // What came before it goes before it.
+    if (key !== undefined && this.heldBack(key) !== undefined) this.letGo(key);
     return this.#tell({ event, count: 1 }, key, now);
+  }
+
+  heldBack(key: string): number | undefined {
+    return this.#keys.get(key)?.waiting?.last ?? this.#storm?.details.get(key)?.last;
+  }
+
+  letGo(key: string): void {
+    const now = this.#deps.now();
+    const known = this.#keys.get(key);
+    if (known?.waiting !== undefined) this.#writeWaiting(key, known, now);
+    const counted = this.#storm?.takeOut(key);
+    if (counted === undefined) return;
+    this.#deps.turns.released(this, key);
+    const told = this.#tell(counted, key, now);
+    // Who emitted it hears of a failure when the storm is written.
+    told.catch(() => {});
+    this.#storm?.before.push(told);
   }
 
   /** The state is gone: what is open is taken back or taken off the count, what waits is forgotten. */
@@ -98,13 +128,18 @@ export class Channel {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
-    this.#lately.delete(key);
     this.#storm?.takeBack(key);
+    this.#deps.turns.released(this, key);
+    // What others hold back of it came before, and is taken back with the rest.
+    this.#deps.turns.letOthersGo(this, key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
     if (this.#rest !== undefined || this.#writing > 0) this.dueAt = Math.min(this.dueAt, now.tick + this.#deps.foldMs);
-    const written = this.#write(async () => {
+    const written = this.#write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
+      // What was told of it before is over: the same again is news.
+      this.#lately.delete(key);
+      this.#keys.get(key)?.told.clear();
       const count = this.#counted.take(key);
       if (count > 0 && this.#deps.recounts) {
         this.#over ??= { count: 0, done: Promise.withResolvers<void>() };
@@ -146,9 +181,10 @@ export class Channel {
   }
 
   /** Queues it, and begins a fold of its key. What was not queued was not told. */
-  #tell(detail: Detail, key: string | undefined, now: Moment): Promise<Heard> {
+  #tell(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Heard> {
     const known = key === undefined ? undefined : this.#lead(key, now);
-    return this.#write(async () => {
+    if (key !== undefined) this.#deps.turns.letOthersGo(this, key, before);
+    return this.#write(key === undefined ? [] : [key], async () => {
       let heard: Heard | undefined;
       try {
         heard = await this.#queue(detail, { key, known }, now);
@@ -210,15 +246,18 @@ export class Channel {
     return this.#lately.get(key)?.get(detailOfEvent(this.#deps.redacted(event)));
   }
 
-  #wait(known: Key, event: Event): Promise<Heard> {
-    const waiting = (known.waiting ??= { details: new Map(), done: Promise.withResolvers<Heard>() });
+  #wait(known: Key, key: string, event: Event): Promise<Heard> {
+    if (known.waiting === undefined) this.#deps.turns.holds(this, key);
+    const waiting = (known.waiting ??= { details: new Map(), last: 0, done: Promise.withResolvers<Heard>() });
+    waiting.last = this.#deps.turns.arrived();
     if (event.supersede ?? this.subscriber.output.supersede) waiting.details.clear();
     const text = detailOfEvent(event);
-    const detail = waiting.details.get(text) ?? (waiting.details.size < DETAILS ? undefined : lastOf(waiting.details));
-    if (detail) {
-      detail.count++;
-      detail.event = event;
-    } else waiting.details.set(text, { event, count: 1 });
+    const { details } = waiting;
+    const name = details.has(text) || details.size < DETAILS ? text : (lastOf(details) ?? text);
+    const count = (details.get(name)?.count ?? 0) + 1;
+    // Behind those that came since it came first: the last is how things are.
+    details.delete(name);
+    details.set(name, { event, count });
     this.dueAt = Math.min(this.dueAt, known.leadTick + this.#deps.foldMs);
     return waiting.done.promise;
   }
@@ -227,7 +266,8 @@ export class Channel {
     const { waiting } = known;
     if (waiting === undefined) return;
     known.waiting = undefined;
-    const told = [...waiting.details.values()].map((detail) => this.#tell(detail, key, now));
+    this.#deps.turns.released(this, key);
+    const told = [...waiting.details.values()].map((detail) => this.#tell(detail, key, now, waiting.last));
     Promise.all(told).then((heard) => {
       const last = heard.at(-1);
       if (last) waiting.done.resolve(last);
@@ -236,15 +276,21 @@ export class Channel {
 
   #count(event: Event, key: string | undefined, tick: number): Promise<Heard> {
     const storm = (this.#storm ??= new Storm(event, this.#burst));
-    storm.count(event, key);
+    if (storm.count(event, key, this.#deps.turns.arrived()) && key !== undefined) this.#deps.turns.holds(this, key);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     return storm.done.promise;
   }
 
   /** As many as have room in the list are queued after all; the others are counted. */
-  #writeStorm({ details, more, last, done }: Storm, now: Moment): void {
+  #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
-    const written = this.#write(async () => {
+    const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
+    for (const { key, last: newest } of details.values()) {
+      if (key === undefined) continue;
+      this.#deps.turns.released(this, key);
+      this.#deps.turns.letOthersGo(this, key, newest);
+    }
+    const written = this.#write(keys, async () => {
       const all = await this.#deps.open();
       const open = all.filter((item) => !item.notification.subscriber?.rest).length;
       // What was read is told, with all that it counted.
@@ -261,8 +307,9 @@ export class Channel {
       if (more.total > 0) heard = await this.#queueRest(last, more);
       return heard;
     });
-    written.then(
-      (heard) => done.resolve(heard ?? { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' }),
+    const nothing: Heard = { subscriber: this.subscriber.id, kind: 'skipped', because: 'nothing left' };
+    Promise.all([...before, written]).then(
+      (heard) => done.resolve(heard.findLast((each) => each !== undefined) ?? nothing),
       done.reject,
     );
   }
@@ -277,7 +324,7 @@ export class Channel {
   /** The notification that counts is taken back, and told anew without what is over. */
   #countAnew(over: Over): void {
     this.#over = undefined;
-    const written = this.#write(async () => {
+    const written = this.#write([], async () => {
       const key = restKeyOf(this.subscriber);
       const open = (await this.#deps.open()).find((item) => item.notification.key === key);
       const left = (open?.count ?? 0) - over.count;
@@ -304,9 +351,10 @@ export class Channel {
     return { subscriber, kind: queued.kind, id: queued.kind === 'folded' ? queued.into : queued.id };
   }
 
-  #write<T>(work: () => Promise<T>): Promise<T> {
+  #write<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     this.#writing++;
-    const written = this.#tail.then(work).finally(() => void this.#writing--);
+    const turn = this.#deps.turns.take({ by: this, keys, after: this.#tail }, work);
+    const written = turn.finally(() => void this.#writing--);
     this.#tail = written.then(
       () => undefined,
       () => undefined,
@@ -321,4 +369,4 @@ const KEYS = 1_000;
 /** Different details of one key that one fold keeps; the inbox keeps no more than that either. */
 const DETAILS = 50;
 
-const lastOf = (details: ReadonlyMap<string, Detail>): Detail | undefined => [...details.values()].at(-1);
+const lastOf = (details: ReadonlyMap<string, Detail>): string | undefined => [...details.keys()].at(-1);

@@ -4,10 +4,15 @@ import type { Event, Heard } from '../core/event.ts';
 /** One different detail of a key, counted. */
 export type Detail = { event: Event; count: number };
 
+/** `last`: the number of the newest event of it. */
+type Listed = Detail & { readonly key: string | undefined; last: number };
+
 export class Storm {
-  readonly details = new Map<string, Detail & { readonly key: string | undefined }>();
+  readonly details = new Map<string, Listed>();
   readonly more = new Tally();
   last: Event;
+  /** What of it had to be told before the rest. */
+  readonly before: Promise<Heard>[] = [];
   readonly done = Promise.withResolvers<Heard>();
   readonly #listed: number;
 
@@ -16,15 +21,30 @@ export class Storm {
     this.#listed = listed;
   }
 
-  count(event: Event, key: string | undefined): void {
+  /** Whether it is listed now, and was not before. */
+  count(event: Event, key: string | undefined, last: number): boolean {
     this.last = event;
     const name = key ?? event.id;
     const detail = this.details.get(name);
     if (detail) {
       detail.count++;
       detail.event = event;
-    } else if (this.details.size < this.#listed) this.details.set(name, { event, count: 1, key });
-    else this.more.add(key, 1);
+      detail.last = last;
+      return false;
+    }
+    if (this.details.size >= this.#listed) {
+      this.more.add(key, 1);
+      return false;
+    }
+    this.details.set(name, { event, count: 1, key, last });
+    return true;
+  }
+
+  /** What is listed of the key; from now on it is not of this storm. */
+  takeOut(key: string): Detail | undefined {
+    const detail = this.details.get(key);
+    this.details.delete(key);
+    return detail;
   }
 
   /** It is over: then it is neither listed nor counted. */

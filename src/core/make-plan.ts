@@ -96,6 +96,7 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
   });
 
   const lines = coalesce(due, policy)
+    .map(newestLast)
     .flatMap((group) => fitting(group, policy, facts))
     .map((group) => lineOf(group, facts))
     .toSorted(byUrgency);
@@ -166,6 +167,15 @@ function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   }
   return groups;
 }
+
+/** Of what has one key that comes last which came last, counted or new: it is how things are. All else stays where it is. */
+function newestLast(group: Item[]): Item[] {
+  if (group.length < 2 || group[0]?.text !== undefined) return group;
+  const byKey = Map.groupBy(group, ({ notification }) => notification.key);
+  for (const [key, items] of byKey) if (key !== undefined) items.sort((a, b) => lastRecordOf(a) - lastRecordOf(b));
+  return group.map((item) => byKey.get(item.notification.key)?.shift() ?? item);
+}
+const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
 /** What a template made too long for one line is as many lines as it takes, so that nothing of it is cut away. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {

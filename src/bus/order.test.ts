@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
+import { logOf, parseAddress, type LogKey } from '../core/address.ts';
+import type { EventInput, Heard } from '../core/event.ts';
+import type { Item } from '../core/items.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import { isType, notificationOf } from '../core/records.ts';
+import { Inbox } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import { createBus } from './bus.ts';
+import type { Subscriber } from './subscriber.ts';
+
+const AGENTS = ['shop/claude', 'shop/codex'];
+const SUBJECTS = ['shop/claude', 'shop/claude#a', 'shop/claude#b', 'shop/codex', 'shop/*'];
+
+let closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing) await close();
+  closing = [];
+});
+
+const SEVERE = ['build.failed', 'alert.firing'];
+
+type Rule = Pick<Subscriber, 'id'> & {
+  readonly types: readonly string[];
+  readonly over?: readonly string[];
+  readonly supersede?: boolean;
+  readonly asks?: boolean;
+};
+
+/**
+ * Alerts that are taken back, states of which the newest counts, plain ones, and some of which a condition is asked first.
+ * Two hear alerts: what they make has one key.
+ */
+const RULES: readonly Rule[] = [
+  { id: 'alert', types: ['alert.firing', 'alert.resolved'], over: ['alert.resolved'] },
+  { id: 'pager', types: ['alert.firing'], over: ['alert.resolved'], asks: true },
+  { id: 'build', types: ['build.failed', 'build.passed'], supersede: true },
+  { id: 'plain', types: ['file.changed', 'file.deleted'] },
+  { id: 'asked', types: ['job.late', 'job.done'], over: ['job.done'], asks: true },
+];
+
+function subscriber({ id, types, over, supersede = false, asks = false }: Rule, maxSize: number): Subscriber {
+  return {
+    id,
+    name: id,
+    description: '',
+    version: '1.0.0',
+    events: { types, severityFilter: 'debug' },
+    batching: { windowMs: 1_000, maxSize, dedupeWindowMs: 0 },
+    output: { priority: 'normal', injectAt: 'immediate', core: false, supersede },
+    from: { folder: 'program', file: 'test' },
+    ...(over === undefined ? {} : { withdraw: { types: over } }),
+    ...(asks ? { condition: { expression: 'true' } } : {}),
+  };
+}
+
+/** `n` tells events apart, and says in which order they came. */
+type Happened = {
+  readonly n: number;
+  readonly type: string;
+  readonly key: string;
+  readonly subject: string;
+  readonly critical?: boolean;
+  readonly message?: string;
+};
+
+async function stage(foldMs: number, maxSize: number) {
+  const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  const subscribers = RULES.map((rule) => subscriber(rule, maxSize));
+  const bus = createBus({
+    inbox,
+    subscribers: { of: () => ({ subscribers, problems: [] }) },
+    foldMs,
+    // The answers do not come in the order of the questions.
+    evaluate: async (_, context) => {
+      const { payload } = context as { payload: { n: number } };
+      for (let turns = (payload.n * 7) % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      return { kind: 'value', value: true };
+    },
+  });
+  closing.push(async () => {
+    await bus.close();
+    await inbox.close();
+  });
+  for (const there of ['shop/claude#a', 'shop/claude#b', 'shop/codex#c']) await inbox.conversation(there).seen();
+  const emit = ({ n, type, key, subject, critical, message }: Happened): Promise<readonly Heard[]> => {
+    const event: EventInput = {
+      type,
+      subject,
+      source: 'test',
+      key,
+      message: message ?? `${type} ${n}`,
+      severity: SEVERE.includes(type) ? 'error' : 'info',
+      data: { n, ...(critical ? { priority: 'critical' } : {}) },
+    };
+    return bus.emit(event).then(({ heard }) => heard);
+  };
+  return { inbox, bus, emit };
+}
+
+type Step =
+  | { readonly do: 'emit'; readonly state: 0 | 1; readonly key: string; readonly subject: string; readonly critical: boolean }
+  /** `block`: the time of the fold passes, and no timer runs. */
+  | { readonly do: 'flush' | 'yield' | 'block' };
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        do: fc.constant('emit' as const),
+        state: fc.constantFrom(0 as const, 1 as const),
+        key: fc.constantFrom('k1', 'k1', 'k2', 'k3'),
+        subject: fc.constantFrom(...SUBJECTS),
+        critical: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('flush' as const, 'yield' as const, 'block' as const) }) },
+  ),
+  { maxLength: 30 },
+);
+
+type Setting = { readonly foldMs: number; readonly maxSize: number; readonly family: Family };
+const FAMILIES = {
+  alert: ['alert.firing', 'alert.resolved'],
+  build: ['build.failed', 'build.passed'],
+  file: ['file.changed', 'file.deleted'],
+  job: ['job.late', 'job.done'],
+} as const;
+type Family = keyof typeof FAMILIES;
+const setting = fc.record({
+  foldMs: fc.constantFrom(0, 1, 60_000),
+  maxSize: fc.constantFrom(2, 50),
+  family: fc.constantFrom(...(Object.keys(FAMILIES) as Family[])),
+});
+
+/** Everything is emitted in one go, but for where the steps say that the bus may write meanwhile. */
+async function run(sequence: readonly Step[], { foldMs, maxSize, family }: Setting) {
+  const { inbox, bus, emit } = await stage(foldMs, maxSize);
+  const happened: Happened[] = [];
+  const emitted: Promise<unknown>[] = [];
+  for (const step of sequence) {
+    if (step.do === 'emit') {
+      const { key, subject, critical } = step;
+      const one = { n: happened.length, type: FAMILIES[family][step.state], key, subject, critical };
+      happened.push(one);
+      emitted.push(emit(one));
+    } else if (step.do === 'flush') void bus.flush();
+    else if (step.do === 'yield') await new Promise((resolve) => setImmediate(resolve));
+    else if (step.do === 'block') for (const until = performance.now() + 1.1; performance.now() < until;);
+  }
+  await bus.flush();
+  await Promise.all(emitted);
+  return { inbox, happened };
+}
+
+const numberOf = (message: string): number => Number(/ (\d+)$/.exec(message)?.[1] ?? Number.NaN);
+
+type Written = { readonly key: string; readonly by: string; readonly n: number };
+
+/** What was written into the log, in its order: of which key, by which subscriber for whom. */
+async function written(inbox: Inbox, log: LogKey): Promise<readonly Written[]> {
+  const found: Written[] = [];
+  const of = new Map<string, Omit<Written, 'n'>>();
+  const add = (what: Omit<Written, 'n'> | undefined, message: string | undefined): void => {
+    if (what !== undefined && message !== undefined) found.push({ ...what, n: numberOf(message) });
+  };
+  for (const { body } of await inbox.store.read({ log, limit: 10_000 })) {
+    if (isType(body, 'system_notification_queued')) {
+      const { id, key = '', message, subscriber } = notificationOf(body);
+      if (subscriber?.rest) continue;
+      const what = { key, by: `${subscriber?.id} for ${JSON.stringify(body.audience ?? body.conversation)}` };
+      of.set(id, what);
+      add(what, message);
+    } else if (isType(body, 'system_notification_folded')) add(of.get(body.into), body.differs?.message);
+  }
+  return found;
+}
+
+const isGrowing = (numbers: readonly number[]): boolean => numbers.every((n, i) => n >= (numbers[i - 1] ?? n));
+
+const numbersIn = (item: Item): number[] =>
+  [item.notification.message, ...item.differs.flatMap(({ message }) => message ?? [])].map(numberOf);
+
+const covers = (subject: string, log: LogKey, audience?: string): boolean => {
+  const address = parseAddress(subject);
+  if (address.kind === 'project') return true;
+  return logOf(address) === log && (audience === undefined || address.kind === 'agent' || address.conversation === audience);
+};
+
+describe('in one batch', () => {
+  proves('bus:order');
+
+  const emitted = async (happened: readonly Omit<Happened, 'n' | 'subject'>[], { read = false } = {}) => {
+    const { inbox, bus, emit } = await stage(100, 50);
+    const heard = happened.map((each, n) => emit({ ...each, n, subject: 'shop/claude' }));
+    await bus.flush();
+    await Promise.all(heard);
+    if (!read) return (await inbox.open('shop/claude')).map((item) => item.notification.message);
+    const result = { type: 'tool_call_response', id: 'c', content: 'ok', is_error: false } as const;
+    const carried = await inbox.conversation('shop/claude#a').carry(result, { at: 'tool_batch_end' });
+    return carried.view?.items.map((item) => item.text) ?? [];
+  };
+
+  it('an alert that is over and then fires again is firing', async () => {
+    const types = ['alert.firing', 'alert.resolved', 'alert.firing'];
+    const open = await emitted(types.map((type) => ({ type, key: 'disk' })));
+    expect(open).toEqual(['alert.resolved 1', 'alert.firing 2', 'alert.firing 2']);
+  });
+
+  it('what a condition is asked of is taken back by what came after it', async () => {
+    expect(await emitted(['job.late', 'job.done'].map((type) => ({ type, key: 'nightly' })))).toEqual(['job.done 1']);
+  });
+
+  it('what passed, and is held back, is written before what interrupts', async () => {
+    const passed = Array.from({ length: 3 }, () => ({ type: 'build.passed', key: 'web' }));
+    const open = await emitted([...passed, { type: 'build.failed', key: 'web', critical: true }]);
+    expect(open).toEqual(['build.passed 0', 'build.passed 2', 'build.failed 3']);
+  });
+
+  it('of what comes again, the last is how things are', async () => {
+    const states = ['changed', 'changed', 'deleted', 'changed'];
+    const open = await emitted(
+      states.map((state) => ({ type: `file.${state}`, key: 'a.ts', message: `a.ts was ${state}` })),
+      {
+        read: true,
+      },
+    );
+    expect(open.join()).toMatch(/deleted.*changed/s);
+  });
+});
+
+describe('what is written of one key is written in the order in which it came', () => {
+  proves('bus:order');
+
+  it('whatever is emitted in one go, by whichever subscriber and for whomever, with any fold', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, setting, async (sequence, how) => {
+        const { inbox, happened } = await run(sequence, how);
+        for (const log of AGENTS as LogKey[]) {
+          const all = await written(inbox, log);
+          const open = await inbox.open(log);
+          for (const [key = '', ofKey = []] of Object.entries(Object.groupBy(all, (each) => each.key))) {
+            for (const [by, mine = []] of Object.entries(Object.groupBy(ofKey, (each) => each.by)))
+              expect(
+                mine.map(({ n }) => n),
+                `${key} by ${by}`,
+              ).toSatisfy(isGrowing);
+            // Of states the newest counts, whoever it is for.
+            if (how.family === 'build')
+              expect(
+                ofKey.map(({ n }) => n),
+                key,
+              ).toSatisfy(isGrowing);
+            const last = happened.findLast((each) => each.key === key && covers(each.subject, log));
+            if (how.maxSize > happened.length) expect(ofKey.at(-1)?.n, `the newest of ${key} in ${log}`).toBe(last?.n);
+          }
+          for (const { n, type, key, subject } of happened) {
+            if (type !== 'alert.resolved' && type !== 'job.done') continue;
+            const ofKey = open.filter((item) => item.notification.key === key && covers(subject, log, item.audience));
+            for (const number of ofKey.flatMap(numbersIn))
+              expect(number, `${key} in ${log}: taken back by ${n}`).toBeGreaterThanOrEqual(n);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

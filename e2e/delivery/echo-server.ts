@@ -1,7 +1,7 @@
 /**
  * A small MCP server over stdio that writes each call it sees into `CALL_LOG`, one JSON line each: what never reached it is
- * not there. `echo {text, delayMs?}` answers after the delay; `fail {text}` answers with `isError`, and `ALSO` names one tool
- * more, which answers as `echo` does.
+ * not there. `echo {text, delayMs?, held?}` answers after the delay, or `held` when the method `release` is called; `fail {text}`
+ * answers with `isError`, and `ALSO` names one tool more, which answers as `echo` does.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 type Frame = {
   id?: number | string;
   method: string;
-  params?: { protocolVersion?: string; name?: string; arguments?: { text?: string; delayMs?: number } };
+  params?: { protocolVersion?: string; name?: string; arguments?: { text?: string; delayMs?: number; held?: boolean } };
 };
 
 const log = process.env['CALL_LOG'];
@@ -18,8 +18,12 @@ const say = (frame: object): void => void process.stdout.write(`${JSON.stringify
 const tool = (name: string): object => ({
   name,
   description: name,
-  inputSchema: { type: 'object', properties: { text: { type: 'string' }, delayMs: { type: 'number' } } },
+  inputSchema: {
+    type: 'object',
+    properties: { text: { type: 'string' }, delayMs: { type: 'number' }, held: { type: 'boolean' } },
+  },
 });
+const held: (() => void)[] = [];
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line) as Frame;
@@ -37,14 +41,18 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     case 'tools/list':
       return say({ id, result: { tools: [tool('echo'), tool('fail'), ...(also === undefined ? [] : [tool(also)])] } });
     case 'tools/call': {
-      const { text = '', delayMs = 0 } = params?.arguments ?? {};
+      const { text = '', delayMs = 0, held: holds = false } = params?.arguments ?? {};
       if (log !== undefined) appendFileSync(log, `${JSON.stringify({ tool: params?.name, text })}\n`);
       const answer = (): void =>
         say({ id, result: { content: [{ type: 'text', text }], ...(params?.name === 'fail' ? { isError: true } : {}) } });
-      if (delayMs > 0) setTimeout(answer, delayMs);
+      if (holds) held.push(answer);
+      else if (delayMs > 0) setTimeout(answer, delayMs);
       else answer();
       return;
     }
+    case 'release':
+      for (const answer of held.splice(0)) answer();
+      return say({ id, result: {} });
     default:
       say({ id, result: {} });
   }

@@ -71,9 +71,11 @@ describe('the gate', () => {
     await using stage = new Stage();
     const ear = await stage.open();
     const gateway = await stage.gateway();
-    const running = gateway.call('echo', { text: 'running', delayMs: 300 });
+    const running = gateway.call('echo', { text: 'running', held: true });
+    // It is with the server by now: what is sent arrives in order.
     await gateway.request('ping', {});
     await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
+    await gateway.request('release', {});
     const result = textOf(await running);
     expect(result).toMatch(/^running\n.*stop it/s);
     const refused = await gateway.call('echo', { text: 'next' });

@@ -42,7 +42,7 @@ describe('a server behind the gateway', () => {
       const ear = await stage.open();
       const server = fragile(stage);
       const gateway = await connected(stage, server.args);
-      const running = gateway.call('echo', { text: 'slow', delayMs: 10_000 });
+      const running = gateway.call('echo', { text: 'slow', held: true });
       await gateway.request('ping', {});
       process.kill(server.pid(), 'SIGKILL');
       const failed = await running.then(
@@ -51,7 +51,7 @@ describe('a server behind the gateway', () => {
       );
       expect(failed).toContain('files');
 
-      for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(10_000) }))
+      for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(25_000) }))
         if (isType(body, 'system_notification_queued') && body.kind.name === 'reconnected') break;
       const next = textOf(await gateway.call('echo', { text: 'again' }));
       expect(next).toMatch(/^again\n/);
@@ -74,7 +74,7 @@ describe('a server behind the gateway', () => {
     server.hold();
     process.kill(server.pid(), 'SIGKILL');
     const ear = await stage.open();
-    for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(10_000) }))
+    for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(25_000) }))
       if (isType(body, 'system_notification_queued') && body.kind.name === 'disconnected') break;
     expect(textOf(await other.call('echo', { text: 'y' }))).toContain('`files` has disconnected');
     server.free();

@@ -1,4 +1,7 @@
-/** Another process that queues: `producer.ts <address> <count> <everyMs>`; one JSON line for each, after the queue has returned. */
+/**
+ * Another process that queues: `producer.ts <address> <count> <everyMs>`; one JSON line for each, after the queue has returned,
+ * with when that was by the machine's monotonic clock, in ms.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { openEarpiece } from '../../src/index.ts';
 
@@ -7,6 +10,6 @@ await using ear = await openEarpiece();
 for (let i = 0; i < Number(count); i++) {
   const id = `p${process.pid}-${i}`;
   await ear.queue(address, { id, kind: `test.n${i}`, level: 'error', message: `<${id}>` });
-  process.stdout.write(`${JSON.stringify({ id, at: performance.timeOrigin + performance.now() })}\n`);
+  process.stdout.write(`${JSON.stringify({ id, at: Number(process.hrtime.bigint()) / 1e6 })}\n`);
   if (Number(everyMs) > 0) await pause(Number(everyMs));
 }

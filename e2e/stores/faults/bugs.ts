@@ -13,7 +13,8 @@ export async function carryWithoutCondition(store: SqliteStore, result: ToolCall
   const seen = await store.items(LOGS.coder as LogKey, { kind: 'open', conversation, limit: 10 });
   const items = seen.filter((item) => item.state === 'open');
   if (items.length === 0) return [];
-  await sleep(20);
+  // So that the other carrier looks meanwhile.
+  await sleep(50);
   const body: ToolCallResponseRecord = { ...result, conversation, notifications: items.map((item) => item.notification) };
   const db = new DatabaseSync(store.path, { timeout: 5000 });
   try {

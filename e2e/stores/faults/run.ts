@@ -186,6 +186,8 @@ class Worker {
   readonly #child: ChildProcess;
   readonly #ready: Promise<void>;
   readonly #ended: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+  /** The next thing that it tells. */
+  #heard = Promise.withResolvers<void>();
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
     this.name = args[2] ?? '';
@@ -197,6 +199,8 @@ class Worker {
       lines.on('line', (line) => {
         const told = JSON.parse(line) as Told;
         this.told.push(told);
+        this.#heard.resolve();
+        this.#heard = Promise.withResolvers();
         if (told.kind === 'ready') resolve();
       });
       lines.on('close', resolve);
@@ -216,11 +220,18 @@ class Worker {
     this.#child.kill('SIGKILL');
   }
 
+  /** After it did some of what it is there for, however long this machine takes over that; and where it finds nothing to do. */
   async killedSoon(): ReturnType<Worker['end']> {
     await this.#ready;
-    await sleep(Math.random() * 150);
+    await Promise.race([this.#tells(Math.random() * 40), this.#ended, sleep(1_000)]);
+    await sleep(Math.random() * 10);
     this.kill();
     return this.#ended;
+  }
+
+  async #tells(more: number): Promise<void> {
+    const from = this.told.length;
+    while (this.told.length < from + more) await this.#heard.promise;
   }
 
   async endsWithin(ms: number): ReturnType<Worker['end']> {

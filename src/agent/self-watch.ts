@@ -7,7 +7,7 @@ import type { LogKey } from '../core/address.ts';
 import type { Emitted, Emitter } from '../core/event.ts';
 import type { Origin } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
-import type { Inbox } from '../inbox/index.ts';
+import { patience, type Inbox } from '../inbox/index.ts';
 import { Budget, type BudgetOptions, type Usage } from '../sources/budget.ts';
 import { changes, lastSetup, sameSetup, setupKeys, setupRecord, type Setup } from '../sources/config.ts';
 import { Loops } from '../sources/loops.ts';
@@ -155,13 +155,12 @@ export class SelfWatch {
   async told(withinMs = TOLD_WITHIN_MS): Promise<void> {
     if (this.#pending.size === 0 || this.#stuck.some((emit) => this.#pending.has(emit))) return;
     const waitedFor = [...this.#pending];
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, withinMs, 'late')));
+    const time = patience(withinMs, () => this.#options.inbox.lines?.busy?.() ?? false);
     // What a bus holds back in order to count it is written now.
     const written = this.#options.inbox.written().catch(this.#options.onTrouble);
-    const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), late]);
-    clearTimeout(timer);
-    this.#stuck = how === 'late' ? waitedFor : [];
+    const how = await Promise.race([Promise.allSettled([written, ...waitedFor]), time.over]);
+    time.end();
+    this.#stuck = how === undefined ? waitedFor : [];
   }
 
   async closed(): Promise<void> {

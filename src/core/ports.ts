@@ -229,7 +229,7 @@ export type Withheld = {
  */
 export interface LineRenderer {
   render(line: Line, how: { readonly timeZone: string }): Promise<Rendered>;
-  /** Templates are at work at this moment: whoever waits for a line waits for them, and not for a store. */
+  /** Templates and conditions are at work at this moment: whoever waits then waits for them, and not for a store. */
   busy?(): boolean;
 }
 export type Rendered = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed'; readonly reason: string };

@@ -1,3 +1,4 @@
+import { patience } from '../inbox/index.ts';
 import type {
   Call,
   Connection,
@@ -14,10 +15,6 @@ import type {
 
 /** A rider that has not answered by then counts as having nothing to say. */
 export const RIDER_WITHIN_MS = 250;
-/** So much more it has for work on what it read: the worker of its templates may have to start, on a busy machine. */
-const WORK_WITHIN_MS = 5_000;
-/** In so many steps its time is counted. */
-const STEPS = 5;
 /** As long as it is known not to answer, the calls wait this long only: an outage costs the agent 250 ms, not 250 ms a call. */
 const OUTAGE_WITHIN_MS = 25;
 
@@ -113,7 +110,7 @@ export class GuardedRider {
 
   async #inTime<T extends Verdict | Ride>(what: string, answer: Promise<T>, otherwise: T): Promise<T> {
     const withinMs = this.#out === undefined ? this.#withinMs : Math.min(OUTAGE_WITHIN_MS, this.#withinMs);
-    const time = this.#timeFor(withinMs);
+    const time = patience(withinMs, () => this.#now('working', () => this.#rider.working?.() ?? false, false));
     try {
       const value = await Promise.race([answer, time.over]);
       if (value !== undefined) {
@@ -129,22 +126,6 @@ export class GuardedRider {
     } finally {
       time.end();
     }
-  }
-
-  /**
-   * `over` when the rider has had its time. A step of it counts once, however late it comes: where this process was not run
-   * (a busy machine, a laptop that slept) the answer may lie there unread, and is read before the next step. A step in which
-   * the rider worked does not count.
-   */
-  #timeFor(withinMs: number): { readonly over: Promise<undefined>; end(): void } {
-    const stepMs = withinMs / STEPS;
-    const { promise: over, resolve } = Promise.withResolvers<undefined>();
-    let [waited, worked] = [0, 0];
-    const timer = setInterval(() => {
-      if (worked * stepMs < WORK_WITHIN_MS && this.#now('working', () => this.#rider.working?.() ?? false, false)) worked++;
-      else if (++waited >= STEPS) resolve(undefined);
-    }, stepMs);
-    return { over, end: () => clearInterval(timer) };
   }
 
   async #comesLate(what: string, answer: Promise<Verdict | Ride>): Promise<void> {

@@ -13,6 +13,7 @@ export { isIn, type Forked, type Stretch, type TranscriptQuery } from './fork.ts
 export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './identity.ts';
 export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './processes.ts';
 export { markOf, randomIds } from './ids.ts';
+export { patience } from './patience.ts';
 export type { Pulled, PulledNotification } from './pulled.ts';
 export { redactedJson, redactor } from './redact.ts';
 export { receiptOf, RECEIPTS, type Receipt, type Why } from './why.ts';

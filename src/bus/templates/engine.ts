@@ -23,6 +23,8 @@ export interface TemplateEngine extends AsyncDisposable {
   /** What is wrong with a template, as far as can be told without a context; undefined: nothing. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
+  /** Something is asked, and not answered yet. */
+  readonly busy: boolean;
   /** Ends the worker; what is asked afterwards fails. */
   close(): Promise<void>;
 }
@@ -67,6 +69,7 @@ class WorkerEngine implements TemplateEngine {
   /** Resolves when the workers that were given up have ended. */
   #leaving: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
+  #unanswered = 0;
 
   constructor(options: TemplateEngineOptions) {
     this.#options = {
@@ -109,6 +112,10 @@ class WorkerEngine implements TemplateEngine {
     return verdict.kind === 'failed' ? verdict.complaint : undefined;
   }
 
+  get busy(): boolean {
+    return this.#unanswered > 0;
+  }
+
   close(): Promise<void> {
     return (this.#closed ??= (async () => {
       await this.#thread?.end();
@@ -130,7 +137,8 @@ class WorkerEngine implements TemplateEngine {
     } catch (error) {
       return Promise.resolve(failure(error instanceof Error ? error.message : String(error)));
     }
-    const turn = this.#queue.then(() => this.#answer(what, asked));
+    this.#unanswered++;
+    const turn = this.#queue.then(() => this.#answer(what, asked)).finally(() => this.#unanswered--);
     this.#queue = turn;
     return turn;
   }

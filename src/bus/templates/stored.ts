@@ -18,12 +18,11 @@ type Kept = Pick<Template, 'name' | 'text'>;
 
 export function storedTemplates(
   store: Pick<Store, 'setting' | 'setSetting'>,
-  engine: Pick<TemplateEngine, 'render'>,
+  engine: Pick<TemplateEngine, 'render'> & Partial<Pick<TemplateEngine, 'busy'>>,
 ): StoredTemplates {
   const known = new Map<string, Kept>();
   /** Those that are in the store for certain, or will be. */
   const keeping = new Map<string, Promise<void>>();
-  let atWork = 0;
 
   const remember = (hash: string, template: Kept): void => {
     known.set(hash, template);
@@ -64,15 +63,10 @@ export function storedTemplates(
         };
       }
       if (!template) return { kind: 'failed', reason: `template ${hash.slice(0, 8)} is not in this store` };
-      atWork++;
-      try {
-        return await engine.render(template, contextOf(line, { timeZone }));
-      } finally {
-        atWork--;
-      }
+      return engine.render(template, contextOf(line, { timeZone }));
     },
 
-    busy: () => atWork > 0,
+    busy: () => engine.busy === true,
   };
 }
 

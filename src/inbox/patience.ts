@@ -1,0 +1,21 @@
+/** Waiting for a store that may not answer, on a machine that may be busy. */
+
+/** So much more time there is for work on what was read: the worker of the templates may have to start. */
+const WORK_WITHIN_MS = 5_000;
+const STEPS = 5;
+
+/**
+ * `over` when whoever is waited for has had its time. A step of it counts once, however late it comes: where this process
+ * was not run (a busy machine, a laptop that slept) the answer may lie there unread, and is read before the next step. A
+ * step in which it was `working` does not count.
+ */
+export function patience(withinMs: number, working: () => boolean): { readonly over: Promise<undefined>; end(): void } {
+  const stepMs = withinMs / STEPS;
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  let [waited, worked] = [0, 0];
+  const timer = setInterval(() => {
+    if (worked * stepMs < WORK_WITHIN_MS && working()) worked++;
+    else if (++waited >= STEPS) resolve(undefined);
+  }, stepMs);
+  return { over, end: () => clearInterval(timer) };
+}

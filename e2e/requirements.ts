@@ -315,6 +315,9 @@ export const REQUIREMENTS = {
 
   // The server, its client and its tokens.
   'server:routes': { behaviour: 'Each route does what its page says, over real HTTP, for the typed client too.' },
+  'server:search': {
+    behaviour: 'Words are found in the whole log, a bounded part at a time; each answer says how far back that was looked for.',
+  },
   'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
   'server:idempotent': { behaviour: 'What is sent again with its Idempotency-Key is queued once.' },
   'server:resume': {

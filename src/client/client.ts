@@ -31,11 +31,12 @@ import type {
   EmittedReply,
   Health,
   InterruptReply,
-  NotificationView,
+  NotificationsPage,
   Page,
   QueuedReply,
   ReceiptReply,
   RecordsPage,
+  SearchPage,
   SessionReply,
   SettingScope,
   SettingsReply,
@@ -88,6 +89,8 @@ export interface Client {
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
+  /** Where words stand in a conversation, the newest first; `next` goes further back. */
+  search(conversation: AddressText, query: Paged & { readonly q: string; readonly before?: string }): Promise<SearchPage>;
   /** The log itself, of an agent, a project or everybody. */
   log(
     query?: Paged & {
@@ -124,9 +127,11 @@ export interface Client {
       readonly state?: 'open' | 'closed' | 'all';
       readonly source?: string;
       readonly level?: Level;
+      /** Words that it has. */
+      readonly q?: string;
       readonly before?: string | number;
     },
-  ): Promise<Page<NotificationView>>;
+  ): Promise<NotificationsPage>;
   why(id: string, log?: string, options?: Call): Promise<Story>;
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
@@ -322,6 +327,8 @@ export function createClient(options: ClientOptions = {}): Client {
       call('GET', `${agentPath(agent)}/conversations`, { query, ...(signal ? { signal } : {}) }),
     records: (conversation, { signal, ...query } = {}) =>
       call('GET', `${conversationPath(conversation)}/records`, { query, ...(signal ? { signal } : {}) }),
+    search: (conversation, { signal, ...query }) =>
+      call('GET', `${conversationPath(conversation)}/search`, { query, ...(signal ? { signal } : {}) }),
     log: ({ signal, ...query } = {}) => call('GET', '/api/records', { query, ...(signal ? { signal } : {}) }),
     stream: (options = {}) => records(options, (path, headers, signal) => request(path, { headers, signal })),
 

@@ -84,6 +84,35 @@ export type RecordsPage = {
   readonly head: number;
 };
 
+/** A place where words that were looked for stand. */
+export type Hit = {
+  readonly seq: number;
+  readonly at: number;
+  /** Of the record. */
+  readonly type: string;
+  readonly conversation: string | null;
+  /** Whose or of what it is: the tool, the kind, the author. */
+  readonly name: string | null;
+  /** Of the notification, or of the call. */
+  readonly id: string | null;
+  /** A part of it, with the first of the words. */
+  readonly text: string;
+};
+
+export type SearchPage = {
+  /** The newest first. */
+  readonly items: readonly Hit[];
+  /** How many records were looked at for this page. */
+  readonly looked: number;
+  /** When the oldest of them was written; null where there is none. */
+  readonly lookedBackTo: number | null;
+  /** For `before`: null when everything was looked at. */
+  readonly next: string | null;
+};
+
+/** `lookedBackTo`: of a page of those that have some words, how far back that was looked for; missing when it was all. */
+export type NotificationsPage = Page<NotificationView> & { readonly lookedBackTo?: number | undefined };
+
 export type NotificationState = 'open' | 'offered' | 'closed';
 
 export type NotificationView = {

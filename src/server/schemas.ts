@@ -140,8 +140,34 @@ export const notification = z
   })
   .openapi('Notification') satisfies z.ZodType<api.NotificationView>;
 export const notificationsPage = z
-  .object({ items: z.array(notification), next })
-  .openapi('NotificationsPage') satisfies z.ZodType<api.Page<api.NotificationView>>;
+  .object({ items: z.array(notification), next, lookedBackTo: time.optional() })
+  .openapi('NotificationsPage') satisfies z.ZodType<api.NotificationsPage>;
+
+export const wordsQuery = z
+  .string()
+  .max(200)
+  .refine((text) => text.trim() !== '', 'is blank; write a word to look for')
+  .openapi({ description: 'words; all of them are in what is found, in any order and whatever their case' });
+export const searchPage = z
+  .object({
+    items: z.array(
+      z
+        .object({
+          seq: z.number().int(),
+          at: time,
+          type: z.string(),
+          conversation: nullable(z.string()),
+          name: nullable(z.string()),
+          id: nullable(z.string()),
+          text: z.string(),
+        })
+        .openapi('Hit') satisfies z.ZodType<api.Hit>,
+    ),
+    looked: z.number().int(),
+    lookedBackTo: nullable(time),
+    next,
+  })
+  .openapi('SearchPage') satisfies z.ZodType<api.SearchPage>;
 
 const decision = z
   .object({

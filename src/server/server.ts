@@ -27,6 +27,7 @@ import { conversationRoutes } from './routes/conversations.ts';
 import { eventRoutes } from './routes/events.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { notificationRoutes } from './routes/notifications.ts';
+import { searchRoutes } from './routes/search.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { streamRoutes } from './routes/stream.ts';
@@ -173,6 +174,7 @@ export function createServer(options: ServerOptions): Server {
   sessionRoutes(app, deps, { guards, cookie });
   agentRoutes(app, deps);
   conversationRoutes(app, deps);
+  searchRoutes(app, deps);
   // Before what takes any id.
   subscriberRoutes(app, deps);
   notificationRoutes(app, deps);

@@ -1,8 +1,16 @@
 /** Notifications: queue, list, why, take back, read, queue again, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
-import type { NotificationView, Page, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../core/api.ts';
+import type {
+  NotificationsPage,
+  NotificationView,
+  Page,
+  QueuedReply,
+  ReceiptReply,
+  Story,
+  WithdrawReply,
+} from '../../core/api.ts';
 import type { Item } from '../../core/items.ts';
-import type { NotificationId } from '../../core/notification.ts';
+import { formatKind, type NotificationId } from '../../core/notification.ts';
 import { isType, notificationOf } from '../../core/records.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
@@ -10,6 +18,7 @@ import { answers, createRoute, inPath, jsonBody, limitQuery, reply, seqQuery, z,
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import * as schemas from '../schemas.ts';
+import { timeAt, Words } from '../search.ts';
 import { notificationView, queuedReply, storyOf } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { idempotency } from './conversations.ts';
@@ -66,6 +75,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           state: z.enum(['open', 'closed', 'all']).default('all'),
           source: z.string().max(64).optional().openapi({ description: 'of the kind: ci, files' }),
           level: schemas.level.optional(),
+          q: schemas.wordsQuery.optional(),
           before: seqQuery.optional(),
           limit: limitQuery(200, 50),
         }),
@@ -73,19 +83,22 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       responses: answers(schemas.notificationsPage, 'notifications; a page may be short and have a next one'),
     }),
     async (c) => {
-      const { log, project, conversation, state, source, level, before, limit } = c.req.valid('query');
+      const { log, project, conversation, state, source, level, q, before, limit } = c.req.valid('query');
       const who = principalOf(c);
       const scope = scopeOf(who, { log, project, conversation });
+      const words = q === undefined ? undefined : new Words(q);
       const wants = (item: Item): boolean =>
         (state === 'all' || (item.state === 'closed') === (state === 'closed')) &&
         (source === undefined || item.notification.kind.source === source) &&
         (level === undefined || item.notification.level === level) &&
+        (words === undefined || words.in(wordsOf(item))) &&
         (scope.conversation === undefined || item.audience === '' || item.audience === scope.conversation) &&
         maySeeItem(who, item);
       const query = { before: before ?? Number.MAX_SAFE_INTEGER, limit, state, wants };
       const page =
         scope.log === undefined ? await listAcross(inbox, scope.project, query) : await listOf(inbox, scope.log, query);
-      return reply<Page<NotificationView>>(c, page);
+      const lookedBackTo = words === undefined || page.next === null ? null : await timeAt(inbox, Number(page.next), scope);
+      return reply<NotificationsPage>(c, { ...page, ...(lookedBackTo === null ? {} : { lookedBackTo }) });
     },
   );
 
@@ -236,6 +249,13 @@ type ListQuery = {
   readonly state: 'open' | 'closed' | 'all';
   readonly wants: (item: Item) => boolean;
 };
+
+/** By what a person looks for one. */
+function wordsOf({ id, notification }: Item): string {
+  const { kind, message, instruction = '', data, origin } = notification;
+  const more = data === undefined ? '' : JSON.stringify(data);
+  return [message, instruction, formatKind(kind), id, origin?.person, origin?.agent, more].join('\n');
+}
 
 /** Items looked at for one page of a list that is filtered. */
 const MAX_LOOKED_AT = 2_000;

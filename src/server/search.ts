@@ -1,0 +1,136 @@
+/**
+ * Words looked for in the log, the newest first. What is looked at for one answer is bounded, in records and in characters;
+ * the answer says how far back it looked, and whoever wants more asks from there.
+ */
+import type { LogKey } from '../core/address.ts';
+import type { Hit, SearchPage } from '../core/api.ts';
+import { formatKind } from '../core/notification.ts';
+import { isType, notificationOf, type Stored } from '../core/records.ts';
+import type { Inbox } from '../inbox/index.ts';
+import type { Scope } from './authority.ts';
+
+export type SearchQuery = {
+  readonly log: LogKey;
+  readonly words: Words;
+  /** Exclusive. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly wants: (record: Stored) => boolean;
+  /** Nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+};
+
+const MAX_RECORDS = 5_000;
+const MAX_CHARS = 32_000_000;
+const CHUNK = 100;
+
+export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPage> {
+  const { log, words, before, limit, wants, signal } = query;
+  const head = await inbox.store.head();
+  const items: Hit[] = [];
+  let upTo = Math.min((before ?? head + 1) - 1, head);
+  let looked = 0;
+  let chars = 0;
+  let last: Stored | undefined;
+  const page = (more: boolean): SearchPage => ({
+    items,
+    looked,
+    lookedBackTo: last?.at ?? null,
+    next: more && last !== undefined ? String(last.seq) : null,
+  });
+  while (!signal.aborted) {
+    const records = await inbox.store.read({ log, upTo, limit: CHUNK, newestFirst: true });
+    for (const record of records) {
+      last = record;
+      looked++;
+      if (!wants(record)) continue;
+      const said = saidIn(record);
+      chars += said?.text.length ?? 0;
+      if (said !== undefined && words.in(said.text)) items.push(hitOf(record, said, words));
+      if (items.length === limit || looked === MAX_RECORDS || chars > MAX_CHARS) return page(true);
+    }
+    if (records.length < CHUNK) return page(false);
+    upTo = (last?.seq ?? 1) - 1;
+    // A look at thousands of records keeps nobody else waiting.
+    await new Promise(setImmediate);
+  }
+  return page(true);
+}
+
+/** When the record at or before a position was written: how far somebody looked who looked until there. */
+export async function timeAt(inbox: Inbox, at: number, { log, project }: Scope): Promise<number | null> {
+  const within = log !== undefined ? { log } : project !== undefined ? { project } : {};
+  const [record] = await inbox.store.read({ ...within, upTo: at, limit: 1, newestFirst: true });
+  return record?.at ?? null;
+}
+
+/** All of them, in any order, whatever their case. */
+export class Words {
+  readonly #words: readonly string[];
+
+  constructor(text: string) {
+    this.#words = text.toLowerCase().split(/\s+/u).filter(Boolean);
+  }
+
+  get none(): boolean {
+    return this.#words.length === 0;
+  }
+
+  in(text: string): boolean {
+    const lower = text.toLowerCase();
+    return this.#words.every((word) => lower.includes(word));
+  }
+
+  /** Where the first of them begins. */
+  first(text: string): number {
+    const lower = text.toLowerCase();
+    const found = this.#words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
+    return found.length === 0 ? 0 : Math.min(...found);
+  }
+}
+
+type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string };
+
+/** What a person reads of it. A carrier repeats what was queued: that is found where it was queued. */
+function saidIn({ body }: Stored): SaidHere | undefined {
+  if (isType(body, 'chat_request')) return { name: body.author ?? null, id: null, text: body.content };
+  if (isType(body, 'chat_response')) return { name: null, id: null, text: lines(body.message, body.reasoning, body.data) };
+  if (isType(body, 'tool_call_request')) return { name: body.name, id: body.id, text: lines(body.name, body.arguments) };
+  if (isType(body, 'tool_call_response')) return { name: null, id: body.id, text: body.content };
+  if (isType(body, 'system_notification_queued')) {
+    const notification = notificationOf(body);
+    const kind = formatKind(notification.kind);
+    const { id, message, instruction, data, origin } = notification;
+    return { name: kind, id, text: lines(message, instruction, kind, data, id, origin?.person, origin?.agent) };
+  }
+  if (isType(body, 'notification_closed')) return { name: body.outcome, id: body.ids[0] ?? null, text: body.reason };
+  const { question } = body as { readonly question?: unknown };
+  if (body.type === 'inquiry_request' && typeof question === 'string') return { name: null, id: null, text: question };
+  return undefined;
+}
+
+const lines = (...parts: readonly unknown[]): string =>
+  parts
+    .filter((part) => part !== undefined && part !== null && part !== '')
+    .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+    .join('\n');
+
+const BEFORE = 60;
+const SHOWN = 200;
+
+function hitOf({ seq, at, body }: Stored, { name, id, text }: SaidHere, words: Words): Hit {
+  const from = Math.max(0, words.first(text) - BEFORE);
+  const part = text
+    .slice(from, from + SHOWN)
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+  return {
+    seq,
+    at,
+    type: body.type,
+    conversation: body.conversation ?? null,
+    name,
+    id,
+    text: `${from > 0 ? '…' : ''}${part.toWellFormed()}${text.length > from + SHOWN ? '…' : ''}`,
+  };
+}

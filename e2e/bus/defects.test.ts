@@ -245,7 +245,7 @@ describe('read in its code', () => {
       '[subscriber]\nid = "mine"\nname = "Mine"\n[events]\ntypes = ["build.failed"]\n[output]\ntemplate = "mine.toon.j2"\n',
     );
     writeFileSync(join(folder, '.config/earpiece/subscribers/mine.toon.j2'), '{{ event.payload.a.b.c.d }}');
-    await vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.map(({ id }) => id)).toContain('mine'));
+    await vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.map(({ id }) => id)).toContain('mine'), 20_000);
     await emit({ type: 'build.failed', message: 'the build failed', data: { a: 1 } });
     expect(await read()).toContain('the build failed (its template failed)');
     const [failed] = await ear.store.read({ types: ['template_failed'] });

@@ -46,12 +46,15 @@ class World {
   }
 }
 
+/** A folder is looked at every 10 ms, but the machine may be busy. */
+const PATIENCE_MS = 20_000;
+
 /** Who heard that a build has failed. Folders are looked at every 10 ms at most; asked for until it is so. */
 async function heard(ear: Earpiece, subject: string, ids: readonly string[]): Promise<void> {
   await expect
     .poll(async () => (await ear.bus.emit({ type: 'build.failed', source: 'ci', subject })).heard.map((one) => one.subscriber), {
       interval: 5,
-      timeout: 5_000,
+      timeout: PATIENCE_MS,
     })
     .toEqual(ids);
 }
@@ -79,10 +82,13 @@ describe('while a program runs', () => {
     await heard(ear, 'shop/coder', ['build']);
     world.write('shop', 'broken.toml', toml('broken').replace('types', 'typs'));
     await expect
-      .poll(() => {
-        ear.bus.subscribers('shop');
-        return world.problems;
-      })
+      .poll(
+        () => {
+          ear.bus.subscribers('shop');
+          return world.problems;
+        },
+        { timeout: PATIENCE_MS },
+      )
       .toEqual([
         'shop/.earpiece/subscribers/broken.toml:4:2: events.types is missing; write a list of types of events such as ["build.failed", "deploy.*"]',
         'shop/.earpiece/subscribers/broken.toml:5:1: events.typs is unknown; did you mean "types"?',
@@ -122,7 +128,9 @@ describe('while a program runs', () => {
     await heard(ear, 'shop/coder', ['build']);
     world.write('shop', 'build.toon.j2', 'other words');
     await expect
-      .poll(() => ear.bus.subscribers('shop').subscribers.find(({ id }) => id === 'build')?.output.template?.text)
+      .poll(() => ear.bus.subscribers('shop').subscribers.find(({ id }) => id === 'build')?.output.template?.text, {
+        timeout: PATIENCE_MS,
+      })
       .toBe('other words');
     rmSync(world.path('shop', 'build.toml'));
     const { view } = await ear.conversation('shop/coder#main').preview({ at: 'tool_batch_end' });

@@ -48,12 +48,16 @@ verifies(
     });
     const build = (marker: string) =>
       ear.bus.emit({ type: 'build.failed', source: 'ci', subject: 'shop/coder', severity: 'error', data: { marker } });
+    /** Folders are looked at each 10 ms at most. */
+    const heard = (is: boolean) =>
+      vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.some(({ id }) => id === 'build')).toBe(is), 20_000);
     const tools = [
       doing('before', async () => {
         expect((await build('TOO-EARLY')).heard).toEqual([]);
         writeFileSync(join(subscribers, 'build.toon.j2'), 'build {{ event.payload.marker }} is red');
         writeFileSync(join(subscribers, 'build.toml'), file('build', '["build.failed"]'));
         writeFileSync(join(subscribers, 'broken.toml'), file('broken', '["build.failed"').replace('name =', 'nmae ='));
+        await heard(true);
         return { content: 'ok' };
       }),
       doing('after', async () => {
@@ -62,8 +66,7 @@ verifies(
       }),
       doing('gone', async () => {
         rmSync(join(subscribers, 'build.toml'));
-        // Folders are looked at each 10 ms at most.
-        await vi.waitFor(() => expect(ear.bus.subscribers('shop').subscribers.map(({ id }) => id)).not.toContain('build'));
+        await heard(false);
         expect((await build('TOO-LATE')).heard).toEqual([]);
         return { content: 'ok' };
       }),

@@ -8,7 +8,7 @@ import { Office } from './stage.ts';
 const timeless = (text: string): string =>
   text
     .replaceAll(/\d\d:\d\d:\d\d/gu, '12:00:00')
-    .replaceAll(/\d+ s ago/gu, 'now')
+    .replaceAll(/\d+ (?:s|min) ago/gu, 'now')
     .replaceAll(/ +$/gmu, '');
 
 describe('earpiece tasks', () => {
@@ -118,12 +118,14 @@ describe('the page on tasks', () => {
     proves('tasks:without-tools');
     await using office = await Office.open('');
     await office.agent('s1');
+    await office.seen('s1');
     const { stdout } = await office.run(['tasks', 'add', '--to', 'coder', 'x']);
     expect(stdout).toBe(
       't1  todo of coder: x\n' +
         'what runs of coder now began without the tools for tasks; what begins from now on has them, unless agent.tasks or gateway.tasks is false\n',
     );
     await office.agent('s2');
+    await office.seen('s2');
     expect((await office.run(['tasks', 'assign', 't1', '--nobody'])).code).toBe(0);
     expect((await office.run(['tasks', 'assign', 't1', 'coder'])).stdout).toBe('t1  todo of coder: x\n');
   }, 60_000);

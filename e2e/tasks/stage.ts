@@ -2,10 +2,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createClient, type Client } from '../../src/client/index.ts';
+import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { createServer } from '../../src/server/index.ts';
 import { Tasks } from '../../src/tasks/index.ts';
 import type { Earpiece } from '../../src/index.ts';
@@ -13,7 +15,7 @@ import { CLI, Stage } from '../delivery/stage.ts';
 
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
 
-export type Answer = { readonly text: string; readonly isError: boolean; readonly ms: number };
+export type Answer = { readonly text: string; readonly isError: boolean };
 
 export class Office extends Stage {
   readonly #leaving: (() => Promise<unknown>)[] = [];
@@ -50,6 +52,13 @@ export class Office extends Stage {
     );
     this.#leaving.push(() => client.close());
     return new Agent(client);
+  }
+
+  /** Its gateway writes beside its work that it is there. */
+  async seen(conversation: string): Promise<void> {
+    const { ear } = this as unknown as { ear: Earpiece };
+    const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };
+    while ((await ear.store.presence(of)).length === 0) await sleep(10);
   }
 
   /** A task that is in the hands of this session. */
@@ -109,10 +118,9 @@ export class Agent {
   }
 
   async call(name: string, args: Record<string, unknown> = {}): Promise<Answer> {
-    const startedAt = performance.now();
     const { content, isError } = await this.client.callTool({ name, arguments: args });
     const text = (content as { text: string }[]).map((block) => block.text).join('\n');
-    return { text, isError: isError === true, ms: performance.now() - startedAt };
+    return { text, isError: isError === true };
   }
 
   /** A tool of ours: the first block is JSON, or why not. */

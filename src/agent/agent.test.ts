@@ -436,7 +436,8 @@ describe('the loop', () => {
     ({ agent: a } = await start(script(), { address: 'shop/a', tools: [teller(() => a, 'shop/b')] }));
     ({ agent: b } = await start(script(), { address: 'shop/b', tools: [teller(() => b, 'shop/a')] }));
     await a.send('begin');
-    await new Promise((r) => setTimeout(r, 200));
+    await until(() => hops === 5);
+    await new Promise((r) => setTimeout(r, 100));
     expect(hops).toBe(5);
   });
 

@@ -1,5 +1,6 @@
 /** What an agent tells of itself, to an emitter that only listens, hangs, or fails. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { least } from '../../e2e/least.ts';
 import { proves } from '../../e2e/verifies.ts';
 import { makeEvent, type Emitted, type Emitter, type EventInput } from '../core/event.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
@@ -195,11 +196,15 @@ describe('whoever listens', () => {
   });
 
   it('does not hold up an agent by hanging, and costs it its 250 ms once', async () => {
-    const { agent, model } = await start([batchOf('t'), batchOf('t'), batchOf('t'), DONE], { tools: [fails], emit: never });
-    const began = performance.now();
-    expect(await agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
-    expect(performance.now() - began).toBeLessThan(700);
-    expect(model.requests).toHaveLength(4);
+    const sent = async (): Promise<number> => {
+      const { agent, model } = await start([batchOf('t'), batchOf('t'), batchOf('t'), DONE], { tools: [fails], emit: never });
+      const began = performance.now();
+      expect(await agent.send('go')).toMatchObject({ how: 'complete', cycles: 4 });
+      expect(model.requests).toHaveLength(4);
+      return performance.now() - began;
+    };
+    // Three times 250 ms would be more.
+    expect(await least(700, sent)).toBeLessThan(700);
   });
 
   it.each<[string, Emitter['emit']]>([

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../config/index.ts';
+import { least } from '../../../e2e/least.ts';
 import { proves, verifies } from '../../../e2e/verifies.ts';
 import type { Subscriber, SubscriberProblem, SubscriberSource } from '../subscriber.ts';
 import { MAX_FILES } from './folder.ts';
@@ -323,12 +324,15 @@ describe('what did not change', () => {
     expect(source.of('web').subscribers[0]?.name).toBe('two');
   });
 
-  test('costs little: 100,000 events look at the folders only now and then', () => {
+  test('costs little: 100,000 events look at the folders only now and then', async () => {
     const { source } = world({ 'shipped/a.toml': toml('a'), 'web/b.toml': toml('b') }, { lookEveryMs: 10 });
     const set = source.of('web');
-    const began = performance.now();
-    for (let n = 0; n < 100_000; n++) if (source.of('web') !== set) throw new Error('it changed');
-    expect(performance.now() - began).toBeLessThan(1_000);
+    const asked = async (): Promise<number> => {
+      const began = performance.now();
+      for (let n = 0; n < 100_000; n++) if (source.of('web') !== set) throw new Error('it changed');
+      return performance.now() - began;
+    };
+    expect(await least(1_000, asked)).toBeLessThan(1_000);
   });
 
   test('leaves nothing behind that keeps a process alive', () => {

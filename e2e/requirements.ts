@@ -124,6 +124,9 @@ export const REQUIREMENTS = {
   'view:xml': { behaviour: 'XML per item, and one batch with its count.' },
   'view:toon': { behaviour: 'A TOON table for many, the line form for one.' },
   'view:json': { behaviour: 'JSON that parses to what was queued.' },
+  'view:budget': {
+    behaviour: 'One item that is longer than a carrier may be is cut to it, says so, and can be had whole.',
+  },
   'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
   'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
   'view:stable': { behaviour: 'What was sent is stored and never rendered again.' },

@@ -11,6 +11,7 @@ import { lineName, type Decision, type Grouped, type Line, type Plan, type Rest,
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
+import { listedOf } from './views/wording.ts';
 
 /** What was known when the carrier was composed; gathered before the transaction. Times are epoch ms. */
 export type Facts = {
@@ -318,12 +319,15 @@ const tokensOf = (text: string, { maxItemChars }: Policy): number =>
 function costOf(line: Line, policy: Policy): number {
   if (line.sent !== undefined) return estimateTokens(line.sent);
   if (line.rendered !== undefined) return LINE_TOKENS + tokensOf(line.rendered, policy);
-  const chars = Math.min(
-    policy.maxItemChars,
-    line.messages.reduce((sum, m) => sum + m.length + 2, line.instruction?.length ?? 0),
-  );
-  const sample = line.messages.join('; ').slice(0, policy.maxItemChars);
-  return LINE_TOKENS + Math.max(estimateTokens(sample), Math.ceil(chars / 8));
+  const { maxItemChars } = policy;
+  const instruction = line.instruction?.slice(0, maxItemChars) ?? '';
+  return LINE_TOKENS + estimateTokens(shownOf(line, maxItemChars).join('; ')) + estimateTokens(instruction);
+}
+
+/** As views list them, about. */
+function shownOf(line: Line, maxItemChars: number): readonly string[] {
+  const { count, chars } = listedOf(line, { maxItemChars });
+  return line.messages.slice(0, count).map((message) => message.slice(0, chars));
 }
 
 function restOf(lines: readonly Line[]): Rest {

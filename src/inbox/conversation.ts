@@ -31,7 +31,7 @@ import {
   type ToolCallResponseRecord,
   type ViewName,
 } from '../core/records.ts';
-import { gateText, render, signalText } from '../core/views/index.ts';
+import { gateText, render, signalText, tellsOfWhole } from '../core/views/index.ts';
 import { markOf } from './ids.ts';
 import type { Inbox } from './inbox.ts';
 import { pulled, type Pulled } from './pulled.ts';
@@ -303,7 +303,7 @@ export class Conversation {
   }
 
   /**
-   * What `get_notifications` answers: open ones (claimed by a lease that also reads), what a budget summarized, the
+   * What `get_notifications` answers: open ones (claimed by a lease that also reads), what a budget summarized or cut, the
    * interrupts that hold the gate up, and withheld results. With `mark: false` nothing is claimed and nothing changes.
    */
   async pull(options: { readonly mark: boolean; readonly limit?: number }): Promise<Pulled> {
@@ -312,7 +312,7 @@ export class Conversation {
       const made = await this.#compose({ at: 'tool_result' }, true, true);
       const gate = await this.gate();
       const taken = await this.inbox.store.items(this.log, { kind: 'unread', conversation: this.id });
-      const unread = (await this.#mine(taken)).filter((item) => item.outcome === 'summarized' && !item.read);
+      const unread = (await this.#mine(taken)).filter((item) => !item.read && isToldInPart(item));
       const open = made.items.filter((item) => item.state === 'open' && !made.closedIds.has(item.id));
       const all = [...new Map([...open, ...gate, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
         (a, b) => b.seq - a.seq,
@@ -452,6 +452,7 @@ export class Conversation {
       tellMark,
       pulls: this.#pulls,
       maxItemChars: policy.maxItemChars,
+      maxTokens: policy.maxTokens,
       timeZone: this.inbox.timeZone,
     });
     return { view, told: tellMark };
@@ -495,16 +496,12 @@ export class Conversation {
   }
 
   async #gateView(gate: readonly Item[]): Promise<SentView> {
-    const policy = this.policy();
+    const policy = { ...this.policy(), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
     const format = this.options.view ?? policy.view;
     const lines = await this.#plan(
       gate.map((item) => ({ ...item, state: 'open' as const })),
       'forced',
-      {
-        policy: { ...policy, maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY },
-        facts: NO_FACTS,
-        now: this.inbox.store.now(),
-      },
+      { policy, facts: NO_FACTS, now: this.inbox.store.now() },
     );
     const { view } = await this.#render(lines, policy, format);
     return { ...view, text: gateText(format, { view, pulls: this.#pulls }) };
@@ -626,6 +623,10 @@ type Composed = {
 };
 
 const NOTHING: Composed = { items: [], ids: [], summarizes: [], closings: [], closedIds: new Set(), decisions: [], told: false };
+
+/** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
+const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
+  outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 

@@ -55,7 +55,7 @@ function page(story: Why, { item, receipt, steps, now: decisions }: Why['items']
   ].filter((fact) => fact !== '');
   return [
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
-    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}…` : n.message),
+    plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json has all of it)` : n.message),
     ...(n.instruction === undefined ? [] : [`  instruction: ${plain(n.instruction, 500)}`]),
     ...(facts.length === 0 ? [] : [paint('dim', `  ${facts.join(' · ')}`)]),
     '',

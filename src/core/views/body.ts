@@ -13,6 +13,12 @@ export function neutralize(body: string, maxChars: number): string {
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
 }
 
+/** Whether `neutralize` leaves something out. */
+export function isCutAt(body: string, maxChars: number): boolean {
+  const trimmed = body.trim();
+  return endOf(trimmed, maxChars) < trimmed.length;
+}
+
 /** The escapes alone. */
 export const escapeSigns = (text: string): string =>
   text
@@ -21,6 +27,7 @@ export const escapeSigns = (text: string): string =>
     .replace(FRAME, '$1\\')
     .replace(TAG, '$1\\')
     .replace(JSON_FRAME, '$1\\')
+    .replace(WHOLE, '\\$&')
     .replace(RULE_OR_HEADING, '$1\\');
 
 /** A name, in one short line without the signs that views put around names. */
@@ -54,6 +61,9 @@ const TAG = /([<＜])(?=[ \t]*[\/／]?[ \t]*(?:notification|system[\-_]|\|))/giv
 
 /** `{"ep":"k7f3"`, how the JSON view begins. */
 const JSON_FRAME = /(["“”])(?=ep["“”][ \t]*:)/gi;
+
+/** Where all of a text is that was cut. */
+const WHOLE = /\((?=all of it: )/g;
 
 /** Lines that would be a rule (`---`) or a heading of ours (`**Error:**`) in Markdown. */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;

@@ -68,7 +68,7 @@ describe('a body is neutral', () => {
 describe('a body is cut', () => {
   it('by code points, and says how long it was', () => {
     expect(plainText('0123456789'.repeat(5), { messages: ['é'.repeat(3_000)] })).toBe(
-      `${'é'.repeat(2_000)}… (3,000 characters, cut)`,
+      `${'é'.repeat(2_000)}… (3,000 characters, cut) (all of it: get_notifications)`,
     );
     expect(neutralize('😀'.repeat(30), 10)).toBe(`${'😀'.repeat(10)}… (30 characters, cut)`);
     expect(neutralize('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
@@ -128,7 +128,7 @@ describe('size does not matter', () => {
   it('takes 100,000 lines, and says how much was cut', () => {
     const shown = plainText('a line\n'.repeat(100_000));
     expect(shown.split('\n').length).toBeLessThan(400);
-    expect(shown.endsWith('… (699,999 characters, cut)')).toBe(true);
+    expect(shown.endsWith('… (699,999 characters, cut) (all of it: get_notifications)')).toBe(true);
   });
 
   it('does not cut what is asked for whole', () => {

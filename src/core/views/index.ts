@@ -1,4 +1,6 @@
+import type { Line } from '../plan.ts';
 import type { SentView, ViewName } from '../records.ts';
+import { estimateTokens } from '../tokens.ts';
 import { json } from './json.ts';
 import type { Layout, Page } from './layout.ts';
 import { markdown } from './markdown.ts';
@@ -6,12 +8,13 @@ import { plain } from './plain.ts';
 import { signalText } from './signal.ts';
 import { toon } from './toon.ts';
 import type { Render, ViewInput } from './view.ts';
-import { leadOf, MEANING_OF_MARK, restOf, totalOf } from './wording.ts';
+import { leadOf, MEANING_OF_MARK, readWith, restOf, totalOf, type How } from './wording.ts';
 import { xml, xmlBatch } from './xml.ts';
 
 export type { Render, ViewInput } from './view.ts';
 export { gateText, type GateInput } from './gate.ts';
 export { signalText } from './signal.ts';
+export { tellsOfWhole } from './wording.ts';
 
 const LAYOUTS: Readonly<Record<Exclude<ViewName, 'signal_en' | 'signal_ja'>, Layout>> = {
   default: plain,
@@ -29,11 +32,33 @@ const LAYOUTS: Readonly<Record<Exclude<ViewName, 'signal_en' | 'signal_ja'>, Lay
  */
 export const render: Render = (format, input) => {
   if (format === 'signal_en' || format === 'signal_ja') return signal(format, input);
+  const { maxTokens = Number.POSITIVE_INFINITY, maxItemChars, timeZone, lines } = input;
+  const how: How = { maxItemChars, timeZone, whole: readWith(input.pulls) };
+  let view = show(format, input, how);
+  if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
+  // One item always rides: where it is too long for the carrier by itself, it is cut and says where all of it is.
+  let chars = Math.min(maxItemChars, charsIn(lines));
+  for (let tokens = estimateTokens(view.text); tokens > maxTokens && chars > LEAST_CHARS; tokens = estimateTokens(view.text)) {
+    chars = Math.max(LEAST_CHARS, Math.floor(chars * Math.min(0.9, maxTokens / tokens)));
+    view = show(format, input, { ...how, maxItemChars: chars, tight: true });
+  }
+  return view;
+};
+
+/** So much is left of an item, whatever the budget. */
+const LEAST_CHARS = 40;
+
+const charsIn = (lines: readonly Line[]): number =>
+  lines
+    .flatMap(({ messages, rendered = '', instruction = '' }) => [...messages, rendered, instruction])
+    .reduce((sum, text) => sum + text.length, 0);
+
+function show(format: Exclude<ViewName, 'signal_en' | 'signal_ja'>, input: ViewInput, how: How): SentView {
   const { lines, rest, mark, tellMark, pulls } = input;
   const layout = LAYOUTS[format];
   const items = lines.map((line) => ({
     ids: line.ids,
-    text: line.sent ?? layout.item(line, input, lines.length === 1),
+    text: line.sent ?? layout.item(line, how, lines.length === 1),
   }));
   const repeated = lines.filter((line) => line.sent !== undefined).length;
   const more = restOf(rest, pulls);
@@ -51,7 +76,7 @@ export const render: Render = (format, input) => {
   };
   const text = lines.length === 0 && more === undefined ? '' : layout.page(page);
   return { format, items, text, ...(repeated > 0 ? { repeated: true as const } : {}) };
-};
+}
 
 function signal(format: 'signal_en' | 'signal_ja', { lines, rest, pulls }: ViewInput): SentView {
   return { format, items: [], text: signalText(format, lines.length > 0 || totalOf(rest) > 0, pulls || undefined) };

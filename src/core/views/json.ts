@@ -2,13 +2,14 @@ import type { Line } from '../plan.ts';
 import { escapeSigns, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
-import { instructionOf, messagesOf, timeOf, type How } from './wording.ts';
+import { instructionOf, messagesOf, timeOf, wholeOf, type How } from './wording.ts';
 
 /** One compact object; the mark is its first field. */
 export const json: Layout = {
   item(line, how) {
     const { shown, left } = messagesOf(line, how);
     const times = line.count > 1;
+    const whole = wholeOf(line, how);
     return JSON.stringify({
       level: line.level,
       kind: `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`,
@@ -16,6 +17,7 @@ export const json: Layout = {
       ...(line.action === undefined ? {} : { action: line.action }),
       ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
       ...(left > 0 ? { other_messages: left } : {}),
+      ...(whole === undefined ? {} : { all_of_it: whole }),
       ...(times ? { count: line.count, last: timeOf(line.lastAt, how.timeZone) } : {}),
       ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text }),
       ...dataOf(line, how),

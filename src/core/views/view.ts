@@ -12,6 +12,8 @@ export type ViewInput = {
   /** Where the model finds what was summarized: the name by which it knows `get_notifications`; false: the command line. */
   readonly pulls: string | false;
   readonly maxItemChars: number;
+  /** An item that is alone and makes the text longer than that is cut until it fits, as far as it can be. Default: none is. */
+  readonly maxTokens?: number;
   /** IANA name of the zone in which times are shown; the composition root decides. */
   readonly timeZone: string;
 };

@@ -1,6 +1,6 @@
 import { levelRank } from '../notification.ts';
 import type { Line, Rest } from '../plan.ts';
-import { isCopyable, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+import { isCopyable, isCutAt, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
 
 /** Distinct messages of one line that are listed below error; from error on none is left out. */
 const MESSAGES_BELOW_ERROR = 5;
@@ -8,21 +8,56 @@ const MESSAGES_BELOW_ERROR = 5;
 const CHARS_A_MESSAGE = 120;
 const SOURCES_IN_REST = 8;
 
-export type How = { readonly maxItemChars: number; readonly timeZone: string };
+/**
+ * `whole`: where the reader has all of a text that was cut. `tight`: the one item is longer than a carrier may be, so of its
+ * different messages only as many are listed as can be read.
+ */
+export type How = {
+  readonly maxItemChars: number;
+  readonly timeZone: string;
+  readonly whole?: string;
+  readonly tight?: boolean;
+};
 
 /** The messages of a line that are shown, neutral, oldest first, and how many are not. */
 export function messagesOf(line: Line, how: How): { readonly shown: readonly string[]; readonly left: number } {
   const all = line.messages;
-  const count = levelRank(line.level) >= levelRank('error') ? all.length : Math.min(all.length, MESSAGES_BELOW_ERROR);
-  const chars = count <= 1 ? how.maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(how.maxItemChars / count));
+  const { count, chars } = listedOf(line, how);
   return { shown: all.slice(0, count).map((message) => neutralize(message, chars) || '(empty)'), left: all.length - count };
 }
 
+/** How many of its different messages, and how much of each. */
+export function listedOf(
+  { messages, level }: Line,
+  { maxItemChars, tight }: Pick<How, 'maxItemChars' | 'tight'>,
+): { readonly count: number; readonly chars: number } {
+  const most = levelRank(level) >= levelRank('error') ? messages.length : Math.min(messages.length, MESSAGES_BELOW_ERROR);
+  const count = tight ? Math.min(most, Math.max(1, Math.floor(maxItemChars / CHARS_A_MESSAGE))) : most;
+  return { count, chars: count <= 1 ? maxItemChars : Math.max(CHARS_A_MESSAGE, Math.floor(maxItemChars / count)) };
+}
+
+/** Where all of a line is, where its texts were cut. */
+export function wholeOf(line: Line, how: How): string | undefined {
+  const { rendered, messages, instruction = '' } = line;
+  const { count, chars } = rendered === undefined ? listedOf(line, how) : { count: 1, chars: how.maxItemChars };
+  const texts = rendered === undefined ? messages : [rendered];
+  const isCut =
+    (how.tight && texts.length > count) ||
+    texts.slice(0, count).some((text) => isCutAt(text, chars)) ||
+    isCutAt(instruction, how.maxItemChars);
+  return isCut ? how.whole : undefined;
+}
+
+/** It says so: no body can, see `neutralize`. */
+export const tellsOfWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
+
 /** What happened, in one text; its line breaks are the messages' own. A person's words are quoted. */
 export function saidBy(line: Line, how: How): string {
-  if (line.rendered !== undefined) return neutralize(line.rendered, how.maxItemChars) || '(empty)';
+  const whole = wholeOf(line, how);
+  const end = whole === undefined ? '' : ` (all of it: ${whole})`;
+  if (line.rendered !== undefined) return (neutralize(line.rendered, how.maxItemChars) || '(empty)') + end;
   const said = generic(line, how);
-  return line.unrendered ? `${said} (its template failed)` : said;
+  return (line.unrendered ? `${said} (its template failed)` : said) + end;
 }
 
 function generic(line: Line, how: How): string {
@@ -112,8 +147,10 @@ export function restOf(rest: Rest | undefined, pulls: string | false): string | 
   const named = rest.bySource.slice(0, SOURCES_IN_REST).map((r) => `${r.count} ${neutralizeKind(r.source)} (${r.level})`);
   const others = rest.bySource.slice(SOURCES_IN_REST).reduce((sum, r) => sum + r.count, 0);
   const what = [...named, ...(others > 0 ? [`${others} from other sources`] : [])].join(', ');
-  return `${total} more: ${what}; read with ${pulls === false ? '`earpiece inbox`' : pulls}`;
+  return `${total} more: ${what}; read with ${readWith(pulls)}`;
 }
+
+export const readWith = (pulls: string | false): string => (pulls === false ? '`earpiece inbox`' : pulls);
 
 export const totalOf = (rest: Rest | undefined): number => rest?.bySource.reduce((sum, { count }) => sum + count, 0) ?? 0;
 

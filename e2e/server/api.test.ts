@@ -56,6 +56,18 @@ describe('notifications', () => {
         said: 'Idempotency-Key "k-1" and id "other" differ; give one of them',
       },
     );
+    const long = { idempotencyKey: 'k'.repeat(257) };
+    for (const refused of [
+      client.queue({ to: 'shop/coder', message: 'x' }, long),
+      client.say('shop/coder', { content: 'x' }, long),
+      client.interrupt('shop/coder', { action: 'pause' }, long),
+      client.createTask({ title: 'x' }, long),
+    ])
+      expect(await failure(refused)).toEqual({
+        status: 400,
+        code: 'bad_argument',
+        said: 'the header: idempotency-key has 257 characters, at most 256 are allowed',
+      });
   });
 
   it('may come in parts whose length nobody said before', async () => {

@@ -29,9 +29,14 @@ export const bodies: MiddlewareHandler<Env> = async (c, next) => {
   const body = await (told === undefined ? wholeOf(c.req.raw, max) : ofLength(c.req.raw));
   // Hono keeps promises there, whatever its type says.
   c.req.bodyCache.arrayBuffer = Promise.resolve(body) as never;
-  // Events say in their own words what is wrong with them. Of the others all is JSON, whatever its content type says.
-  if (!isEvent(path) && nestsDeeper(textOf(body), MAX_DEPTH))
+  // Events say in their own words what is wrong with them.
+  if (isEvent(path)) return next();
+  // Of the others all is JSON, whatever its content type says.
+  const text = textOf(body);
+  if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError('bad_argument', `the body nests more than ${MAX_DEPTH} deep; send it flatter`);
+  // Without it Hono makes a Response of the bytes to decode them once more.
+  c.req.bodyCache.text = Promise.resolve(text) as never;
   await next();
 };
 

@@ -33,6 +33,8 @@ export class Guards {
   readonly #names: Set<string>;
   readonly #rates: { readonly [K in keyof Rates]: Buckets };
   #anyAddress = false;
+  /** The Host that was let in last: most come with the same one again. */
+  #accepted: string | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -59,14 +61,16 @@ export class Guards {
   /** Host, address and Origin: for all routes. */
   readonly place: MiddlewareHandler<Env> = async (c, next) => {
     const host = c.req.header('host') ?? '';
-    const name = nameOf(`http://${host}`);
-    if (name === undefined || !(this.#names.has(name) || (this.#anyAddress && isNumeric(name))))
-      throw this.#refuse(
-        'bad_host',
-        `Host ${JSON.stringify(host.slice(0, 80))} is not a name of this server; if it is one, start it with --allow-host ${name ?? '<name>'}`,
-      );
-    const { searchParams } = new URL(c.req.url);
-    for (const key of searchParams.keys())
+    if (host !== this.#accepted) {
+      const name = nameOf(`http://${host}`);
+      if (name === undefined || !(this.#names.has(name) || (this.#anyAddress && isNumeric(name))))
+        throw this.#refuse(
+          'bad_host',
+          `Host ${JSON.stringify(host.slice(0, 80))} is not a name of this server; if it is one, start it with --allow-host ${name ?? '<name>'}`,
+        );
+      this.#accepted = host;
+    }
+    for (const key of c.req.url.includes('?') ? new URL(c.req.url).searchParams.keys() : [])
       if (/^(access_?token|token|api_?key|authorization|bearer)$/iu.test(key))
         throw this.#refuse(
           'token_in_url',

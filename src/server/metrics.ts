@@ -3,18 +3,23 @@
 /** Upper bounds of the buckets of request times, seconds. */
 const BOUNDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const;
 
-type Timed = { readonly counts: number[]; sum: number; count: number };
+type Timed = { readonly labels: string; readonly counts: number[]; sum: number; count: number };
 
 export class Metrics {
-  readonly #requests = new Map<string, number>();
+  readonly #requests = new Map<string, { readonly labels: string; n: number }>();
   readonly #times = new Map<string, Timed>();
   readonly #counters = new Map<string, number>();
 
   request(method: string, route: string, status: number, seconds: number): void {
-    count(this.#requests, labels({ method, route, status: String(status) }), 1);
-    const key = labels({ method, route });
+    // Each request passes here: its labels are written once, not each time.
+    const key = `${method} ${route}`;
+    const answered = `${status} ${key}`;
+    const counted = this.#requests.get(answered);
+    if (counted === undefined) this.#requests.set(answered, { labels: labels({ method, route, status: String(status) }), n: 1 });
+    else counted.n++;
     let timed = this.#times.get(key);
-    if (timed === undefined) this.#times.set(key, (timed = { counts: BOUNDS.map(() => 0), sum: 0, count: 0 }));
+    if (timed === undefined)
+      this.#times.set(key, (timed = { labels: labels({ method, route }), counts: BOUNDS.map(() => 0), sum: 0, count: 0 }));
     const at = BOUNDS.findIndex((bound) => seconds <= bound);
     if (at >= 0) timed.counts[at] = (timed.counts[at] ?? 0) + 1;
     timed.sum += seconds;
@@ -31,23 +36,27 @@ export class Metrics {
     const family = (name: string, type: string, help: string, rows: readonly string[]): void => {
       if (rows.length > 0) lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
     };
-    const rows = (of: ReadonlyMap<string, number>, name: string): string[] => [...of].map(([key, n]) => `${name}${key} ${n}`);
-    family('earpiece_http_requests_total', 'counter', 'Requests answered.', rows(this.#requests, 'earpiece_http_requests_total'));
+    family(
+      'earpiece_http_requests_total',
+      'counter',
+      'Requests answered.',
+      [...this.#requests.values()].map(({ labels: of, n }) => `earpiece_http_requests_total${of} ${n}`),
+    );
     family(
       'earpiece_http_request_seconds',
       'histogram',
       'Time to the head of the answer.',
-      [...this.#times].flatMap(([key, { counts, sum, count: n }]) => {
+      [...this.#times.values()].flatMap(({ labels: of, counts, sum, count: n }) => {
         let below = 0;
-        const inner = key.slice(1, -1);
+        const inner = of.slice(1, -1);
         return [
           ...BOUNDS.map((bound, i) => {
             below += counts[i] ?? 0;
             return `earpiece_http_request_seconds_bucket{${inner},le="${bound}"} ${below}`;
           }),
           `earpiece_http_request_seconds_bucket{${inner},le="+Inf"} ${n}`,
-          `earpiece_http_request_seconds_sum${key} ${sum}`,
-          `earpiece_http_request_seconds_count${key} ${n}`,
+          `earpiece_http_request_seconds_sum${of} ${sum}`,
+          `earpiece_http_request_seconds_count${of} ${n}`,
         ];
       }),
     );

@@ -2,7 +2,7 @@
  * Who may do what. A token is `ep_<id>_<secret>`; the store keeps its SHA-256 under `token <id>`, beside what it is for, and
  * the list of ids under `tokens`. A revoked one is gone from the store, so it stops at once for every process that asks.
  */
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
 import type { CreatedToken, TokenInfo, TokenKind } from '../core/api.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -241,7 +241,7 @@ const principalOf = ({ id, kind, name, project, agent, conversation, session, ex
   expiresAt,
 });
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 /** Of no token: what an unknown one is compared with. */
 const NOBODYS = digest('').toString('hex');
 

@@ -8,15 +8,13 @@ import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { history } from '../history.ts';
+import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { given, interrupted, interruptInput, logParam, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
 import { agentIn, effectOf, queuedReply } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { agentParams } from './agents.ts';
 
 const conversationParams = agentParams.extend({ conversation: inPath(128) });
-export const idempotency = z.object({
-  'idempotency-key': z.string().max(256).optional().openapi({ description: 'sent again with the same key it is queued once' }),
-});
 
 const pageQuery = z.strictObject({
   after: seqQuery.optional(),
@@ -78,7 +76,8 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       operationId: 'postMessage',
       tags: ['conversations'],
       summary: 'What a person says: rides like any notification, and is quoted as theirs',
-      request: { params: conversationParams, headers: idempotency, body: jsonBody(messageInput) },
+      ...idempotency,
+      request: { params: conversationParams, body: jsonBody(messageInput) },
       responses: { ...answers(queued, 'queued', 201), 200: answers(queued, 'was queued before, or counted into another')[200] },
     }),
     async (c) => {
@@ -88,7 +87,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       mustLead(who, { log });
       const { content, author, level, deliver } = c.req.valid('json');
       const done = await queue(`${log}#${conversationId(conversation)}`, {
-        ...given({ id: c.req.valid('header')['idempotency-key'], level, deliver }),
+        ...given({ id: idempotencyKey(c), level, deliver }),
         kind: 'user.message',
         message: content,
         origin: { person: author ?? personOf(who) },
@@ -128,13 +127,14 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       operationId: 'interruptConversation',
       tags: ['conversations'],
       summary: 'Cancel, pause or resume one conversation',
-      request: { params: conversationParams, headers: idempotency, body: jsonBody(interruptInput) },
+      ...idempotency,
+      request: { params: conversationParams, body: jsonBody(interruptInput) },
       responses: interruptResponses,
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');
       const to = { log: agentIn(project, agent), conversation: conversationId(conversation) };
-      const done = await interrupt(principalOf(c), to, c.req.valid('json'), c.req.valid('header')['idempotency-key']);
+      const done = await interrupt(principalOf(c), to, c.req.valid('json'), idempotencyKey(c));
       return reply<InterruptReply>(c, done, done.kind === 'queued' ? 201 : 200);
     },
   );
@@ -145,13 +145,14 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       operationId: 'interruptAgent',
       tags: ['agents'],
       summary: 'Cancel, pause or resume all active conversations of an agent',
-      request: { params: agentParams, headers: idempotency, body: jsonBody(interruptInput) },
+      ...idempotency,
+      request: { params: agentParams, body: jsonBody(interruptInput) },
       responses: interruptResponses,
     }),
     async (c) => {
       const { project, agent } = c.req.valid('param');
       const to = { log: agentIn(project, agent) };
-      const done = await interrupt(principalOf(c), to, c.req.valid('json'), c.req.valid('header')['idempotency-key']);
+      const done = await interrupt(principalOf(c), to, c.req.valid('json'), idempotencyKey(c));
       return reply<InterruptReply>(c, done, done.kind === 'queued' ? 201 : 200);
     },
   );

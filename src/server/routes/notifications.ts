@@ -16,12 +16,12 @@ import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import { timeAt, Words } from '../search.ts';
 import { notificationView, queuedReply, storyOf } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
-import { idempotency } from './conversations.ts';
 
 const idParams = z.object({ id: inPath(256) });
 const logQuery = z.strictObject({ log: schemas.logParam.optional() });
@@ -39,7 +39,8 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       operationId: 'queueNotification',
       tags: ['notifications'],
       summary: 'Queue a notification: when this answers it is durable',
-      request: { headers: idempotency, body: jsonBody(schemas.notificationInput) },
+      ...idempotency,
+      request: { body: jsonBody(schemas.notificationInput) },
       responses: {
         ...answers(schemas.queued, 'queued', 201),
         200: answers(schemas.queued, 'was queued before, or counted into another')[200],
@@ -47,7 +48,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
     }),
     async (c) => {
       const body = c.req.valid('json');
-      const key = c.req.valid('header')['idempotency-key'];
+      const key = idempotencyKey(c);
       if (key !== undefined && body.id !== undefined && body.id !== key)
         throw new ProblemError(
           'bad_argument',

@@ -6,10 +6,11 @@ import { oneOf, Tasks } from '../../tasks/index.ts';
 import { mustLead, mustRead } from '../authority.ts';
 import { answers, createRoute, flag, jsonBody, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
 import { executionsPage, nameParam, task, taskEdit, taskInput, taskMove, tasksPage } from '../schemas.ts';
 import type { Principal } from '../tokens.ts';
-import { idempotency, personOf } from './conversations.ts';
+import { personOf } from './conversations.ts';
 
 const params = z.object({ id: z.string().min(1).max(20) });
 const projectQuery = {
@@ -79,7 +80,8 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       operationId: 'createTask',
       tags: ['tasks'],
       summary: 'Make a task',
-      request: { headers: idempotency, body: jsonBody(taskInput) },
+      ...idempotency,
+      request: { body: jsonBody(taskInput) },
       responses: answers(task, 'the task', 201),
     }),
     async (c) => {
@@ -87,7 +89,7 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
       const { project: asked, author, ...input } = c.req.valid('json');
       const project = projectOf(who, asked);
       mustLead(who, { project });
-      const made = await tasks.create(project, input, by(who, author), c.req.valid('header')['idempotency-key']);
+      const made = await tasks.create(project, input, by(who, author), idempotencyKey(c));
       return reply<TaskView>(c, view(made), 201);
     },
   );

@@ -1,0 +1,31 @@
+/** What is sent again with its `Idempotency-Key` is done once: the key is the id. */
+import type { RouteConfig } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { LIMITS } from '../core/notification.ts';
+import type { Env } from './context.ts';
+import { ProblemError } from './problems.ts';
+
+/** For the document: goes into a route. */
+export const idempotency: { parameters: NonNullable<RouteConfig['parameters']> } = {
+  parameters: [
+    {
+      name: 'idempotency-key',
+      in: 'header',
+      required: false,
+      description: 'sent again with the same key it is queued once',
+      schema: { type: 'string', maxLength: LIMITS.idChars },
+    },
+  ],
+};
+
+/** Read by itself: a schema of headers would have all of them read, which costs as much as the schema of the body. */
+export function idempotencyKey(c: Context<Env>): string | undefined {
+  const key = c.req.header('idempotency-key');
+  if (key !== undefined && key.length > LIMITS.idChars)
+    throw new ProblemError(
+      'bad_argument',
+      `the header: idempotency-key has ${key.length} characters, at most ${LIMITS.idChars} are allowed`,
+      { field: 'idempotency-key' },
+    );
+  return key;
+}

@@ -87,6 +87,8 @@ async function behindPipes(options: RunOptions): Promise<Outcome> {
   timer.stop();
   if (exit instanceof Error) return notStarted(options.command, exit);
   while (!(await within(closed, SILENCE_MS))) {
+    // After a stop of this process timers come before what is there to be read: that comes first.
+    await new Promise(setImmediate);
     if (performance.now() - wroteAt >= SILENCE_MS && !stdout.isPaused() && !stderr.isPaused()) break;
   }
   stdout.destroy();

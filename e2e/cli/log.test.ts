@@ -163,11 +163,21 @@ describe('log --follow and watch', () => {
 
 describe('colours', () => {
   const onTerminal = async (shell: Shell, env: Record<string, string>): Promise<string> => {
-    const pty = spawnPty(process.execPath, [CLI, 'log'], { cols: 80, rows: 24, cwd: shell.folder, env: shell.env(env) });
+    // It ends when all of it was seen: how much comes after an end is up to the terminal.
+    const pty = spawnPty('sh', ['-c', '"$0" "$1" log; printf "<end>"; read end', process.execPath, CLI], {
+      cols: 80,
+      rows: 24,
+      cwd: shell.folder,
+      env: shell.env(env),
+    });
     let shown = '';
-    pty.onData((data) => (shown += data));
+    pty.onData((data) => {
+      if (shown.includes('<end>')) return;
+      shown += data;
+      if (shown.includes('<end>')) pty.write('\r');
+    });
     await new Promise<void>((resolve) => pty.onExit(() => resolve()));
-    return shown;
+    return shown.replace(/<end>[^]*$/u, '');
   };
 
   it('are there on a terminal, and not with NO_COLOR', async () => {

@@ -1009,7 +1009,8 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
     {
       what: 'a thousand requests in a second with one token',
       seen: '429 rate_limited, with Retry-After',
-      options: () => ({ rates: { token: { perSecond: 10, burst: 100 } } }),
+      // However long this machine takes over them, no more flow in.
+      options: () => ({ rates: { token: { perSecond: 0.1, burst: 100 } } }),
       attempt: async (s) => {
         const responses = await Promise.all(Array.from({ length: 150 }, () => s.raw('/api/notifications?log=shop/coder')));
         const refused = responses.find(({ status }) => status === 429);

@@ -6,6 +6,9 @@ import { Shell } from '../cli/shell.ts';
 import { ServerProcess } from '../server/process.ts';
 import { proves } from '../verifies.ts';
 
+/** What a server says comes by a pipe of its own, after its answer or before it. */
+const said = (look: () => void): Promise<void> => vi.waitFor(look, { timeout: 20_000 });
+
 const ci = (to: string, secret = 'CI_SECRET'): string => `[webhooks.ci]\nkind = "json"\nto = "${to}"\nsecret_env = "${secret}"\n`;
 
 test('a webhook that is new, changed, wrong or gone is so without a restart', async () => {
@@ -43,11 +46,11 @@ test('a webhook that is new, changed, wrong or gone is so without a restart', as
 
   write(ci('shop/writer', 'NEW_SECRET').replace('json', 'jsonn'));
   expect(await send('another secret'), 'what counted before a mistake counts on').toBeLessThan(300);
-  await vi.waitFor(() => expect(server.stderr).toContain('earpiece.toml:2:8: webhooks.ci.kind is "jsonn"'));
+  await said(() => expect(server.stderr).toContain('earpiece.toml:2:8: webhooks.ci.kind is "jsonn"'));
 
   write(ci('shop/coder', 'NO_SECRET'));
   expect([await send(), await send()]).toEqual([404, 404]);
-  await vi.waitFor(() => expect(server.stderr.match(/needs the secret in NO_SECRET/g)).toHaveLength(1));
+  await said(() => expect(server.stderr.match(/needs the secret in NO_SECRET/g)).toHaveLength(1));
 
   rmSync(config);
   expect(await send()).toBe(404);
@@ -55,7 +58,7 @@ test('a webhook that is new, changed, wrong or gone is so without a restart', as
   // That of the project is not trusted before its user says so.
   shell.config(ci('shop/coder'));
   expect(await send()).toBe(404);
-  await vi.waitFor(() => expect(server.stderr).toContain('is not trusted and left out'));
+  await said(() => expect(server.stderr).toContain('is not trusted and left out'));
   await shell.says(['trust']);
   expect(await send()).toBeLessThan(300);
 }, 60_000);

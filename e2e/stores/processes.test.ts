@@ -76,7 +76,7 @@ it('follows the path when the file was replaced under it', async () => {
   const other = await openSqliteStore({ path });
   await other.append('shop/new' as LogKey, [said('new'), { type: 'turn_start' }]);
   // It looks at most once a second.
-  await vi.waitFor(async () => expect(await store.head()).toBe(await other.head()), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await store.head()).toBe(await other.head()), { timeout: 20_000 });
   const messages = async (of: typeof store): Promise<unknown[]> =>
     (await of.read({ types: ['chat_response'] })).map((record) => (record.body as { message?: string }).message);
   await store.append('shop/new' as LogKey, [said('newer')]);

@@ -314,6 +314,9 @@ export const REQUIREMENTS = {
   'console:phone': {
     behaviour: 'On a phone all of it is reached by a finger, and no text of others pushes anything out of the page.',
   },
+  'console:hands': {
+    behaviour: 'What comes late, twice or in between takes nothing out of the hands of a person: no word, no focus, no choice.',
+  },
   'console:teaches': { behaviour: 'Where there is nothing, the page says why and what to do next.' },
 
   // The server, its client and its tokens.

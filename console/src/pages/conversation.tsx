@@ -5,6 +5,7 @@ import { Composer } from '../parts/composer.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { TimelineEntry } from '../parts/entry.tsx';
+import { useFocusStays } from '../parts/focus.ts';
 import { Icon, StateDot } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
 import { Ended, Pending, Ride } from '../parts/notification.tsx';
@@ -50,6 +51,7 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
   const reading = useReading(scroll, entries, talk);
   const { shown, newer, older, toOlder, toNewest } = reading;
   useMoving(page);
+  useFocusStays(page, 'note');
   // Whoever says something wants to see it.
   const sent = useRef(here.length);
   useEffect(() => {
@@ -311,11 +313,22 @@ function Wakes({
 }): ReactElement | null {
   const asks = useWakes();
   const [dismissing, setDismissing] = useState(false);
+  /** Those that the agent was asked to look at: until it does nobody has to say it again. */
+  const [discussed, setDiscussed] = useState<ReadonlySet<string>>(new Set());
   const idle = agent?.doing.kind === 'nothing' && summary?.active === true && summary.host === 'earpiece' && !paused;
   const about = idle ? waiting.filter((note) => asks(note.level) && note.action === null && note.person === null) : [];
+  useEffect(() => {
+    if (!idle) setDiscussed(new Set());
+  }, [idle]);
   const [first] = about;
   if (first === undefined) return null;
-  const discuss = (): void => void doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
+  const asking = about.every(({ id }) => discussed.has(id));
+  const discuss = async (): Promise<void> => {
+    if (asking) return;
+    setDiscussed(new Set(about.map(({ id }) => id)));
+    const done = await doOnce(address, { kind: 'say', content: 'Please look at what waits.' });
+    if (done === undefined) setDiscussed(new Set());
+  };
   // One after the other: of a thousand none is refused for being too many at once.
   const dismiss = async (): Promise<void> => {
     setDismissing(true);
@@ -330,8 +343,8 @@ function Wakes({
           {about.length === 1 ? `${first.kind} waits, and the agent is idle.` : `${about.length} wait, and the agent is idle.`}
         </span>
       </p>
-      <button type="button" onClick={discuss}>
-        Discuss now
+      <button type="button" aria-busy={asking} onClick={() => void discuss()}>
+        {asking ? 'asked …' : 'Discuss now'}
       </button>
       <button type="button" className="quiet" disabled={dismissing} onClick={() => void dismiss()}>
         {dismissing ? 'pending …' : 'Dismiss'}

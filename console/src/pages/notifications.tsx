@@ -5,8 +5,8 @@ import { Icon, LevelShape } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
 import { exact } from '../state/clock.ts';
-import { listen } from '../state/live.ts';
-import { messageOf } from '../state/loaded.ts';
+import { generation, listen } from '../state/live.ts';
+import { ASK_AGAIN_MS, mayPass, messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
@@ -37,16 +37,25 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
   }, [key]);
   useEffect(() => {
     const end = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     if (before !== null) setFound((was) => ({ ...was, loading: true }));
     look(JSON.parse(key) as Query, before, end.signal).then(
-      ({ items, next }) =>
-        setFound((was) => ({ items: before === null ? items : [...was.items, ...items], next, loading: false, problem: null })),
+      ({ items, next }) => {
+        if (end.signal.aborted) return;
+        setFound((was) => ({ items: before === null ? items : [...was.items, ...items], next, loading: false, problem: null }));
+      },
       (error: unknown) => {
-        if (!end.signal.aborted) setFound((was) => ({ ...was, loading: false, problem: messageOf(error) }));
+        if (end.signal.aborted) return;
+        setFound((was) => ({ ...was, loading: false, problem: messageOf(error) }));
+        if (mayPass(error)) timer = setTimeout(() => setRound((n) => n + 1), ASK_AGAIN_MS);
       },
     );
-    return () => end.abort();
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+    };
   }, [key, before, round]);
+  useEffect(() => generation.watch(() => setRound((n) => n + 1)), []);
   // As long as only the newest are shown they are as the log has them; who has gone further back keeps what they read.
   const first = before === null;
   useEffect(() => {

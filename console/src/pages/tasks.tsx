@@ -1,6 +1,7 @@
 /** What agents have to do. Whoever takes a task out of an agent's hands interrupts it, and sees how far that got. */
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
+import { useFocusStays } from '../parts/focus.ts';
 import { Folded } from '../parts/said.tsx';
 import { Description, EditTask, Priority } from '../parts/task-words.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -56,16 +57,18 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
   const show = (next: { readonly project?: string; readonly over?: boolean }): void =>
     change(to.tasks({ project: next.project ?? project, ...((next.over ?? over) ? { over: 'yes' } : {}) }));
   const { held, onWriting } = useHeld();
+  const { doings, run } = useDoings(again);
+  const page = useRef<HTMLDivElement>(null);
+  useFocusStays(page, 'task');
   const listed = tasks.value?.items ?? [];
-  const gone = [...held.values()].filter(
-    (task) => task.project === project && tasks.value !== undefined && !listed.some(({ id }) => id === task.id),
-  );
+  // Also while others are listed instead: somebody writes in them.
+  const gone = [...held.values()].filter((task) => task.project === project && !listed.some(({ id }) => id === task.id));
   const groups = ORDER.map((status) => ({
     status,
     items: [...listed, ...gone].filter((task) => (held.get(task.id) ?? task).status === status),
   })).filter(({ items }) => items.length > 0);
   return (
-    <div className="page tasks">
+    <div className="page tasks" ref={page}>
       <header className="page-head">
         <h1>Tasks</h1>
         <div className="filters">
@@ -104,7 +107,13 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           <ul className="rows">
             {items.map((task) => (
               <li key={task.id}>
-                <TaskRow task={task} onChanged={again} onWriting={onWriting} />
+                <TaskRow
+                  task={task}
+                  doing={doings.get(nameOf(task)) ?? NOTHING}
+                  run={(work) => run(nameOf(task), work)}
+                  onChanged={again}
+                  onWriting={onWriting}
+                />
               </li>
             ))}
           </ul>
@@ -135,17 +144,49 @@ function useHeld(): { readonly held: ReadonlyMap<string, TaskView>; readonly onW
   return { held, onWriting };
 }
 
+/** What is being done to a task, and what was wrong with it. */
+type Doing = { readonly busy: boolean; readonly problem: string | null };
+const NOTHING: Doing = { busy: false, problem: null };
+const nameOf = ({ project, id }: TaskView): string => `${project} ${id}`;
+
+/** Kept by task and not in its row, which may be in another section by the time that the answer comes. One at a time. */
+function useDoings(onChanged: () => void): {
+  readonly doings: ReadonlyMap<string, Doing>;
+  readonly run: (name: string, work: () => Promise<unknown>) => void;
+} {
+  const [doings, setDoings] = useState<ReadonlyMap<string, Doing>>(new Map());
+  const running = useRef(new Set<string>());
+  const run = (name: string, work: () => Promise<unknown>): void => {
+    if (running.current.has(name)) return;
+    running.current.add(name);
+    const is = (doing: Doing): void => setDoings((before) => new Map(before).set(name, doing));
+    is({ busy: true, problem: null });
+    work()
+      .then(
+        () => is(NOTHING),
+        (error: unknown) => is({ busy: false, problem: messageOf(error) }),
+      )
+      .finally(() => {
+        running.current.delete(name);
+        onChanged();
+      });
+  };
+  return { doings, run };
+}
+
 function TaskRow({
   task,
+  doing: { busy, problem },
+  run,
   onChanged,
   onWriting,
 }: {
   readonly task: TaskView;
+  readonly doing: Doing;
+  readonly run: (work: () => Promise<unknown>) => void;
   readonly onChanged: () => void;
   readonly onWriting: OnWriting;
 }): ReactElement {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
   /** Where it is to go, while a reason is asked for. */
   const [asked, setAsked] = useState<TaskStatus | null>(null);
   const [reason, setReason] = useState('');
@@ -159,23 +200,17 @@ function TaskRow({
     onWriting(id, seen.current);
     return () => onWriting(id, undefined);
   }, [writing, id, onWriting]);
-  const run = (work: () => Promise<unknown>): void => {
-    setBusy(true);
+  const move = (status: TaskStatus, why: string): void => {
     setAsked(null);
-    work()
-      .then(
-        () => setProblem(null),
-        (error: unknown) => setProblem(messageOf(error)),
-      )
-      .finally(() => {
-        setBusy(false);
-        onChanged();
-      });
+    run(async () => {
+      await client.moveTask(
+        id,
+        { status, expected: task.status, ...(why.trim() === '' ? {} : { reason: why.trim() }) },
+        { project },
+      );
+      setReason('');
+    });
   };
-  const move = (status: TaskStatus, why: string): void =>
-    run(() =>
-      client.moveTask(id, { status, expected: task.status, ...(why.trim() === '' ? {} : { reason: why.trim() }) }, { project }),
-    );
   const takes = execution !== null && execution.endedAt === null;
   const asks = (status: TaskStatus): boolean => takes && (status === 'blocked' || status === 'cancelled' || status === 'todo');
   return (
@@ -227,8 +262,13 @@ function TaskRow({
               key={status}
               type="button"
               className={`small ${status === 'cancelled' || status === 'backlog' ? 'quiet' : ''}`}
-              disabled={busy}
-              onClick={() => (asks(status) ? setAsked(status) : move(status, ''))}
+              aria-busy={busy}
+              onClick={({ detail }) => {
+                // The second of a double click may be on another row by then, or on another button.
+                if (detail > 1) return;
+                if (asks(status)) setAsked(status);
+                else move(status, '');
+              }}
             >
               {MOVES[task.status === 'blocked' && status === 'in_progress' ? 'unblock' : status]}
             </button>
@@ -239,7 +279,6 @@ function TaskRow({
             onSubmit={(event) => {
               event.preventDefault();
               move(asked, reason);
-              setReason('');
             }}
           >
             <label>
@@ -323,7 +362,7 @@ function Assignee({
     <select
       aria-label={`Who does ${task.id}`}
       value={task.assignee ?? NOBODY}
-      disabled={busy}
+      aria-busy={busy}
       onChange={(event) => onAssign(event.target.value === NOBODY ? null : event.target.value)}
     >
       <option value={NOBODY}>nobody</option>
@@ -355,13 +394,15 @@ function NewTask({ project, onMade }: { readonly project: string; readonly onMad
   const [problem, setProblem] = useState<string | null>(null);
   const names = useAgentNames(project, null);
   const make = (): void => {
+    if (busy) return;
     setBusy(true);
     client
       .createTask({ project, title: title.trim(), description, priority, ...(assignee === NOBODY ? {} : { assignee }) })
       .then(
         () => {
-          setTitle('');
-          setDescription('');
+          // What was written meanwhile is of the next one.
+          setTitle((now) => (now === title ? '' : now));
+          setDescription((now) => (now === description ? '' : now));
           setProblem(null);
           onMade();
         },

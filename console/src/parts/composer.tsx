@@ -1,5 +1,5 @@
 /** What a person says, and stopping: always in view. Each shows as pending until the log has it. */
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type MouseEvent, type ReactElement } from 'react';
 import { serverNow } from '../state/clock.ts';
 import { doOnce, draftOf, keepDraft } from '../state/said.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
@@ -21,6 +21,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   const [level, setLevel] = useState<Level>('info');
   const [moment, setMoment] = useState('next');
   const [result, setResult] = useState<string | null>(null);
+  const interrupting = useRef(false);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     setText(draftOf(address));
@@ -42,8 +43,11 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     area.current?.focus();
   };
   const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
+    if (interrupting.current) return;
+    interrupting.current = true;
     setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
     const done = await doOnce(address, { kind: 'interrupt', action });
+    interrupting.current = false;
     const effects = done !== undefined && 'effects' in done ? done.effects : [];
     setResult(
       done === undefined ? null : effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · '),
@@ -102,11 +106,11 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
         </select>
         <span className="grow" />
         {paused ? (
-          <button type="button" data-deed="pause" onClick={() => void interrupt('resume')}>
+          <button type="button" data-deed="pause" onClick={once(() => interrupt('resume'))}>
             <Icon name="play" /> Resume
           </button>
         ) : (
-          <button type="button" data-deed="pause" onClick={() => void interrupt('pause')}>
+          <button type="button" data-deed="pause" onClick={once(() => interrupt('pause'))}>
             <Icon name="pause" /> Pause
           </button>
         )}
@@ -121,6 +125,13 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     </form>
   );
 }
+
+/** The button says the contrary once the log has it, and the second of a double click is not meant for that. */
+const once =
+  (act: () => Promise<void>) =>
+  ({ detail }: MouseEvent): void => {
+    if (detail < 2) void act();
+  };
 
 /** Asks once, and says beforehand what will happen at this host. */
 function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => void }): ReactElement {

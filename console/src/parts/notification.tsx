@@ -81,9 +81,9 @@ function Rode({
       />
       <div className="note-body">
         {templated ? (
-          <SaidText text={bodyOf(rider.text ?? '', rider.format)} templated />
+          <SaidText keep={rider.id} text={bodyOf(rider.text ?? '', rider.format)} templated />
         ) : (
-          <SaidText text={rider.message} templated={false} />
+          <SaidText keep={rider.id} text={rider.message} templated={false} />
         )}
       </div>
       <footer>
@@ -152,7 +152,7 @@ export function Staged({
     >
       <NoteHead level={note.level} kind={note.kind} count={note.count} person={note.person} sender={note.sender} />
       <div className="note-body">
-        <Folded text={note.message} />
+        <Folded keep={note.id} text={note.message} />
       </div>
       <footer>
         <span>

@@ -1,10 +1,10 @@
 /** ⌘K: agents, conversations, notifications and commands, by a few letters of them. */
 import { useEffect, useId, useMemo, useRef, useState, type ReactElement } from 'react';
 import { go, to } from '../route.ts';
-import { agentsNow } from '../state/agents.ts';
+import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
-import type { NotificationView } from '../types.ts';
+import type { AgentSummary, NotificationView } from '../types.ts';
 import { Dialog } from './dialog.tsx';
 import { setTheme } from './theme.ts';
 
@@ -22,7 +22,9 @@ const SHOWN = 40;
 
 export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }): ReactElement {
   const [asked, setAsked] = useState('');
-  const [at, setAt] = useState(0);
+  /** What a person moved to; null: whatever is first. By its id: others may come before it while they choose. */
+  const [moved, setMoved] = useState<string | null>(null);
+  const { items: agents } = useAgents();
   const [found, setFound] = useState<readonly NotificationView[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
@@ -37,14 +39,19 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
     );
     return () => end.abort();
   }, []);
-  const all = useMemo(() => [...conversations(), ...commands(onHelp), ...notifications(found)], [found, onHelp]);
+  const all = useMemo(() => [...conversations(agents), ...commands(onHelp), ...notifications(found)], [agents, found, onHelp]);
   const choices = useMemo(() => {
     const words = asked.toLowerCase().split(/\s+/u).filter(Boolean);
     const scored = all.filter((choice) =>
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
-    return [...scored.slice(0, SHOWN), ...named(asked.trim())];
-  }, [all, asked]);
+    return [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
+  }, [all, asked, agents]);
+  const at = Math.max(
+    0,
+    choices.findIndex(({ id: each }) => each === moved),
+  );
+  const moveTo = (n: number): void => setMoved(choices[n]?.id ?? null);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [at]);
@@ -68,11 +75,11 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
         value={asked}
         onChange={(event) => {
           setAsked(event.target.value);
-          setAt(0);
+          setMoved(null);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'ArrowDown') setAt((n) => Math.min(choices.length - 1, n + 1));
-          else if (event.key === 'ArrowUp') setAt((n) => Math.max(0, n - 1));
+          if (event.key === 'ArrowDown') moveTo(Math.min(choices.length - 1, at + 1));
+          else if (event.key === 'ArrowUp') moveTo(Math.max(0, at - 1));
           else if (event.key === 'Enter') run(chosen);
           else return;
           event.preventDefault();
@@ -86,7 +93,10 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
             id={`${id}-${n}`}
             role="option"
             aria-selected={n === at}
-            onMouseMove={() => setAt(n)}
+            onMouseMove={({ movementX, movementY }) => {
+              // A mouse that lies still under a list that moves chooses nothing.
+              if (movementX !== 0 || movementY !== 0) moveTo(n);
+            }}
             onClick={() => run(choice)}
           >
             <span className="palette-group">{choice.group}</span>
@@ -149,8 +159,8 @@ function commands(onHelp: () => void): Choice[] {
 const pressed = (key: string): void =>
   void setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));
 
-const conversations = (): Choice[] =>
-  agentsNow().flatMap((agent) => {
+const conversations = (agents: readonly AgentSummary[]): Choice[] =>
+  agents.flatMap((agent) => {
     const all = agent.conversations.length > 0 ? agent.conversations.map((each) => each.conversation) : ['main'];
     return all.map((conversation) => ({
       id: `${agent.log}#${conversation}`,
@@ -162,9 +172,9 @@ const conversations = (): Choice[] =>
   });
 
 /** Whoever writes an address gets there, also to one that is on no page that was read. */
-function named(text: string): Choice[] {
+function named(text: string, agents: readonly AgentSummary[]): Choice[] {
   const [, log, conversation = 'main'] = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u.exec(text) ?? [];
-  if (log === undefined || agentsNow().some((agent) => agent.log === log)) return [];
+  if (log === undefined || agents.some((agent) => agent.log === log)) return [];
   return [
     {
       id: `address ${text}`,

@@ -5,18 +5,27 @@ import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf } from '../state/text.t
 import { Copy } from './copy.tsx';
 
 /** Collapsed when it is long; TOON as a table, and as it was sent where it cannot be read. */
-export function SaidText({ text, templated }: { readonly text: string; readonly templated: boolean }): ReactElement {
+export function SaidText({
+  text,
+  templated,
+  keep,
+}: {
+  readonly text: string;
+  readonly templated: boolean;
+  readonly keep?: string;
+}): ReactElement {
+  const kept = keep === undefined ? {} : { keep };
   const said = saidIn(text, templated);
   switch (said.kind) {
     case 'plain':
-      return <Folded text={said.text} />;
+      return <Folded {...kept} text={said.text} />;
     case 'toon':
-      return <Folded text={said.text} whole={<Toon value={said.value} />} />;
+      return <Folded {...kept} text={said.text} whole={<Toon value={said.value} />} />;
     case 'unreadable':
       return (
         <>
           <p className="unreadable">could not be read as TOON; shown as it was sent</p>
-          <Folded text={said.text} pre />
+          <Folded {...kept} text={said.text} pre />
         </>
       );
     default:
@@ -26,20 +35,26 @@ export function SaidText({ text, templated }: { readonly text: string; readonly 
 
 /**
  * `whole`: how it is shown when it is not collapsed; `pre`: letter by letter. `speech`: what somebody says, which is
- * collapsed later.
+ * collapsed later. `keep`: by this name it stays open for whoever opened it, also where it is made anew in another place.
  */
 export function Folded({
   text,
   whole,
   pre = false,
   speech = false,
+  keep,
 }: {
   readonly text: string;
   readonly whole?: ReactElement;
   readonly pre?: boolean;
   readonly speech?: boolean;
+  readonly keep?: string;
 }): ReactElement {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(keep !== undefined && opened.has(keep));
+  const turn = (): void => {
+    if (keep !== undefined) opened[open ? 'delete' : 'add'](keep);
+    setOpen(!open);
+  };
   const id = useId();
   const first = useMemo(() => (speech ? firstOfSpeech(text) : firstOf(text)), [text, speech]);
   const all = whole ?? <Whole text={text} pre={pre} />;
@@ -47,12 +62,15 @@ export function Folded({
   return (
     <div className="folded">
       <div id={id}>{open ? all : <span className="words">{first}</span>}</div>
-      <button type="button" className="quiet small" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+      <button type="button" className="quiet small" aria-expanded={open} aria-controls={id} onClick={turn}>
         {open ? 'Show less' : 'Show more'}
       </button>
     </div>
   );
 }
+
+/** What somebody has opened, by its name. */
+const opened = new Set<string>();
 
 /** As much of it as a browser lays out at once without stopping the page; all of it to be copied. */
 function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {

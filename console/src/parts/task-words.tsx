@@ -79,7 +79,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       aria-label={`Edit ${task.id}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (title.trim() !== '') void save();
+        if (title.trim() !== '' && !busy) void save();
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;

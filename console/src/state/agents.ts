@@ -22,7 +22,17 @@ const AFTER_RECORDS_MS = 150;
 const cell = new Cell<Agents>({ items: [], loading: true, problem: null, more: false });
 let pages = 1;
 
+/** An answer that a newer question has overtaken says nothing any more. */
+let asked = 0;
+let answered = 0;
+
 const load = async (): Promise<void> => {
+  const mine = ++asked;
+  const tell = (agents: Agents): void => {
+    if (mine < answered) return;
+    answered = mine;
+    cell.set(agents);
+  };
   try {
     const items: AgentSummary[] = [];
     let next: string | null = null;
@@ -35,9 +45,9 @@ const load = async (): Promise<void> => {
       next = reply.next;
       if (next === null) break;
     }
-    cell.set({ items, loading: false, problem: null, more: next !== null });
+    tell({ items, loading: false, problem: null, more: next !== null });
   } catch (error) {
-    cell.set({ ...cell.value, loading: false, problem: messageOf(error) });
+    tell({ ...cell.value, loading: false, problem: messageOf(error) });
   }
 };
 
@@ -62,8 +72,6 @@ export const moreAgents = (): void => {
   pages++;
   loading.ask();
 };
-export const agentsNow = (): readonly AgentSummary[] => cell.value.items;
-
 export type AgentState = 'busy' | 'ready' | 'paused' | 'away';
 export function stateOf({ paused, active, doing }: AgentSummary): AgentState {
   if (paused) return 'paused';

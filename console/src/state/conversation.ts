@@ -51,9 +51,15 @@ export function useTalk(log: string, conversation: string): Talk {
   useEffect(() => (failed ? back(() => setTries((n) => n + 1)) : undefined), [failed]);
   const before = useRef<string | null>(null);
   before.current = state.before;
+  /** What was asked for in an earlier one comes too late. */
+  const reading = useRef(0);
 
   useEffect(() => {
+    reading.current++;
     let over = false;
+    /** What came while lists were on their way, of other conversations, too: lists may be older than these. */
+    let meanwhile: readonly Stored[] = [];
+    let listing = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     setState(START);
     const address = `${log}#${conversation}`;
@@ -67,7 +73,7 @@ export function useTalk(log: string, conversation: string): Talk {
         const known =
           heard.length === 0
             ? applied(now.known, more, conversation)
-            : applied(learn(now.known, heard, conversation), merged(now.records, more), conversation);
+            : applied(learn(now.known, heard, conversation), merged(merged(now.records, meanwhile), more), conversation);
         return { ...now, records, known };
       });
     };
@@ -97,6 +103,7 @@ export function useTalk(log: string, conversation: string): Talk {
     // Counts of what was folded, and what was taken by others, is asked again rather than guessed.
     const relist = soon(async () => {
       const head = newest;
+      if (!listing) meanwhile = [];
       const open = await listOpen();
       add([], open.items);
       settle(open, head);
@@ -105,6 +112,7 @@ export function useTalk(log: string, conversation: string): Talk {
       const mine = records.filter((record) => record.log === log);
       if (mine.length === 0) return;
       newest = mine.at(-1)?.seq ?? newest;
+      meanwhile = [...meanwhile, ...mine];
       add(mine);
       if (mine.some(({ body }) => as(body, 'system_notification_folded') !== undefined || 'action' in body)) relist.ask();
     });
@@ -114,6 +122,7 @@ export function useTalk(log: string, conversation: string): Talk {
         const [open, recent] = await Promise.all([listOpen(), client.notifications({ log, conversation, limit: LISTED })]);
         add(page.items, [...open.items, ...recent.items], true);
         settle(open, page.head);
+        listing = false;
         if (!over) setState((now) => ({ ...now, loading: false, before: page.next, unknown: false }));
       } catch (error) {
         if (over) return;
@@ -138,10 +147,12 @@ export function useTalk(log: string, conversation: string): Talk {
       loadEarlier: () => {
         const from = before.current;
         if (from === null) return;
-        setState((now) => ({ ...now, loadingEarlier: true }));
+        const mine = reading.current;
+        const tell = (change: (now: State) => State): void => setState((now) => (mine === reading.current ? change(now) : now));
+        tell((now) => ({ ...now, loadingEarlier: true }));
         client.records(`${log}#${conversation}`, { before: Number(from), limit: PAGE }).then(
           (page) =>
-            setState((now) => {
+            tell((now) => {
               const records = merged(page.items, now.records);
               // From the oldest on: what these queued, later ones took. The rest of it waits no more, or it were known.
               const known = applied(now.known, records, conversation);
@@ -151,8 +162,8 @@ export function useTalk(log: string, conversation: string): Talk {
             }),
           (error: unknown) => {
             // Until then it says that it reads: what is shown stays, and so does whoever reads it.
-            if (mayPass(error)) setTimeout(() => setState((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
-            else setState((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
+            if (mayPass(error)) setTimeout(() => tell((now) => ({ ...now, loadingEarlier: false })), ASK_AGAIN_MS);
+            else tell((now) => ({ ...now, loadingEarlier: false, problem: messageOf(error) }));
           },
         );
       },

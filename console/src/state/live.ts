@@ -41,6 +41,8 @@ let position: number | undefined;
 let running: AbortController | undefined;
 let waiting: Stored[] = [];
 let onOver: () => void = () => {};
+/** Records may be missing: as soon as those that come are heard, everything is read again. */
+let anew = false;
 
 export function start(from: number, over: () => void): void {
   position ??= from;
@@ -58,8 +60,11 @@ async function follow(signal: AbortSignal): Promise<void> {
   const onState = (state: StreamState): void => {
     if (signal.aborted) return;
     const before = connection.value;
-    if (state.kind === 'live') connection.set({ kind: 'live' });
-    else
+    if (state.kind === 'live') {
+      connection.set({ kind: 'live' });
+      if (anew) generation.set(generation.value + 1);
+      anew = false;
+    } else
       connection.set({
         kind: 'away',
         since: before.kind === 'away' ? before.since : Date.now() - state.silentMs,
@@ -85,7 +90,7 @@ async function follow(signal: AbortSignal): Promise<void> {
       if (error instanceof ApiError && error.code === 'bad_argument') {
         // The server has another log than before: nothing that is shown is known to be true.
         position = undefined;
-        generation.set(generation.value + 1);
+        anew = true;
         continue;
       }
       connection.set({ kind: 'over' });

@@ -1,7 +1,8 @@
 /** Something asked of the server: what is known of it, whether it is asked again, and what went wrong. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../src/client/index.ts';
-import { connection } from './live.ts';
+import { asked, type Asked } from './asked.ts';
+import { connection, generation } from './live.ts';
 
 export type Loaded<T> = {
   /** Stays while it is asked again. */
@@ -9,10 +10,13 @@ export type Loaded<T> = {
   readonly loading: boolean;
   readonly problem: string | null;
   readonly again: () => void;
+  /** What is known better than by asking. */
   readonly set: (value: T) => void;
+  /** The same, made from what is known by then. */
+  readonly change: (to: (before: T) => T) => void;
 };
 
-/** Asked whenever `key` changes; an answer that a newer question has overtaken is dropped. */
+/** Asked whenever `key` changes; an answer that a newer question, or what was set meanwhile, has overtaken is dropped. */
 export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; loading: boolean; problem: string | null }>({
     key,
@@ -20,32 +24,39 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
     loading: true,
     problem: null,
   });
-  const asking = useRef(ask);
-  asking.current = ask;
-  const [round, setRound] = useState(0);
+  const latest = useRef(ask);
+  latest.current = ask;
+  const question = useRef<Asked | undefined>(undefined);
   useEffect(() => {
-    const end = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    setState((before) => ({ ...before, key, value: before.key === key ? before.value : undefined, loading: true }));
-    asking.current(end.signal).then(
-      (value) => {
-        if (!end.signal.aborted) setState({ key, value, loading: false, problem: null });
+    const mine = asked((signal) => latest.current(signal), {
+      onAsk: () => {
+        clearTimeout(timer);
+        setState((before) => ({ ...before, key, value: before.key === key ? before.value : undefined, loading: true }));
       },
-      (error: unknown) => {
-        if (end.signal.aborted) return;
+      onAnswer: (value) => setState({ key, value, loading: false, problem: null }),
+      onProblem: (error) => {
         setState((before) => ({ ...before, loading: false, problem: messageOf(error) }));
-        if (mayPass(error)) timer = setTimeout(() => setRound((n) => n + 1), ASK_AGAIN_MS);
+        if (mayPass(error)) timer = setTimeout(() => mine.again(), ASK_AGAIN_MS);
       },
-    );
+    });
+    question.current = mine;
+    mine.again();
     return () => {
-      end.abort();
+      mine.end();
       clearTimeout(timer);
     };
-  }, [key, round]);
-  const again = useCallback(() => setRound((n) => n + 1), []);
+  }, [key]);
+  const again = useCallback(() => question.current?.again(), []);
   useEffect(() => back(again), [again]);
-  const set = useCallback((value: T) => setState((before) => ({ ...before, value, problem: null })), []);
-  return { value: state.key === key ? state.value : undefined, loading: state.loading, problem: state.problem, again, set };
+  useEffect(() => generation.watch(again), [again]);
+  const change = useCallback<Loaded<T>['change']>((to) => {
+    question.current?.overtake();
+    setState((before) => (before.value === undefined ? before : { ...before, value: to(before.value), problem: null }));
+  }, []);
+  const set = useCallback<Loaded<T>['set']>((value) => change(() => value), [change]);
+  const { loading, problem } = state;
+  return { value: state.key === key ? state.value : undefined, loading, problem, again, set, change };
 }
 
 /** What could not be asked is asked again after that, until it can: nobody has to sit and press. */

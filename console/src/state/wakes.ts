@@ -1,26 +1,20 @@
 /** At which levels an idle agent of ours is woken only when a person says so (`wake.<level> = "ask"`). */
-import { useEffect } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { Level } from '../types.ts';
-import { Cell, useCell } from './cell.ts';
+import { useLoaded } from './loaded.ts';
 import { client } from './server.ts';
 
-const asked = new Cell<ReadonlySet<string> | undefined>(undefined);
-let asking = false;
-
+/** As the settings are when somebody comes to the page: they may have been changed on another one. */
 export function useWakes(): (level: Level) => boolean {
-  const levels = useCell(asked);
-  useEffect(() => {
-    if (asking) return;
-    asking = true;
-    client.settings().then(
-      ({ settings }) =>
-        asked.set(
-          new Set(
-            settings.flatMap(({ key, value }) => (key.startsWith('wake.') && value === 'ask' ? [key.slice('wake.'.length)] : [])),
-          ),
+  const { value } = useLoaded('wakes', (signal) => client.settings({ signal }));
+  const levels = useMemo(
+    () =>
+      new Set(
+        value?.settings.flatMap((each) =>
+          each.key.startsWith('wake.') && each.value === 'ask' ? [each.key.slice('wake.'.length)] : [],
         ),
-      () => asked.set(new Set()),
-    );
-  }, []);
-  return (level) => levels?.has(level) ?? false;
+      ),
+    [value],
+  );
+  return useCallback((level) => levels.has(level), [levels]);
 }

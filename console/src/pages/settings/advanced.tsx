@@ -1,5 +1,5 @@
 /** Filters, budgets, sources: who decides them, and changed here in the file of a person. Tokens: made and revoked here. */
-import { useEffect, useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/empty.tsx';
 import { useLoaded } from '../../state/loaded.ts';
@@ -56,7 +56,13 @@ export function Advanced(): ReactElement {
     window.addEventListener('focus', again);
     return () => window.removeEventListener('focus', again);
   }, [again]);
-  const save: Save = async (changes) => set(await client.changeSettings(changes, { scope }));
+  // One after the other: an answer that were overtaken by the next would show what was before it.
+  const saving = useRef<Promise<void>>(Promise.resolve());
+  const save: Save = (changes) => {
+    const saved = saving.current.then(async () => set(await client.changeSettings(changes, { scope })));
+    saving.current = saved.catch(() => undefined);
+    return saved;
+  };
   const seen = useSeen();
   const left = new Set(value?.settings.filter(({ key, change }) => !key.startsWith('agent.') || change !== null));
   const groups = GROUPS.map(({ name, about, has, named = [] }) => {

@@ -1,5 +1,5 @@
 /** One setting that a person changes: its control, what it does, who decides, and what became of the change. */
-import { useEffect, useId, useState, type ReactElement } from 'react';
+import { useEffect, useId, useRef, useState, type ReactElement } from 'react';
 import { messageOf } from '../../state/loaded.ts';
 import type { SettingReply, SettingScope } from '../../types.ts';
 import { Input, type Value } from './input.tsx';
@@ -28,16 +28,23 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
   const busy = said?.kind === 'pending';
   // The button that was pressed is gone then, and the focus with it.
   const toControl = (): unknown => requestAnimationFrame(() => document.getElementById(`${id}c`)?.focus());
-  const apply = (value: Value | null): void => {
-    if (busy) return;
-    setSaid({ kind: 'pending', text: 'pending …' });
-    save({ [key]: value }).then(
-      () => {
-        setSaid({ kind: 'saved', text: `${value === null ? 'taken out' : 'saved'}: counts ${change.takesEffect}` });
-        if (value === null) toControl();
-      },
-      (error: unknown) => setSaid({ kind: 'problem', text: messageOf(error) }),
-    );
+  // What is written while another value is saved is saved after it: the newest counts.
+  const newest = useRef(0);
+  const apply = async (value: Value | null): Promise<boolean> => {
+    const mine = ++newest.current;
+    const tell = (what: Said): void => {
+      if (mine === newest.current) setSaid(what);
+    };
+    tell({ kind: 'pending', text: 'pending …' });
+    try {
+      await save({ [key]: value });
+    } catch (error) {
+      tell({ kind: 'problem', text: messageOf(error) });
+      return false;
+    }
+    tell({ kind: 'saved', text: `${value === null ? 'taken out' : 'saved'}: counts ${change.takesEffect}` });
+    if (value === null) toControl();
+    return true;
   };
   const wiring = {
     id: `${id}c`,
@@ -61,7 +68,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
         </p>
       </div>
       <div className="setting-control">
-        <Input setting={setting} change={change} scope={scope} {...wiring} />
+        <Input key={scope} setting={setting} change={change} scope={scope} {...wiring} />
       </div>
       <p id={`${id}d`} className="setting-by words">
         {decidedBy === null
@@ -84,7 +91,7 @@ export function Control({ setting, scope, save, onScope }: ControlProps): ReactE
           </button>
         )}
         {set && (
-          <button type="button" className="quiet small" aria-label={`Take out ${change.label}`} onClick={() => apply(null)}>
+          <button type="button" className="quiet small" aria-label={`Take out ${change.label}`} onClick={() => void apply(null)}>
             Take out
           </button>
         )}

@@ -1,5 +1,5 @@
 /** What a setting is changed with: a switch, a choice, a word or number, or lines. */
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useRef, useState, type ReactElement } from 'react';
 import type { SettingChange, SettingReply, SettingScope } from '../../types.ts';
 
 export type Value = boolean | number | string | readonly string[];
@@ -13,7 +13,8 @@ type InputProps = {
   readonly locked: boolean;
   readonly busy: boolean;
   readonly wrong: boolean;
-  readonly apply: (value: Value) => void;
+  /** True: it was saved. */
+  readonly apply: (value: Value) => Promise<boolean>;
 };
 
 /** Not disabled while it is saved: the focus would be lost. */
@@ -29,14 +30,14 @@ export function Input({ setting, change, scope, id, describedBy, locked, busy, w
           role="switch"
           className="switch"
           aria-checked={setting.value === true}
-          onClick={() => apply(setting.value !== true)}
+          onClick={() => void apply(setting.value !== true)}
         >
           <span aria-hidden="true" />
         </button>
       );
     case 'choice':
       return (
-        <select {...common} value={setting.text} onChange={(event) => apply(event.target.value)}>
+        <select {...common} value={setting.text} onChange={(event) => void apply(event.target.value)}>
           {form.words.map((word) => (
             <option key={word} value={word}>
               {word}
@@ -78,20 +79,36 @@ type Common = {
   readonly 'aria-invalid': boolean;
 };
 
-/** What is typed, until it counts: Escape also takes the focus away, before anything is drawn again. */
-function useTyped(value: string): {
+/**
+ * What is typed, until it counts: Escape also takes the focus away, before anything is drawn again. What is written on
+ * while it is saved, or while another value comes to count, stays.
+ */
+function useTyped(): {
   typed: string | null;
   latest: { current: string | null };
   set: (text: string | null) => void;
+  /** Once, however often it is asked for meanwhile. */
+  send: (apply: () => Promise<boolean>) => void;
+  /** Something is on its way. */
+  sending: () => boolean;
 } {
   const [typed, show] = useState<string | null>(null);
   const latest = useRef(typed);
+  const sent = useRef<string | null>(null);
   const set = (text: string | null): void => {
     latest.current = text;
     show(text);
   };
-  useEffect(() => set(null), [value]);
-  return { typed, latest, set };
+  const send = (apply: () => Promise<boolean>): void => {
+    const mine = latest.current;
+    if (mine === sent.current) return;
+    sent.current = mine;
+    void apply().then((saved) => {
+      if (saved && latest.current === mine) set(null);
+      if (sent.current === mine) sent.current = null;
+    });
+  };
+  return { typed, latest, set, send, sending: () => sent.current !== null };
 }
 
 /** Saved with Enter, or when it is left; Escape gives back what counts. */
@@ -100,13 +117,18 @@ function LineInput({
   apply,
   numeric = false,
   ...rest
-}: Common & { readonly value: string; readonly apply: (text: string) => void; readonly numeric?: boolean }): ReactElement {
-  const { typed, latest, set } = useTyped(value);
+}: Common & {
+  readonly value: string;
+  readonly apply: (text: string) => Promise<boolean>;
+  readonly numeric?: boolean;
+}): ReactElement {
+  const { typed, latest, set, send, sending } = useTyped();
   const commit = (): void => {
-    const text = latest.current?.trim() ?? value;
+    if (latest.current === null) return;
+    const text = latest.current.trim();
     // What was not set and still is not.
-    if (text === value || text === '') return set(null);
-    apply(text);
+    if (text === '' || (text === value && !sending())) return set(null);
+    send(() => apply(text));
   };
   return (
     <input
@@ -136,14 +158,15 @@ function Lines({
   readonly value: readonly string[];
   /** What holds besides, and is not taken away from here. */
   readonly others: readonly string[];
-  readonly apply: (lines: readonly string[]) => void;
+  readonly apply: (lines: readonly string[]) => Promise<boolean>;
 }): ReactElement {
   const text = value.join('\n');
-  const { typed, latest, set } = useTyped(text);
+  const { typed, latest, set, send, sending } = useTyped();
   const commit = (): void => {
-    const lines = (latest.current ?? text).split('\n').flatMap((line) => line.trim() || []);
-    if (lines.join('\n') === text) return set(null);
-    apply(lines);
+    if (latest.current === null) return;
+    const lines = latest.current.split('\n').flatMap((line) => line.trim() || []);
+    if (lines.join('\n') === text && !sending()) return set(null);
+    send(() => apply(lines));
   };
   return (
     <div className="lines">

@@ -74,7 +74,8 @@ export function Named({
     const { key, value, done } = change(...typed.map((text) => text.trim()));
     save({ [key]: value }).then(
       () => {
-        setTyped(fresh);
+        // What was written meanwhile is the next one.
+        setTyped((now) => (now === typed ? fresh : now));
         setSaid({ kind: 'saved', text: `saved: ${done}` });
       },
       (error: unknown) => setSaid({ kind: 'problem', text: messageOf(error) }),

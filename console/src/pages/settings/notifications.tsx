@@ -12,7 +12,7 @@ import type { SubscriberItem } from '../../types.ts';
 
 export function Notifications({ project, find }: { readonly project: string; readonly find: string }): ReactElement {
   const loaded = useLoaded(project, (signal) => client.subscribers({ project, signal }));
-  const { again, set, value } = loaded;
+  const { again, change: tell, value } = loaded;
   useEffect(() => {
     // Somebody else, or a file, may have changed them.
     const asking = soon(async () => again(), 300);
@@ -28,9 +28,8 @@ export function Notifications({ project, find }: { readonly project: string; rea
     value?.subscribers.filter((each) =>
       `${each.id} ${each.name} ${each.description} ${each.event_types.join(' ')}`.toLowerCase().includes(find.toLowerCase()),
     ) ?? [];
-  const changed = (item: SubscriberItem): void => {
-    if (value !== undefined) set({ ...value, subscribers: value.subscribers.map((each) => (each.id === item.id ? item : each)) });
-  };
+  const changed = (item: SubscriberItem): void =>
+    tell((before) => ({ ...before, subscribers: before.subscribers.map((each) => (each.id === item.id ? item : each)) }));
   return (
     <section className="subscribers" aria-label="Notification subscribers">
       <header className="page-head">

@@ -26,16 +26,23 @@ export function Tokens(): ReactElement {
   const [made, setMade] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [asked, setAsked] = useState<string | null>(null);
+  const [making, setMaking] = useState(false);
   const create = (): void => {
-    client.createToken({ kind, name: name.trim(), ...(kind === 'admin' ? {} : { project }) }).then(
-      ({ token }) => {
-        setMade(token);
-        setName('');
-        setProblem(null);
-        tokens.again();
-      },
-      (error: unknown) => setProblem(messageOf(error)),
-    );
+    // Each is shown once: of two that are made at once nobody would ever see the first.
+    if (making || name.trim() === '') return;
+    setMaking(true);
+    client
+      .createToken({ kind, name: name.trim(), ...(kind === 'admin' ? {} : { project }) })
+      .then(
+        ({ token }) => {
+          setMade(token);
+          setName((now) => (now === name ? '' : now));
+          setProblem(null);
+          tokens.again();
+        },
+        (error: unknown) => setProblem(messageOf(error)),
+      )
+      .finally(() => setMaking(false));
   };
   const revoke = (id: string): void => {
     setAsked(null);

@@ -1,0 +1,263 @@
+/** What a person writes, reads or is about to press, while records come, answers are late and rows go elsewhere. */
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { configWriter } from '../../src/config/index.ts';
+import { nextFor, Tasks } from '../../src/tasks/index.ts';
+import { verifies } from '../verifies.ts';
+import { conversation, rode, staged } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { late } from './late.ts';
+import { heldTool } from './morning.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const MIRA = { kind: 'person', name: 'Mira' } as const;
+const GATEWAY = { host: 'claude-code', carrier: 'gateway:files', purpose: 'task', pulls: true, points: ['tool_result'] } as const;
+
+const under = (page: Page, section: string, task: string): Locator =>
+  page.getByRole('region', { name: section }).locator(`[data-task=${task}]`);
+
+verifies(
+  'console:hands',
+  'agents that are read while the palette is open are found, and what was chosen stays chosen',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await stage.ear.queue('shop/coder', { kind: 'ci.failed', message: 'the nightly export failed' });
+    const page = await stage.page();
+    const agents = await late(page, 'GET', /^\/api\/agents\?/u);
+    await page.reload();
+    await agents.answered;
+    await page.getByRole('navigation', { name: 'Places' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const options = page.getByRole('dialog').getByRole('option');
+    await options.filter({ hasText: 'the nightly export failed' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    const chosen = page.getByRole('option', { selected: true });
+    await chosen.filter({ hasText: 'Activity' }).waitFor();
+    agents.deliver();
+    await options.filter({ hasText: 'shop/coder#main' }).waitFor();
+    await chosen.filter({ hasText: 'Activity' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  },
+);
+
+verifies('console:hands', 'sent twice it is made once, and what is written meanwhile is of the next one', async () => {
+  await using stage = await Stage.open(browser);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  const form = page.getByRole('form', { name: 'New task' });
+  const title = form.getByRole('textbox', { name: 'Title' });
+  const what = form.getByRole('textbox', { name: 'Description' });
+  const made = await late(page, 'POST', /^\/api\/tasks$/u);
+  await title.fill('Count down');
+  await what.fill('From ten.');
+  await what.press('Control+Enter');
+  await what.press('Control+Enter');
+  await made.answered;
+  await title.fill('Count up');
+  made.deliver();
+  await page.locator('[data-task=t1]').getByText('Count down').waitFor();
+  await expect.poll(() => what.inputValue()).toBe('');
+  expect(await title.inputValue()).toBe('Count up');
+  expect(made.times()).toBe(1);
+
+  await page.goto(`${stage.url}/#/settings/advanced`);
+  const token = await late(page, 'POST', /^\/api\/tokens$/u);
+  const name = page.getByRole('region', { name: 'Tokens' }).getByRole('textbox', { name: 'Name' });
+  await name.fill('CI');
+  await name.press('Enter');
+  await name.press('Enter');
+  await token.answered;
+  token.deliver();
+  await page.getByText('It is shown this once.').waitFor();
+  expect(token.times()).toBe(1);
+});
+
+verifies('console:hands', 'a task that is written in stays there, whichever others are listed', async () => {
+  await using stage = await Stage.open(browser);
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down', description: 'From ten.' }, MIRA);
+  await tasks.create('shop', { title: 'Count up' }, MIRA);
+  await tasks.move('shop', 't2', 'cancelled', { by: MIRA });
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  await page.getByRole('button', { name: 'Edit t1' }).click();
+  const what = page.getByRole('form', { name: 'Edit t1' }).getByRole('textbox', { name: 'Description' });
+  await what.fill('From twelve.');
+  await page.getByRole('checkbox', { name: 'also what is over' }).check();
+  await page.locator('[data-task=t2]').waitFor();
+  expect(await what.inputValue()).toBe('From twelve.');
+});
+
+verifies('console:hands', 'a row that goes elsewhere takes the focus along', async () => {
+  await using stage = await Stage.open(browser);
+  const worker = stage.ear.conversation('shop/coder#s1', GATEWAY);
+  await worker.seen();
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down', description: 'From ten.', assignee: 'coder' }, MIRA);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  await under(page, 'to do', 't1').getByRole('button', { name: 'Edit t1' }).focus();
+  expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });
+  await under(page, 'in progress', 't1').locator('[data-deed=edit]:focus').waitFor();
+
+  // What has no such button there has it on the row.
+  await under(page, 'in progress', 't1').getByRole('button', { name: 'Block' }).focus();
+  await tasks.move('shop', 't1', 'blocked', { by: MIRA, reason: 'legal has to agree' });
+  await under(page, 'blocked', 't1').waitFor();
+  await page.locator('[data-task=t1]:focus').waitFor();
+});
+
+verifies('console:hands', 'what was wrong with it is said where the task stands by then', async () => {
+  await using stage = await Stage.open(browser);
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down' }, MIRA);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/tasks`);
+  await under(page, 'to do', 't1').waitFor();
+  // The page does not know yet that somebody was faster.
+  const listed = await late(page, 'GET', /^\/api\/tasks\?/u);
+  await tasks.move('shop', 't1', 'backlog', { by: MIRA });
+  await listed.answered;
+  const moved = await late(page, 'POST', /^\/api\/tasks\/t1\/status/u);
+  await under(page, 'to do', 't1').getByRole('button', { name: 'Start' }).click();
+  await moved.answered;
+  listed.deliver();
+  await under(page, 'backlog', 't1').waitFor();
+  moved.deliver();
+  await under(page, 'backlog', 't1').locator('.row-said.bad').waitFor();
+});
+
+verifies('console:hands', 'an answer from before a change does not undo it on the page', async () => {
+  await using stage = await Stage.open(browser);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/settings/notifications`);
+  const toggle = page.getByRole('switch', { name: 'File changes' });
+  await toggle.waitFor();
+  await page.evaluate(`window.states = [];
+    const toggle = document.querySelector('[data-subscriber=file_changes] [role=switch]');
+    new MutationObserver(() => states.push(toggle.getAttribute('aria-checked'))).observe(toggle, { attributeFilter: ['aria-checked'] });`);
+  const listed = await late(page, 'GET', /^\/api\/notifications\/subscribers/u);
+  await stage.ear.toggles.disable(
+    { kind: 'project', project: 'shop' },
+    'process_ended',
+    'Mira',
+    stage.ear.bus.subscribers('shop'),
+  );
+  await listed.answered;
+  await toggle.click();
+  await page.locator('[data-subscriber=file_changes]').getByText('off: takes effect now').waitFor();
+  listed.deliver();
+  await page.locator('[data-subscriber=process_ended] [role=switch][aria-checked=false]').waitFor();
+  expect(await page.evaluate('states')).toEqual(['false']);
+});
+
+verifies('console:hands', 'a setting that is changed while it is saved is saved once more, as it is by then', async () => {
+  await using stage = await Stage.open(browser);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/settings/advanced`);
+  const items = page.getByRole('textbox', { name: 'Items of a carrier' });
+  const saved = await late(page, 'PATCH', /^\/api\/settings/u);
+  await items.fill('3');
+  await items.press('Enter');
+  await saved.answered;
+  await items.fill('30');
+  await items.press('Tab');
+  await items.fill('300');
+  saved.deliver();
+  const row = page.locator("[data-setting='budget.max_items']");
+  await row.getByText('saved: counts now').waitFor();
+  expect(await items.inputValue()).toBe('300');
+  await items.press('Escape');
+  expect(await items.inputValue()).toBe('30');
+  expect(stage.ear.conversation('shop/coder#main').policy()).toMatchObject({ maxItems: 30 });
+});
+
+verifies(
+  'console:hands',
+  'the second of a double click does nothing: not to what the first has changed, and not once more',
+  async () => {
+    await using stage = await Stage.open(browser);
+    await stage.agent('shop/coder#main', [{ text: 'I go on.' }, { text: 'I look.' }, { text: 'Again.' }]);
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/coder'));
+    await page.getByRole('button', { name: 'Pause', exact: true }).dblclick();
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
+    await page.getByRole('group', { name: 'waiting for you' }).getByRole('button', { name: 'Discuss now' }).dblclick();
+    await page.getByText('I look.').waitFor();
+    await rode(page, 'export.failed').waitFor();
+    const queued = (await stage.ear.store.read({ log: 'shop/coder' as never })).flatMap(({ body }) =>
+      body.type === 'system_notification_queued' ? [body as unknown as { action?: string; message: string }] : [],
+    );
+    expect(queued.map(({ action, message }) => action ?? message)).toEqual([
+      'pause',
+      'resume',
+      'the export failed',
+      'Please look at what waits.',
+    ]);
+  },
+);
+
+verifies('console:hands', 'who is asked before an agent wakes follows the settings, as they are when one comes', async () => {
+  await using stage = await Stage.open(browser, { toml: '[wake]\nerror = "never"\n' });
+  await stage.agent('shop/coder#main', []);
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
+  await staged(page, 'export.failed').waitFor();
+  const env = { HOME: stage.folder, XDG_CONFIG_HOME: join(stage.folder, 'config'), XDG_STATE_HOME: join(stage.folder, 'state') };
+  await configWriter({ cwd: stage.folder, env }).change('project', [{ key: 'wake.error', to: { kind: 'text', text: 'ask' } }]);
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.goBack();
+  await page.getByRole('group', { name: 'waiting for you' }).getByText('export.failed waits').waitFor();
+});
+
+verifies('console:hands', 'one that is read and has the focus when it rides is still open there, and still has it', async () => {
+  await using stage = await Stage.open(browser);
+  const held = heldTool('run', 'Runs a command.');
+  const { agent } = await stage.agent('shop/coder#main', [{ calls: [{ id: 'c1', name: 'run' }] }, { text: 'I see.' }], {
+    tools: [held.tool],
+  });
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  const turn = agent.send('Work.');
+  await held.called;
+  await stage.ear.queue('shop/coder#main', {
+    kind: 'ci.failed',
+    level: 'error',
+    message: `first line\n${'more '.repeat(60)}\nlast words`,
+  });
+  await staged(page, 'ci.failed').getByRole('button', { name: 'Show more' }).click();
+  await staged(page, 'ci.failed').getByText('last words').waitFor();
+  held.end('ok');
+  await turn;
+  await rode(page, 'ci.failed').getByText('last words').waitFor();
+  await rode(page, 'ci.failed').locator('button:focus', { hasText: 'Show less' }).waitFor();
+});
+
+verifies('console:hands', 'a list that is older than what was heard meanwhile brings nothing back', async () => {
+  await using stage = await Stage.open(browser);
+  const host = { host: 'codex', carrier: 'hook', points: ['turn_start'] } as const;
+  await stage.ear.queue('shop/pair', { kind: 'ci.shared', message: 'for whoever comes first' });
+  const page = await stage.page();
+  const listed = await late(page, 'GET', /^\/api\/notifications\?.*state=open/u);
+  await page.goto(conversation(stage, 'shop/pair'));
+  await listed.answered;
+  await (await stage.ear.conversation('shop/pair#other', host).offer({ at: 'turn_start' }))?.confirm();
+  await stage.ear.queue('shop/pair#main', { kind: 'ci.marker', message: 'heard' });
+  await staged(page, 'ci.marker').waitFor();
+  listed.deliver();
+  await page.getByRole('log', { name: 'timeline' }).and(page.locator('[aria-busy=false]')).waitFor();
+  await staged(page, 'ci.marker').waitFor();
+  expect(await staged(page, 'ci.shared').count()).toBe(0);
+});

@@ -1,0 +1,30 @@
+/** An answer that comes when the test says so: between it and the page there is a network that takes its time. */
+import type { Page, Route } from 'playwright-core';
+
+export type Late = {
+  /** The server has answered. */
+  readonly answered: Promise<void>;
+  /** How often it was asked so far, this one and those that came through. */
+  readonly times: () => number;
+  /** The page gets what the server said then. */
+  deliver(): void;
+};
+
+/** Of the next request of this sort; those after it come through. */
+export async function late(page: Page, method: string, path: RegExp): Promise<Late> {
+  const answered = Promise.withResolvers<void>();
+  const delivered = Promise.withResolvers<void>();
+  let times = 0;
+  await page.route(
+    (url) => path.test(`${url.pathname}${url.search}`),
+    async (route: Route) => {
+      if (route.request().method() !== method || ++times > 1) return route.fallback();
+      const response = await route.fetch();
+      answered.resolve();
+      await delivered.promise;
+      // Whoever does not wait for it any more does not get it.
+      await route.fulfill({ response }).catch(() => undefined);
+    },
+  );
+  return { answered: answered.promise, times: () => times, deliver: () => delivered.resolve() };
+}

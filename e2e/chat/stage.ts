@@ -84,6 +84,8 @@ export class Terminal {
   readonly #pty: IPty;
   readonly #screen: Screen;
   #over = false;
+  /** It asked to show nothing of what is half drawn, and has not let go: the rest comes in another piece. */
+  #held = false;
   #changed: (() => void)[] = [];
 
   constructor(pty: IPty, screen: Screen) {
@@ -94,7 +96,11 @@ export class Terminal {
     pty.onData((data) => {
       const bytes = data as unknown as Buffer;
       this.raw += bytes.toString('latin1');
-      void screen.write(bytes).then(() => this.#wake());
+      const held = this.raw.lastIndexOf('\u001b[?2026h') > this.raw.lastIndexOf('\u001b[?2026l');
+      void screen.write(bytes).then(() => {
+        this.#held = held;
+        this.#wake();
+      });
     });
     this.ended = new Promise((resolve) => {
       pty.onExit(({ exitCode, signal }) => {
@@ -132,7 +138,7 @@ export class Terminal {
     const deadline = setTimeout(() => this.#wake(), LONGEST_MS);
     const since = performance.now();
     try {
-      while (!holds(this.all)) {
+      while (this.#held || !holds(this.all)) {
         if (this.#over) throw new Error(`it ended and never showed ${what}:\n${this.all}`);
         if (performance.now() - since >= LONGEST_MS) throw new Error(`it does not show ${what}:\n${this.all}`);
         await new Promise<void>((resolve) => this.#changed.push(resolve));

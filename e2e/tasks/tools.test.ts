@@ -6,6 +6,10 @@ import { CLI } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { HttpGateway, Office } from './stage.ts';
 
+/** What a result's blocks say together. */
+const textIn = ({ content }: { readonly content: unknown }): string =>
+  (content as readonly { readonly text?: string }[]).map(({ text }) => text ?? '').join('\n');
+
 const BOTH = ['get_next_action', 'report_completed'];
 
 describe('the tools for tasks', () => {
@@ -95,6 +99,22 @@ describe('the tools for tasks', () => {
         arguments: { result: 'success', summary: 'x' },
       });
       expect(JSON.stringify(ours.content)).toContain('works on no task');
+
+      // Whatever speaks of ours speaks of it by that name.
+      const { person } = office;
+      const called = async (name: string, given: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+        textIn(await client.callTool({ name, arguments: given }));
+      const described = (await client.listTools()).tools.find(({ name }) => name === 'get_next_action')?.description;
+      expect(described).toContain('after each earpiece_report_completed.');
+      await person.createTask({ title: 'Say report_completed', assignee: 'coder' });
+      expect(await called('get_next_action')).toContain('Do this task, then call earpiece_report_completed.');
+      await person.moveTask('t1', { status: 'blocked', reason: 'wait', author: 'Ann' });
+      const asked = 'Stop the current work and call earpiece_report_completed(result=';
+      expect(await called('report_completed')).toContain(asked);
+      expect(await called('get_notifications')).toContain(asked);
+      expect(await called('get_next_action')).toContain(asked);
+      expect(await called('earpiece_report_completed')).toContain('earpiece_report_completed needs result');
+      expect(await called('earpiece_report_completed', { result: 'blocked', summary: 'x' })).toContain('Already interrupted');
     } finally {
       await client.close();
     }

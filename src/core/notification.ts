@@ -148,11 +148,28 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
   );
 }
 
-/** As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do. */
-export function readBy(notification: Notification, has: readonly string[]): Notification {
+/**
+ * As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do, nor by a name that is
+ * another's. `nameOf`: by which name the agent knows a tool.
+ */
+export function readBy(
+  notification: Notification,
+  has: readonly string[],
+  nameOf: (tool: string) => string = (tool) => tool,
+): Notification {
   const { needs, ...rest } = notification;
   if (needs === undefined) return notification;
-  return has.includes(needs.tool) ? rest : { ...rest, instruction: needs.otherwise };
+  if (!has.includes(needs.tool)) return { ...rest, instruction: needs.otherwise };
+  if (rest.instruction === undefined) return rest;
+  return { ...rest, instruction: namingTool(rest.instruction, needs.tool, nameOf(needs.tool)) };
+}
+
+/** The text with another name for a tool, where it stands as a word of its own. */
+export function namingTool(text: string, tool: string, name: string): string {
+  if (name === tool || tool === '') return text;
+  const inName = (sign: string | undefined): boolean => sign !== undefined && /[\w-]/.test(sign);
+  const [first = '', ...others] = text.split(tool);
+  return others.reduce((told, next) => told + (inName(told.at(-1)) || inName(next[0]) ? tool : name) + next, first);
 }
 
 export function parseKind(text: string): Kind {

@@ -180,7 +180,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (isTaskTool(call.tool)) return taskTool(connection, call);
       try {
         const { markAsRead, token } = readArguments(call.args);
-        const conversation = token === undefined ? await seatOf(connection).conversation() : await byToken(inbox, token, has());
+        const conversation =
+          token === undefined
+            ? await seatOf(connection).conversation()
+            : await byToken(inbox, token, { has: has(), nameOf: namesOn(connection) });
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,
@@ -288,7 +291,7 @@ class Seat {
       {
         carrier,
         pulls: true,
-        nameOf: (tool) => this.#connection.nameOf?.(tool) ?? tool,
+        nameOf: namesOn(this.#connection),
         has: namesOf(tools()),
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
@@ -328,14 +331,18 @@ export async function tellUpstream(
   await inbox.queue(conversation.address, notificationFrom(made));
 }
 
-async function byToken(inbox: Inbox, token: string, has: readonly string[]): Promise<Conversation> {
+async function byToken(
+  inbox: Inbox,
+  token: string,
+  knows: { readonly has: readonly string[]; readonly nameOf: (tool: string) => string },
+): Promise<Conversation> {
   const address = parseAddress(token);
   if (address.kind !== 'conversation')
     throw new EarpieceError(
       'bad_address',
       `session_token ${JSON.stringify(token)} names no conversation: project/agent#conversation`,
     );
-  const conversation = inbox.conversation(token, { pulls: true, has });
+  const conversation = inbox.conversation(token, { pulls: true, ...knows });
   const there = await inbox.store.presence({ log: conversation.log, conversation: conversationId(address.conversation) });
   if (there.length === 0)
     throw new EarpieceError(
@@ -355,7 +362,7 @@ async function speakerOf(inbox: Inbox, seat: Seat, token: unknown, has: readonly
       'bad_argument',
       `session_token ${JSON.stringify(token.slice(0, 80))} is another conversation's, and this one is ${own.address}; leave it out`,
     );
-  return byToken(inbox, token, has);
+  return byToken(inbox, token, { has, nameOf: own.nameOf });
 }
 
 function readArguments(args: unknown): { markAsRead: boolean; token?: string } {
@@ -373,6 +380,12 @@ function readArguments(args: unknown): { markAsRead: boolean; token?: string } {
     throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
   return { markAsRead: mark, ...(token === undefined ? {} : { token }) };
 }
+
+/** By which name a client knows a tool of ours, whenever it is asked. */
+const namesOn =
+  (connection: Connection) =>
+  (tool: string): string =>
+    connection.nameOf?.(tool) ?? tool;
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
 const nameOf = (call: Call): string => (call.server === '' ? call.tool : `${call.server}:${call.tool}`);

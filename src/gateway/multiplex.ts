@@ -325,8 +325,7 @@ export class Multiplex implements Endpoint {
         entries.push(text);
       }
     }
-    if (method === 'tools/list')
-      for (const tool of this.#ownTools()) entries.push(JSON.stringify({ ...tool, name: this.#ownNames().given(tool.name) }));
+    if (method === 'tools/list') for (const tool of this.#ownTools()) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
     const more = isStateless(frame) ? ',"resultType":"complete","ttlMs":0,"cacheScope":"private"' : '';
     this.#send({ bytes: Buffer.from(`{"jsonrpc":"2.0","id":${frame.id},"result":{"${list}":[${entries.join(',')}]${more}}}\n`) });
   }

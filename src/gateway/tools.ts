@@ -1,3 +1,4 @@
+import { namingTool } from '../core/notification.ts';
 import type { Success } from './frame.ts';
 import {
   addElements,
@@ -88,7 +89,7 @@ export function ownToolEdits({ list }: ToolsPage, own: readonly OwnTool[], names
     : [
         addElements(
           list,
-          own.map((tool) => JSON.stringify({ ...tool, name: names.given(tool.name) })),
+          own.map((tool) => JSON.stringify(names.listed(tool))),
         ),
       ];
 }
@@ -151,6 +152,14 @@ export class OwnNames {
 
   given(own: string): string {
     return this.#given.get(own) ?? own;
+  }
+
+  /** The tool as the client lists it: under its name here, and speaking of the others by theirs. */
+  listed(tool: OwnTool): OwnTool {
+    const { name, description } = tool;
+    if (typeof description !== 'string') return { ...tool, name: this.given(name) };
+    const told = [...this.#given].reduce((text, [own, given]) => namingTool(text, own, given), description);
+    return { ...tool, name: this.given(name), description: told };
   }
 
   /** The own tool that the client means by a name, if it means one. */

@@ -154,8 +154,11 @@ export class Conversation {
     const mine = items.filter((item) => isFor(item, this.id, purpose));
     if (mine.every((item) => item.notification.needs === undefined)) return mine;
     const has = this.options.has ?? (await this.presence())?.has ?? [];
-    return mine.map((item) => ({ ...item, notification: readBy(item.notification, has) }));
+    return mine.map((item) => ({ ...item, notification: readBy(item.notification, has, this.nameOf) }));
   }
+
+  /** By which name its model knows a tool of ours. */
+  readonly nameOf = (tool: string): string => this.options.nameOf?.(tool) ?? tool;
 
   /**
    * Certain, without waiting, that there is nothing to carry and no gate: the answer to nearly every tool call. False says
@@ -439,8 +442,7 @@ export class Conversation {
   }
 
   get #pulls(): string | false {
-    const { pulls, nameOf } = this.options;
-    return pulls === true && (nameOf?.(PULL) ?? PULL);
+    return this.options.pulls === true && this.nameOf(PULL);
   }
 
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {

@@ -70,6 +70,9 @@ export async function offersTaskTools(of: {
   return of.always ?? of.any();
 }
 
+/** By which name the agent knows a tool. */
+type NameOf = (tool: string) => string;
+
 export type TaskCall = { readonly tool: string; readonly args: unknown };
 
 export type TaskCallOptions = {
@@ -89,21 +92,22 @@ export async function answerTask(
   call: TaskCall,
   { also = [], rides = false }: TaskCallOptions = {},
 ): Promise<TaskAnswer> {
-  const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also]);
+  const { nameOf } = conversation;
+  const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also], nameOf);
   if (call.tool === 'get_next_action') {
     const next = await nextFor(tasks, conversation, { rides });
-    return { body: saidNext(next, rides), carries: next.kind !== 'interrupt' };
+    return { body: saidNext(next, { rides, nameOf }), carries: next.kind !== 'interrupt' };
   }
   const { result, summary, task_id: task } = given;
   if (result === undefined || summary === undefined)
     throw new EarpieceError(
       'bad_argument',
-      `report_completed needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what stands in the way'}`,
+      `${nameOf(REPORT_TOOL)} needs ${result === undefined ? `result (${TASK_RESULTS.join(', ')})` : 'summary, a sentence on what was done or what stands in the way'}`,
     );
-  return { body: saidReport(await report(tasks, conversation, { result, summary, task })), carries: true };
+  return { body: saidReport(await report(tasks, conversation, { result, summary, task }), nameOf), carries: true };
 }
 
-function saidNext(next: Next, rides: boolean): object {
+function saidNext(next: Next, { rides, nameOf }: { readonly rides: boolean; readonly nameOf: NameOf }): object {
   switch (next.kind) {
     case 'interrupt':
       // It is said once: where it rides behind this answer, it is not shown in it too.
@@ -116,7 +120,7 @@ function saidNext(next: Next, rides: boolean): object {
       return {
         action: 'get_notifications',
         message: 'An interrupt is unread.',
-        instruction: 'Call get_notifications now and follow it. Nothing else is to be done before.',
+        instruction: `Call ${nameOf('get_notifications')} now and follow it. Nothing else is to be done before.`,
         interrupts: next.interrupts.map(({ notification: { message, instruction, data } }) => ({
           message,
           ...(instruction === undefined ? {} : { instruction }),
@@ -129,7 +133,7 @@ function saidNext(next: Next, rides: boolean): object {
         action: 'stop',
         task_id: task.id,
         message: whyStopped(task, execution),
-        instruction: stopInstruction(task),
+        instruction: stopInstruction(task, nameOf(REPORT_TOOL)),
       };
     }
     case 'work': {
@@ -139,7 +143,7 @@ function saidNext(next: Next, rides: boolean): object {
         task: { id, title, description, priority },
         execution: next.execution.id,
         ...(next.resumed ? { resumed: true } : {}),
-        instruction: 'Do this task, then call report_completed.',
+        instruction: `Do this task, then call ${nameOf(REPORT_TOOL)}.`,
       };
     }
     case 'nothing':
@@ -155,16 +159,20 @@ function saidNext(next: Next, rides: boolean): object {
 }
 
 /** What is asked of an agent whose task was taken out of its hands. */
-export const stopInstruction = ({ id }: Pick<Task, 'id'>): string =>
-  `Stop the current work and call ${REPORT_TOOL}(result="blocked", task_id="${id}").`;
+export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
+  `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;
 
-function saidReport({ kind, tasks, left }: Reported): object {
+function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
   const [goingOn] = left;
   const then = goingOn === undefined ? undefined : `Go on with ${goingOn.id}.`;
   const about = { success: true, tasks: tasks.map(({ id, status }) => ({ id, status })) };
   switch (kind) {
     case 'ended':
-      return { ...about, message: 'The report is recorded.', instruction: then ?? 'Call get_next_action for the next task.' };
+      return {
+        ...about,
+        message: 'The report is recorded.',
+        instruction: then ?? `Call ${nameOf('get_next_action')} for the next task.`,
+      };
     case 'interrupted':
       return {
         ...about,
@@ -201,13 +209,17 @@ const taskIn = (data: unknown): object =>
 
 const propertiesOf = (tool: string): object => TASK_TOOLS.find(({ name }) => name === tool)?.inputSchema.properties ?? {};
 
-function textsOf({ tool, args }: TaskCall, known: readonly string[]): Readonly<Record<string, string | undefined>> {
+function textsOf(
+  { tool, args }: TaskCall,
+  known: readonly string[],
+  nameOf: NameOf,
+): Readonly<Record<string, string | undefined>> {
   const given = (args ?? {}) as Record<string, unknown>;
   for (const [key, value] of Object.entries(given)) {
     if (!known.includes(key))
       throw new EarpieceError(
         'bad_argument',
-        `${tool} has no argument ${JSON.stringify(key)}; it takes ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
+        `${nameOf(tool)} has no argument ${JSON.stringify(key)}; it takes ${known.length === 0 ? 'none' : known.join(', ').replace(/, ([^,]*)$/u, ' and $1')}`,
       );
     if (typeof value !== 'string') throw new EarpieceError('bad_argument', `${key} ${JSON.stringify(value)} is not a text`);
   }

@@ -92,7 +92,7 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
   if (only === undefined)
     throw new EarpieceError(
       'not_found',
-      `${conversation.address} works on no task, so there is nothing to report; get_next_action gives one, and a task that was reported before is named by task_id`,
+      `${conversation.address} works on no task, so there is nothing to report; ${conversation.nameOf('get_next_action')} gives one, and a task that was reported before is named by task_id`,
     );
   if (others.length > 0)
     throw new EarpieceError(

@@ -9,10 +9,7 @@ import { SHOWN } from './bars.ts';
 import { CORPUS } from './corpus.ts';
 import { render, tellsOfWhole } from './index.ts';
 
-const FORMATS = VIEW_NAMES.filter((name) => name !== 'signal_en' && name !== 'signal_ja') as Exclude<
-  ViewName,
-  'signal_en' | 'signal_ja'
->[];
+const FORMATS = VIEW_NAMES.filter((name) => name !== 'signal_en' && name !== 'signal_ja');
 const [person, failed] = CORPUS as [Line, Line];
 const show = (format: ViewName, line: Line, maxTokens: number): string =>
   render(format, { ...SHOWN, tellMark: true, lines: [line], maxTokens }).text;

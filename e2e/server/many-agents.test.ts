@@ -49,14 +49,25 @@ describe('10,000 agents with 100 open each', () => {
       }
       expect(new Set(seen).size).toBe(20 * PAGE);
       expect(seen).toEqual(seen.toSorted((a, b) => (a < b ? -1 : 1)));
-      // A page reads 5,000 items of 1,000,000; by a scan it would take seconds.
-      expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(150);
+      // A page reads 5,000 items of 1,000,000: over HTTP it takes less than to walk them all once, in the same run.
+      expect(took.toSorted((a, b) => a - b)[10]).toBeLessThan(scanMs());
       expect((await client.agents({ project: 'shop', after: 'shop/agent-09998', limit: PAGE })).items).toMatchObject([
         { log: 'shop/agent-09999' },
       ]);
     },
     60_000,
   );
+
+  /** To count what is open of each, by a walk over all. */
+  function scanMs(): number {
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    const file = new DatabaseSync(db, { readOnly: true });
+    const started = performance.now();
+    file.prepare('SELECT level, count(*) FROM items NOT INDEXED WHERE phase = 0 GROUP BY level').all();
+    const took = performance.now() - started;
+    file.close();
+    return took;
+  }
 
   verifies(
     'server:many-agents',
@@ -78,7 +89,10 @@ describe('10,000 agents with 100 open each', () => {
   );
 });
 
-/** The first by the store; the others are copies of its rows, since 10,000 appends take longer than the test. */
+/**
+ * The first by the store; the others are copies of its rows, since 10,000 appends take longer than the test. Of records a page
+ * reads each agent's first, so of the others only the last agent has them all.
+ */
 async function fill(path: string): Promise<void> {
   const levels = ['info', 'info', 'info', 'info', 'warning', 'warning', 'warning', 'error', 'error', 'critical'] as const;
   const store = await openStore(path);
@@ -99,7 +113,8 @@ async function fill(path: string): Promise<void> {
     WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n + 1 < ${AGENTS_THERE}) INSERT INTO copies SELECT n FROM up;
     INSERT INTO logs (id, key, project) SELECT 1 + n, printf('shop/agent-%05d', n), 'shop' FROM copies;
     INSERT INTO records (seq, log, at, type, conversation, notification, body)
-      SELECT seq + n * ${OPEN_EACH}, 1 + n, at, type, conversation, notification, body FROM copies, records WHERE log = 1;
+      SELECT seq + n * ${OPEN_EACH}, 1 + n, at, type, conversation, notification, body FROM copies, records
+      WHERE log = 1 AND (seq = 1 OR n = ${AGENTS_THERE - 1});
     INSERT INTO items (log, phase, seq, audience, level, gate, key, carrier, taken_by, closed_at, source, state)
       SELECT 1 + n, phase, seq + n * ${OPEN_EACH}, audience, level, gate, key, carrier, taken_by, closed_at, source, state
       FROM copies, items WHERE log = 1;

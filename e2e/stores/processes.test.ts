@@ -40,7 +40,7 @@ it.each([
   }
   expect(await store.verify()).toEqual([]);
   await store.close();
-  for (const line of told) expect((JSON.parse(line as string) as { worstMs: number }).worstMs).toBeLessThan(2000);
+  for (const line of told) expect((JSON.parse(line as string) as { lateMs: number }).lateMs).toBeLessThan(2000);
 });
 
 it('keeps what was acknowledged before a kill -9, and nothing half', async () => {

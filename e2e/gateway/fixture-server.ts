@@ -112,6 +112,10 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       return text('done');
     },
   },
+  test_for_ever: {
+    description: 'Never answers',
+    call: () => new Promise<never>(() => {}),
+  },
   test_sampling: {
     description: 'Asks the client for a completion',
     inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },

@@ -1,11 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Entry, Script } from './scripted-rider.ts';
+
+/** Only what goes wrong takes so long, whatever else the machine does. */
+const PATIENCE_MS = 25_000;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 export const PLAIN_GATEWAY = join(import.meta.dirname, 'plain-gateway.ts');
@@ -53,7 +56,7 @@ export class RawClient implements AsyncDisposable {
   }
 
   /** The first line that matches, now or later. */
-  line(match: (line: string) => boolean, withinMs = 10_000): Promise<string> {
+  line(match: (line: string) => boolean, withinMs = PATIENCE_MS): Promise<string> {
     return this.#until(() => this.lines.find(match), withinMs, 'no such line');
   }
 
@@ -64,7 +67,7 @@ export class RawClient implements AsyncDisposable {
   said(text: string): Promise<string> {
     return this.#until(
       () => (this.stderr.join('').includes(text) ? text : undefined),
-      10_000,
+      PATIENCE_MS,
       `"${text}" was not said on stderr`,
     );
   }
@@ -132,8 +135,10 @@ export class ScriptFiles implements AsyncDisposable {
     return ['--script', join(this.folder, 'script.json'), '--log', join(this.folder, 'log')];
   }
 
+  /** In one step: the other process never reads half of it. */
   write(script: Script): void {
-    writeFileSync(join(this.folder, 'script.json'), JSON.stringify(script));
+    writeFileSync(join(this.folder, 'script.next'), JSON.stringify(script));
+    renameSync(join(this.folder, 'script.next'), join(this.folder, 'script.json'));
   }
 
   entries(): Entry[] {
@@ -141,7 +146,7 @@ export class ScriptFiles implements AsyncDisposable {
     return lines.map((line) => JSON.parse(line) as Entry);
   }
 
-  async until(match: (entry: Entry) => boolean, withinMs = 5_000): Promise<Entry> {
+  async until(match: (entry: Entry) => boolean, withinMs = PATIENCE_MS): Promise<Entry> {
     const deadline = performance.now() + withinMs;
     for (;;) {
       const found = this.entries().find(match);
@@ -170,7 +175,7 @@ export function alive(pid: number): boolean {
   }
 }
 
-export async function untilDead(pid: number, withinMs = 5_000): Promise<boolean> {
+export async function untilDead(pid: number, withinMs = PATIENCE_MS): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (alive(pid)) {
     if (performance.now() > deadline) return false;

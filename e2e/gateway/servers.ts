@@ -1,6 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server process that prints its address as its first line. */
+/**
+ * A server process that prints its address as its first line. One that comes back at the port that another had tries again
+ * where somebody's connection has that number meanwhile.
+ */
 export class HttpProcess implements AsyncDisposable {
   readonly url: string;
   readonly process: ChildProcess;
@@ -12,7 +16,18 @@ export class HttpProcess implements AsyncDisposable {
     this.#exit = new Promise((resolve) => void process.once('exit', () => resolve()));
   }
 
-  static start(args: readonly string[], env: Record<string, string> = {}): Promise<HttpProcess> {
+  static async start(args: readonly string[], env: Record<string, string> = {}): Promise<HttpProcess> {
+    for (;;) {
+      try {
+        return await HttpProcess.#start(args, env);
+      } catch (error) {
+        if (!String(error).includes('EADDRINUSE')) throw error;
+        await sleep(100);
+      }
+    }
+  }
+
+  static #start(args: readonly string[], env: Record<string, string>): Promise<HttpProcess> {
     const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     return new Promise((resolve, reject) => {
       let said = '';

@@ -80,12 +80,11 @@ describe('run to the end', () => {
 
 describe('in the background', () => {
   it('returns at once and tells of the end with no call in between', async () => {
-    const { ask, open, until } = stage([runTool()]);
-    expect(await ask('run', { command: 'sleep 0.5; echo Built', background: true, id: 'build' })).toEqual({
-      id: 'build',
-      state: 'running',
-    });
+    const { ask, open, until, folder } = stage([runTool()]);
+    const command = `until [ -e ${join(folder, 'go')} ]; do sleep 0.05; done; echo Built`;
+    expect(await ask('run', { command, background: true, id: 'build' })).toEqual({ id: 'build', state: 'running' });
     expect(await open()).toEqual([]);
+    writeFileSync(join(folder, 'go'), '');
     await until('build', ({ state }) => state === 'stopped');
     expect(await open()).toEqual(['tool.stopped info Background run "build" has stopped with exit code 0: Built']);
     expect(await ask('run', { action: 'fetch', id: 'build' })).toEqual({
@@ -139,16 +138,17 @@ describe('in the background', () => {
     const took = performance.now() - started;
     expect(answer).toMatchObject({ state: 'stopped', result: { error: { message: 'aborted' } } });
     expect(took).toBeGreaterThan(280);
-    expect(took).toBeLessThan(5_000);
     expect(handles.active).toBe(0);
   });
 
   it('aborts at once what obeys', async () => {
-    const { ask, open } = stage([runTool()]);
+    // Who waited for all of this time would be given up long before.
+    const { ask, open } = stage([runTool({ graceMs: 600_000 })]);
     await ask('run', { command: 'sleep 60 & sleep 60', background: true, id: 'calm' });
-    const started = performance.now();
-    expect(await ask('run', { action: 'abort', id: 'calm' })).toMatchObject({ state: 'stopped' });
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(await ask('run', { action: 'abort', id: 'calm' })).toMatchObject({
+      state: 'stopped',
+      result: { error: { message: 'aborted' } },
+    });
     expect(await open()).toEqual([]);
   });
 

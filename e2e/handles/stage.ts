@@ -86,7 +86,7 @@ export function stage(
     await inbox.close();
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     expect(marked(uids), 'processes left over').toEqual([]);
-    await expect.poll(() => more(resources(), before), { message: 'resources left over' }).toEqual({});
+    await expect.poll(() => more(resources(), before), { message: 'resources left over', timeout: 15_000 }).toEqual({});
   });
   let calls = 0;
   const batch: Stage['batch'] = (asked, { signal = new AbortController().signal } = {}) => {

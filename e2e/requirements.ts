@@ -308,6 +308,9 @@ export const REQUIREMENTS = {
   'console:accessible': { behaviour: 'axe finds no serious fault on any page, light and dark, at 1280 and at 390 pixels.' },
   'console:small': { behaviour: 'The console is under 150 kB gzipped, asks nobody but its server, and has nothing inline.' },
   'console:keys': { behaviour: 'Everything is reached by the keyboard, and the focus is always seen.' },
+  'console:search': {
+    behaviour: 'Words are found in the whole log, however much of it is on the page, and each place is a link.',
+  },
   'console:long': {
     behaviour: 'However long a conversation is and however much waits, all of it can be read, and the page holds a part of it.',
   },

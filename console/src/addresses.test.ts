@@ -5,10 +5,23 @@ test.each(['main', 'a b', 'ä/ö', '../..', '%2F', '?why=x', '<img>', '#', '\'"&
   'the name %j comes back as it was, as one part of an address',
   (name) => {
     const address = to.conversation(`shop/${name}`, name, name);
-    expect(routeOf(address)).toEqual({ kind: 'conversation', log: `shop/${name}`, conversation: name, why: name });
+    expect(routeOf(address)).toEqual({
+      kind: 'conversation',
+      log: `shop/${name}`,
+      conversation: name,
+      why: name,
+      find: null,
+      at: null,
+    });
     expect(address).toMatch(/^#\/agents\/shop\/[^/]+\/[^/]+\?why=[^/]+$/u);
   },
 );
+
+test('a place in a conversation comes back, and what is no position is none', () => {
+  const address = to.conversation('shop/coder', 'main', null, { find: 'a b', at: 12 });
+  expect(routeOf(address)).toMatchObject({ why: null, find: 'a b', at: 12 });
+  expect(routeOf('#/agents/shop/coder/main?at=-1')).toMatchObject({ at: null, find: null });
+});
 
 test.each(['', '#', '#/', '#/nowhere', '#code=abc', '#/agents/', '#/agents/shop'])('%j leads to the agents', (hash) => {
   expect(routeOf(hash)).toMatchObject({ kind: 'agents' });

@@ -11,6 +11,10 @@ export type Route =
       readonly conversation: string;
       /** The notification whose story is told beside it. */
       readonly why: string | null;
+      /** Words that are looked for in it. */
+      readonly find: string | null;
+      /** The record that somebody came for. */
+      readonly at: number | null;
     }
   | { readonly kind: 'activity'; readonly query: Query }
   | { readonly kind: 'notifications'; readonly query: Query; readonly why: string | null; readonly log: string | null }
@@ -29,9 +33,14 @@ function search(query: Readonly<Record<string, string | number | null | undefine
 /** Addresses inside of the console. Whatever a name holds, it stays one part of the path. */
 export const to = {
   agents: (query: Query = {}) => `#/agents${search(query)}`,
-  conversation: (log: string, conversation: string, why?: string | null) => {
+  conversation: (
+    log: string,
+    conversation: string,
+    why?: string | null,
+    { find, at }: { readonly find?: string | null; readonly at?: number | null } = {},
+  ) => {
     const slash = log.indexOf('/');
-    return `#/agents/${part(log.slice(0, slash))}/${part(log.slice(slash + 1))}/${part(conversation)}${search({ why })}`;
+    return `#/agents/${part(log.slice(0, slash))}/${part(log.slice(slash + 1))}/${part(conversation)}${search({ why, find, at })}`;
   },
   activity: (query: Query = {}) => `#/activity${search(query)}`,
   notifications: (query: Readonly<Record<string, string | number | null | undefined>> = {}) => `#/notifications${search(query)}`,
@@ -48,7 +57,7 @@ export function routeOf(hash: string): Route {
     case 'agents': {
       const [, project, agent, conversation = 'main'] = parts;
       if (project === undefined || agent === undefined) return { kind: 'agents', query };
-      return { kind: 'conversation', log: `${project}/${agent}`, conversation, why };
+      return { kind: 'conversation', log: `${project}/${agent}`, conversation, why, ...placeOf(query) };
     }
     case 'activity':
       return { kind: 'activity', query };
@@ -61,6 +70,10 @@ export function routeOf(hash: string): Route {
     default:
       return { kind: 'agents', query: {} };
   }
+}
+
+function placeOf({ find, at = '' }: Query): { find: string | null; at: number | null } {
+  return { find: find ?? null, at: /^\d{1,15}$/u.test(at) ? Number(at) : null };
 }
 
 function decoded(text: string): string {

@@ -68,7 +68,8 @@ function Inside(): ReactElement {
   const onPalette = useCallback(() => over.set(over.value === 'palette' ? null : 'palette'), []);
   const onHelp = useCallback(() => over.set('help'), []);
   const onEscape = useCallback(() => {
-    if (route.kind === 'conversation' && route.why !== null) change(to.conversation(route.log, route.conversation));
+    if (route.kind === 'conversation' && route.why !== null)
+      change(to.conversation(route.log, route.conversation, null, { find: route.find }));
   }, [route]);
   useKeys({ onPalette, onHelp, onEscape });
   return (
@@ -107,6 +108,8 @@ function Page({ route }: { readonly route: Route }): ReactElement {
           log={route.log}
           conversation={route.conversation}
           why={route.why}
+          find={route.find}
+          at={route.at}
         />
       );
     case 'activity':

@@ -5,6 +5,7 @@ export type {
   Counts,
   Doing,
   Force,
+  Hit,
   NotificationView,
   SettingChange,
   SettingReply,

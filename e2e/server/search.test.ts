@@ -101,6 +101,8 @@ verifies(
     expect(await found({ q: 'staging', log: 'shop/agent-0' })).toEqual(['Staging is down (21)', 'Staging is down (0)']);
     expect(await found({ q: 'deploy.failed green' })).toEqual(['green 20', 'green 10']);
     expect(await found({ q: 'r-13' })).toEqual(['green 13']);
+    const id = (await stage.client.notifications({ q: 'r-13' })).items[0]?.id ?? '';
+    expect([await found({ q: id }), await found({ q: id.slice(0, -1) })]).toEqual([['green 13'], []]);
     const page = await stage.client.notifications({ q: 'staging', limit: 2 });
     const [, , older] = (await stage.client.notifications({ q: 'staging' })).items;
     expect([page.items.length, page.lookedBackTo !== undefined]).toEqual([2, true]);

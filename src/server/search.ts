@@ -46,7 +46,8 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
       if (!wants(record)) continue;
       const said = saidIn(record);
       chars += said?.text.length ?? 0;
-      if (said !== undefined && words.in(said.text)) items.push(hitOf(record, said, words));
+      if (said !== undefined && (words.in(lines(said.text, said.also)) || words.are(said.id)))
+        items.push(hitOf(record, said, words));
       if (items.length === limit || looked === MAX_RECORDS || chars > MAX_CHARS) return page(true);
     }
     if (records.length < CHUNK) return page(false);
@@ -81,6 +82,11 @@ export class Words {
     return this.#words.every((word) => lower.includes(word));
   }
 
+  /** An id is found by the whole of it: a part of one says nothing. */
+  are(id: string | null): boolean {
+    return this.#words.length === 1 && this.#words[0] === id?.toLowerCase();
+  }
+
   /** Where the first of them begins. */
   first(text: string): number {
     const lower = text.toLowerCase();
@@ -89,7 +95,7 @@ export class Words {
   }
 }
 
-type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string };
+type SaidHere = { readonly name: string | null; readonly id: string | null; readonly text: string; readonly also?: string };
 
 /** What a person reads of it. A carrier repeats what was queued: that is found where it was queued. */
 function saidIn({ body }: Stored): SaidHere | undefined {
@@ -101,7 +107,7 @@ function saidIn({ body }: Stored): SaidHere | undefined {
     const notification = notificationOf(body);
     const kind = formatKind(notification.kind);
     const { id, message, instruction, data, origin } = notification;
-    return { name: kind, id, text: lines(message, instruction, kind, data, id, origin?.person, origin?.agent) };
+    return { name: kind, id, text: lines(message, instruction, data), also: lines(kind, origin?.person, origin?.agent) };
   }
   if (isType(body, 'notification_closed')) return { name: body.outcome, id: body.ids[0] ?? null, text: body.reason };
   const { question } = body as { readonly question?: unknown };

@@ -1,10 +1,11 @@
 /** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
-import { Fragment, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { TimelineEntry } from '../parts/entry.tsx';
+import { Finding } from '../parts/finding.tsx';
 import { useFocusStays } from '../parts/focus.ts';
 import { Icon, StateDot } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
@@ -16,7 +17,7 @@ import { change, go, to } from '../route.ts';
 import { stateOf, useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow } from '../state/clock.ts';
-import { useTalk } from '../state/conversation.ts';
+import { useTalk, type Talk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { over } from '../state/over.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
@@ -27,9 +28,15 @@ import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
 import { WhyPanel } from './why.tsx';
 
-type Props = { readonly log: string; readonly conversation: string; readonly why: string | null };
+type Props = {
+  readonly log: string;
+  readonly conversation: string;
+  readonly why: string | null;
+  readonly find: string | null;
+  readonly at: number | null;
+};
 
-export function ConversationPage({ log, conversation, why }: Props): ReactElement {
+export function ConversationPage({ log, conversation, why, find, at }: Props): ReactElement {
   const address = `${log}#${conversation}`;
   const talk = useTalk(log, conversation);
   const agents = useAgents();
@@ -58,14 +65,20 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
     if (here.length > sent.current) toNewest();
     sent.current = here.length;
   }, [here.length, toNewest]);
-  useCameFor(page, talk.loading, why, reading);
+  useCameFor(page, talk.loading, at === null ? why : null, reading);
+  const coming = useCameTo(page, talk, { at, why }, entries, reading);
+  const [finding, setFinding] = useState(find !== null);
+  // From elsewhere on the page somebody may come with words.
+  useEffect(() => {
+    if (find !== null) setFinding(true);
+  }, [find]);
 
   const onWhy = (id: string): void => {
-    const opened = to.conversation(log, conversation, why === id ? null : id);
+    const opened = to.conversation(log, conversation, why === id ? null : id, { find });
     if (why === null) go(opened);
     else change(opened);
   };
-  const onClose = (): void => change(to.conversation(log, conversation));
+  const onClose = (): void => change(to.conversation(log, conversation, null, { find, at }));
 
   return (
     <div className={`conversation ${why === null ? '' : 'with-why'}`} ref={page}>
@@ -78,7 +91,22 @@ export function ConversationPage({ log, conversation, why }: Props): ReactElemen
           paused={paused}
           everything={everything}
           setEverything={setEverything}
+          finding={finding}
+          onFind={() => setFinding(true)}
         />
+        {finding && (
+          <Finding
+            {...{ log, conversation, find, at }}
+            onClose={() => {
+              setFinding(false);
+              if (find !== null) change(to.conversation(log, conversation, why));
+              document.querySelector<HTMLElement>('.find-words')?.focus();
+            }}
+          />
+        )}
+        <p className="coming" role="status">
+          {coming && 'reading back to it …'}
+        </p>
         <div
           className="timeline"
           ref={scroll}
@@ -167,6 +195,8 @@ function Head({
   paused,
   everything,
   setEverything,
+  finding,
+  onFind,
 }: {
   readonly agent: AgentSummary | undefined;
   readonly summary: ConversationSummary | undefined;
@@ -175,6 +205,8 @@ function Head({
   readonly paused: boolean;
   readonly everything: boolean;
   readonly setEverything: (all: boolean) => void;
+  readonly finding: boolean;
+  readonly onFind: () => void;
 }): ReactElement {
   const others = agent?.conversations ?? [];
   const names = others.some((each) => each.conversation === conversation)
@@ -223,6 +255,17 @@ function Head({
       </div>
       <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
         <Icon name="search" />
+      </button>
+      <button
+        type="button"
+        className="quiet small find-words"
+        aria-label="Search this conversation"
+        aria-expanded={finding}
+        data-deed="find"
+        onClick={onFind}
+      >
+        <Icon name="find" />
+        <span className="find-words-says">Search</span>
       </button>
       <label className="toggle small">
         <input
@@ -356,16 +399,78 @@ function Wakes({
 /** The notification that somebody came for is brought into view, once; from then on they read where they like. */
 function useCameFor(page: React.RefObject<HTMLElement | null>, loading: boolean, id: string | null, reading: Reading): void {
   const wanted = useRef(id);
-  const { toEntry } = reading;
-  useEffect(() => {
+  const { toEntry, toElement } = reading;
+  useLayoutEffect(() => {
     const { current } = wanted;
     if (loading || current === null) return;
     const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
     // What is not on the page yet is there when this is called next.
     if (found === null && toEntry((entry) => isAbout(entry, current))) return;
     wanted.current = null;
-    found?.scrollIntoView({ block: 'center' });
+    if (found !== null) toElement(found);
   });
+}
+
+/** So many at a time on the way to a place that is far back. */
+const BACK_PAGE = 500;
+
+/**
+ * A place of the log is brought into view whenever it is another one: what lies before it is read first. True while it is.
+ * Its line is marked, opened and focused, as whoever follows a link expects.
+ */
+function useCameTo(
+  page: React.RefObject<HTMLElement | null>,
+  talk: Talk,
+  { at, why }: { readonly at: number | null; readonly why: string | null },
+  entries: readonly Entry[],
+  { toEntry, toElement }: Reading,
+): boolean {
+  const came = useRef<string | null>(null);
+  const wanted = at === null ? null : `${at} ${why ?? ''}`;
+  const missing = at !== null && talk.from !== null && at < talk.from && talk.problem === null;
+  // Before the browser tells of any scrolling: a page that is near an edge would go on from there.
+  useLayoutEffect(() => {
+    if (wanted === null) came.current = null;
+    if (at === null || wanted === came.current || talk.loading) return;
+    if (missing) {
+      if (!talk.loadingEarlier) talk.loadEarlier(BACK_PAGE);
+      return;
+    }
+    const note = why ?? queuedAt(talk.records, at);
+    const entry = entries[placeIn(entries, talk.records, at, note)];
+    const found =
+      (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
+      (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
+      null;
+    // What is not on the page yet is there when this is called next.
+    if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
+    came.current = wanted;
+    if (!(found instanceof HTMLElement)) return;
+    for (const other of page.current?.querySelectorAll('.came-to') ?? []) other.classList.remove('came-to');
+    found.classList.add('came-to');
+    for (const closed of found.querySelectorAll('details')) closed.open = true;
+    found.tabIndex = -1;
+    found.focus({ preventScroll: true });
+    toElement(found);
+  });
+  return missing && !talk.loading;
+}
+
+/** The entry in which a record is read: its own, its call's, the one that tells of it, else the last before it. */
+function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
+  const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));
+  if (about >= 0) return about;
+  const own = entries.findIndex(({ seq }) => seq === at);
+  if (own >= 0) return own;
+  const { id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly id?: unknown };
+  const call = entries.findIndex((entry) => entry.kind === 'tool' && entry.id === id);
+  return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
+}
+
+/** The notification that this record queued: it is read where it rode. */
+function queuedAt(records: readonly Stored[], at: number): string | null {
+  const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
+  return type === 'system_notification_queued' ? (id ?? null) : null;
 }
 
 const isAbout = (entry: Entry, id: string): boolean =>

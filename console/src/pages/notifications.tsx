@@ -1,5 +1,6 @@
-/** What is behind a point of a chart: notifications by kind, level, state and time. */
+/** What is behind a point of a chart: notifications by kind, level, state and time, and those that have some words. */
 import { useEffect, useState, type ReactElement } from 'react';
+import { farSays, Marked } from '../parts/finding.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -22,6 +23,7 @@ const REFRESH_MS = 1_000;
 type Found = {
   readonly items: readonly NotificationView[];
   readonly next: string | null;
+  readonly lookedBackTo?: number | undefined;
   readonly loading: boolean;
   readonly problem: string | null;
 };
@@ -40,9 +42,15 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     let timer: ReturnType<typeof setTimeout> | undefined;
     if (before !== null) setFound((was) => ({ ...was, loading: true }));
     look(JSON.parse(key) as Query, before, end.signal).then(
-      ({ items, next }) => {
+      ({ items, next, lookedBackTo }) => {
         if (end.signal.aborted) return;
-        setFound((was) => ({ items: before === null ? items : [...was.items, ...items], next, loading: false, problem: null }));
+        setFound((was) => ({
+          items: before === null ? items : [...was.items, ...items],
+          next,
+          lookedBackTo,
+          loading: false,
+          problem: null,
+        }));
       },
       (error: unknown) => {
         if (end.signal.aborted) return;
@@ -57,7 +65,9 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
   }, [key, before, round]);
   useEffect(() => generation.watch(() => setRound((n) => n + 1)), []);
   // As long as only the newest are shown they are as the log has them; who has gone further back keeps what they read.
-  const first = before === null;
+  const words = query['q'];
+  // A look through the log is made when somebody asks for it.
+  const first = before === null && words === undefined;
   useEffect(() => {
     if (!first) return undefined;
     const asking = soon(async () => setRound((n) => n + 1), REFRESH_MS);
@@ -81,6 +91,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
           </a>
           Notifications
         </h1>
+        <Search key={words ?? ''} words={words ?? ''} query={query} />
       </header>
       {said.length > 0 && (
         <ul className="chips" aria-label="filters">
@@ -104,7 +115,12 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
       )}
       {found.problem !== null && <Problem text={found.problem} />}
       {found.loading && found.items.length === 0 && <Skeleton rows={5} label="reading notifications" />}
-      {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && (
+      {words !== undefined && (
+        <p className="finding-far" role="status">
+          {farSays({ ...found, more: found.next !== null, lookedBackTo: found.lookedBackTo ?? null })}
+        </p>
+      )}
+      {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && words === undefined && (
         <p className="muted">None of the newest passes these filters; older ones may.</p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
@@ -127,7 +143,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
               <b className="kind words">{n.kind}</b>
               <span className="message words">
                 {n.count > 1 && <b>{`${n.count}× `}</b>}
-                {firstOf(n.message) ?? n.message}
+                <Marked text={firstOf(n.message) ?? n.message} words={words ?? ''} />
               </span>
               <span className="muted words">{n.log}</span>
               <span className="muted">{n.receipt.replaceAll('_', ' ')}</span>
@@ -140,14 +156,44 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
       </ul>
       {found.next !== null && (
         <button type="button" disabled={found.loading} onClick={() => setBefore(found.next)}>
-          {found.loading ? 'reading …' : found.items.length === 0 ? 'Look further back' : 'Show more'}
+          {found.loading ? 'reading …' : words !== undefined || found.items.length === 0 ? 'Look further back' : 'Show more'}
         </button>
       )}
     </div>
   );
 }
 
-type Asked = { readonly items: readonly NotificationView[]; readonly next: string | null };
+/** Of everything that was ever queued, whatever the page shows. */
+function Search({ words, query }: { readonly words: string; readonly query: Query }): ReactElement {
+  const [typed, setTyped] = useState(words);
+  return (
+    <form
+      className="filters"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const { q: _, ...rest } = query;
+        change(to.notifications({ ...rest, q: typed.trim() }));
+      }}
+    >
+      <input
+        type="search"
+        aria-label="Words to find in all notifications"
+        placeholder="Words, then Enter"
+        maxLength={200}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <button type="submit">Search</button>
+    </form>
+  );
+}
+
+type Asked = {
+  readonly items: readonly NotificationView[];
+  readonly next: string | null;
+  readonly lookedBackTo?: number | undefined;
+};
 
 /** The server lists the newest first; those of a time are picked here, until what is older than that begins. */
 async function look(query: Query, start: string | null, signal: AbortSignal): Promise<Asked> {
@@ -166,11 +212,15 @@ async function look(query: Query, start: string | null, signal: AbortSignal): Pr
     ...(source === undefined ? {} : { source }),
     ...(query['project'] === undefined ? {} : { project: query['project'] }),
     ...(query['log'] === undefined ? {} : { log: query['log'] }),
+    ...(query['q'] === undefined ? {} : { q: query['q'] }),
   } as const;
   const by = query['by'] ?? 'queued';
   const items: NotificationView[] = [];
   let next = start;
-  for (let page = 0; page < LOOKED_AT && items.length < PAGE; page++) {
+  let lookedBackTo: number | undefined;
+  // The server looks through thousands for each page of those with some words.
+  const pages = query['q'] === undefined ? LOOKED_AT : 1;
+  for (let page = 0; page < pages && items.length < PAGE; page++) {
     const reply = await client.notifications({ ...asked, ...(next === null ? {} : { before: next }) });
     items.push(
       ...reply.items.filter((n) => {
@@ -182,19 +232,19 @@ async function look(query: Query, start: string | null, signal: AbortSignal): Pr
         return at >= from && at < until;
       }),
     );
-    next = reply.next;
+    ({ next, lookedBackTo } = reply);
     if (next === null) break;
     const oldest = reply.items.at(-1);
     if (by === 'queued' && oldest !== undefined && oldest.at < from) return { items, next: null };
   }
-  return { items, next };
+  return { items, next, lookedBackTo };
 }
 
 function saidOf(query: Query): { name: string; says: string }[] {
   const { from, to: until, by } = query;
   return [
-    ...['project', 'log', 'kind', 'level', 'state', 'receipt'].flatMap((name) =>
-      query[name] === undefined ? [] : [{ name, says: `${name} ${query[name]}` }],
+    ...['project', 'log', 'kind', 'level', 'state', 'receipt', 'q'].flatMap((name) =>
+      query[name] === undefined ? [] : [{ name, says: name === 'q' ? `“${query[name]}”` : `${name} ${query[name]}` }],
     ),
     ...(from !== undefined && until !== undefined
       ? [{ name: 'from', says: `${by ?? 'queued'} ${exact(Number(from))} – ${exact(Number(until))}` }]

@@ -8,6 +8,7 @@ const KEYS = [
   ['Enter', 'open it'],
   ['w', 'why: the story of the chosen or newest notification'],
   ['m', 'write a message'],
+  ['/', 'search: this conversation, or what the page lists'],
   ['p', 'pause or resume'],
   ['s', 'stop (asks once)'],
   ['Esc', 'close, or leave the text field'],

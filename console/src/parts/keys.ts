@@ -48,6 +48,10 @@ function act(key: string, onHelp: () => void): boolean {
       return click(document.querySelector('[data-deed=pause]'));
     case 's':
       return click(document.querySelector('[data-deed=stop]'));
+    case '/':
+      return (
+        focus(document.querySelector<HTMLElement>('main input[type=search]')) || click(document.querySelector('[data-deed=find]'))
+      );
     case '?':
       onHelp();
       return true;

@@ -1,5 +1,6 @@
 /** ⌘K: agents, conversations, notifications and commands, by a few letters of them. */
 import { useEffect, useId, useMemo, useRef, useState, type ReactElement } from 'react';
+import { routeOf } from '../addresses.ts';
 import { go, to } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
@@ -45,7 +46,9 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
     const scored = all.filter((choice) =>
       words.every((word) => `${choice.group} ${choice.says} ${choice.more} ${choice.also ?? ''}`.toLowerCase().includes(word)),
     );
-    return [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
+    const known = [...scored.slice(0, SHOWN), ...named(asked.trim(), agents)];
+    // Whoever writes an address looks for nothing else.
+    return ADDRESS.test(asked.trim()) && known.length > 0 ? known : [...known, ...search(asked.trim())];
   }, [all, asked, agents]);
   const at = Math.max(
     0,
@@ -104,7 +107,7 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
             <span className="muted words">{choice.more}</span>
           </li>
         ))}
-        {choices.length === 0 && (
+        {choices.every(({ group }) => group === 'search') && (
           <li className="muted words">{`Of the agents on the first pages and the newest ${found.length} notifications none has “${asked}”.`}</li>
         )}
       </ul>
@@ -130,6 +133,7 @@ function commands(onHelp: () => void): Choice[] {
   return [
     page('Agents', to.agents(), 'what they do'),
     page('Activity', to.activity(), 'charts'),
+    page('Notifications', to.notifications(), 'all of them, and a search'),
     page('Tasks', to.tasks(), ''),
     page('Settings: notifications', to.settings('notifications'), 'subscribers'),
     page('Settings: account', to.settings('account'), ''),
@@ -143,6 +147,7 @@ function commands(onHelp: () => void): Choice[] {
           deed('Pause or resume', 'p', 'p'),
           deed('Stop', 's, asks once', 's'),
           deed('Why', 'w', 'w'),
+          deed('Search this conversation', '/', '/'),
         ]),
     { id: 'help', group: 'do', says: 'Keys', more: '?', run: onHelp },
     ...(['system', 'light', 'dark'] as const).map((theme) => ({
@@ -171,9 +176,11 @@ const conversations = (agents: readonly AgentSummary[]): Choice[] =>
     }));
   });
 
+const ADDRESS = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u;
+
 /** Whoever writes an address gets there, also to one that is on no page that was read. */
 function named(text: string, agents: readonly AgentSummary[]): Choice[] {
-  const [, log, conversation = 'main'] = /^([^/#\s]+\/[^/#\s]+)(?:#([^/#\s]+))?$/u.exec(text) ?? [];
+  const [, log, conversation = 'main'] = ADDRESS.exec(text) ?? [];
   if (log === undefined || agents.some((agent) => agent.log === log)) return [];
   return [
     {
@@ -183,6 +190,25 @@ function named(text: string, agents: readonly AgentSummary[]): Choice[] {
       more: 'by its address',
       run: () => go(to.conversation(log, conversation)),
     },
+  ];
+}
+
+/** In all of the log, where the newest do not have it. */
+function search(words: string): Choice[] {
+  if (words === '') return [];
+  const here = routeOf(window.location.hash);
+  const choice = (says: string, address: string): Choice => ({
+    id: `search ${says}`,
+    group: 'search',
+    says: `${says} for “${words}”`,
+    more: '',
+    run: () => go(address),
+  });
+  return [
+    ...(here.kind === 'conversation'
+      ? [choice('Search this conversation', to.conversation(here.log, here.conversation, null, { find: words }))]
+      : []),
+    choice('Search all notifications', to.notifications({ q: words })),
   ];
 }
 

@@ -27,6 +27,8 @@ export type Reading = {
   readonly toNewest: () => void;
   /** Brings the entry onto the page that this is true of; false: it is not loaded. */
   readonly toEntry: (is: (entry: Entry) => boolean) => boolean;
+  /** Brings what stands on the page into view, and keeps it there. */
+  readonly toElement: (element: Element) => void;
 };
 
 type Anchor = { readonly entry: string; readonly top: number };
@@ -64,6 +66,21 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
     return true;
   }, []);
 
+  const toElement = useCallback(
+    (wanted: Element): void => {
+      following.current = false;
+      const element = scroll.current;
+      if (element === null) return;
+      // In the timeline alone: the page round it stays where it is.
+      const { top, height } = wanted.getBoundingClientRect();
+      const box = element.getBoundingClientRect();
+      element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
+      // What comes before the browser tells of the scrolling does not put it back.
+      anchors.current = anchorsIn(element);
+    },
+    [scroll],
+  );
+
   useEffect(() => {
     const element = scroll.current;
     if (element === null) return undefined;
@@ -98,7 +115,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
     else if (talk.earlier && entries.length < ENOUGH && byItself.current++ < MAX_BY_ITSELF) talk.loadEarlier();
   }, [talk, entries.length, span.start, scroll, toOlder]);
 
-  return { shown, newer, older: span.start > 0 || talk.earlier, toOlder, toNewest, toEntry };
+  return { shown, newer, older: span.start > 0 || talk.earlier, toOlder, toNewest, toEntry, toElement };
 }
 
 /** The first that are seen, with where they stand. */

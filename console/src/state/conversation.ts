@@ -22,7 +22,10 @@ export type Talk = {
   /** There is history before the first record. */
   readonly earlier: boolean;
   readonly loadingEarlier: boolean;
-  readonly loadEarlier: () => void;
+  /** At most so many records. */
+  readonly loadEarlier: (limit?: number) => void;
+  /** Everything from here on is loaded; null: all of it. */
+  readonly from: number | null;
 };
 
 type State = Pick<Talk, 'loading' | 'problem' | 'unknown' | 'records' | 'known' | 'loadingEarlier'> & {
@@ -144,13 +147,14 @@ export function useTalk(log: string, conversation: string): Talk {
       ...state,
       again: () => setTries((n) => n + 1),
       earlier: state.before !== null,
-      loadEarlier: () => {
+      from: state.before === null ? null : Number(state.before),
+      loadEarlier: (limit = PAGE) => {
         const from = before.current;
         if (from === null) return;
         const mine = reading.current;
         const tell = (change: (now: State) => State): void => setState((now) => (mine === reading.current ? change(now) : now));
         tell((now) => ({ ...now, loadingEarlier: true }));
-        client.records(`${log}#${conversation}`, { before: Number(from), limit: PAGE }).then(
+        client.records(`${log}#${conversation}`, { before: Number(from), limit }).then(
           (page) =>
             tell((now) => {
               const records = merged(page.items, now.records);

@@ -92,7 +92,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
         (state === 'all' || (item.state === 'closed') === (state === 'closed')) &&
         (source === undefined || item.notification.kind.source === source) &&
         (level === undefined || item.notification.level === level) &&
-        (words === undefined || words.in(wordsOf(item))) &&
+        (words === undefined || words.in(wordsOf(item)) || words.are(item.id)) &&
         (scope.conversation === undefined || item.audience === '' || item.audience === scope.conversation) &&
         maySeeItem(who, item);
       const query = { before: before ?? Number.MAX_SAFE_INTEGER, limit, state, wants };
@@ -252,10 +252,10 @@ type ListQuery = {
 };
 
 /** By what a person looks for one. */
-function wordsOf({ id, notification }: Item): string {
+function wordsOf({ notification }: Item): string {
   const { kind, message, instruction = '', data, origin } = notification;
   const more = data === undefined ? '' : JSON.stringify(data);
-  return [message, instruction, formatKind(kind), id, origin?.person, origin?.agent, more].join('\n');
+  return [message, instruction, formatKind(kind), origin?.person, origin?.agent, more].join('\n');
 }
 
 /** Items looked at for one page of a list that is filtered. */

@@ -1,0 +1,67 @@
+/** What a search of the server finds, a part at a time, and how far back it has looked. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { messageOf } from './loaded.ts';
+
+export type FoundPage<T> = {
+  readonly items: readonly T[];
+  readonly next: string | null;
+  readonly lookedBackTo?: number | null | undefined;
+};
+
+export type Found<T> = {
+  readonly items: readonly T[];
+  readonly loading: boolean;
+  readonly problem: string | null;
+  /** There is more of the log to look through. */
+  readonly more: boolean;
+  /** When the oldest was written that was looked at; null: nothing was, or all of it. */
+  readonly lookedBackTo: number | null;
+  readonly further: () => void;
+  readonly again: () => void;
+};
+
+type State<T> = Omit<Found<T>, 'more' | 'further' | 'again'> & { readonly next: string | null };
+
+const NONE = { items: [], loading: false, problem: null, lookedBackTo: null, next: null } as const;
+
+/** `words` null: nothing is looked for. An answer that a newer question has overtaken is dropped. */
+export function useFound<T>(
+  words: string | null,
+  ask: (words: string, before: string | null, signal: AbortSignal) => Promise<FoundPage<T>>,
+): Found<T> {
+  const [state, setState] = useState<State<T>>(NONE);
+  const asking = useRef(ask);
+  asking.current = ask;
+  const running = useRef<AbortController | null>(null);
+  const look = useCallback((of: string, before: string | null, had: readonly T[]): void => {
+    running.current?.abort();
+    const end = new AbortController();
+    running.current = end;
+    setState((was) => ({ ...(before === null ? NONE : was), items: had, loading: true, problem: null }));
+    asking.current(of, before, end.signal).then(
+      ({ items, next, lookedBackTo = null }) => {
+        if (!end.signal.aborted) setState({ items: [...had, ...items], next, lookedBackTo, loading: false, problem: null });
+      },
+      (error: unknown) => {
+        if (!end.signal.aborted) setState((was) => ({ ...was, loading: false, problem: messageOf(error) }));
+      },
+    );
+  }, []);
+  useEffect(() => {
+    if (words === null) setState(NONE);
+    else look(words, null, []);
+    return () => running.current?.abort();
+  }, [words, look]);
+  return {
+    ...state,
+    more: state.next !== null,
+    further: () => {
+      if (words !== null && state.next !== null && !state.loading) look(words, state.next, state.items);
+    },
+    again: () => {
+      if (words === null) return;
+      if (state.problem === null) look(words, null, []);
+      else look(words, state.next, state.items);
+    },
+  };
+}

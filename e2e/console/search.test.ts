@@ -1,0 +1,179 @@
+/** Words are found in the whole log, not in what a page has loaded, and each lead to their place. */
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { conversationId } from '../../src/core/address.ts';
+import { verifies } from '../verifies.ts';
+import { conversation, rode } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { Stage } from './stage.ts';
+
+const SHOTS = process.env['CONSOLE_SHOTS'];
+/** More records than are looked at for one answer. */
+const TURNS = 1_400;
+const MAIN = conversationId('main');
+
+let browser: Browser;
+let stage: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  stage = await Stage.open(browser);
+  const { ear } = stage;
+  const main = ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start', 'tool_result'] });
+  await main.seen();
+  await ear.queue('shop/coder#main', { id: 'old', kind: 'ci.failed', level: 'error', message: 'The lighthouse job failed.' });
+  const offer = await main.offer({ at: 'tool_result', on: 'read' });
+  await offer?.confirm();
+  for (let turn = 0; turn < TURNS; turn += 50)
+    await ear.store.append(
+      main.log,
+      Array.from({ length: 50 }, (_, n) => turn + n).flatMap((n) => [
+        { type: 'chat_request', id: `q${n}`, conversation: MAIN, content: `Question ${n}`, source: 'user' },
+        { type: 'tool_call_request', id: `c${n}`, conversation: MAIN, name: 'read', arguments: { path: `${n}.ts` } },
+        {
+          type: 'tool_call_response',
+          id: `c${n}`,
+          conversation: MAIN,
+          content: n === 20 ? 'score of the Lighthouse: 98' : 'x',
+          is_error: false,
+        },
+        {
+          type: 'chat_response',
+          id: `a${n}`,
+          conversation: MAIN,
+          message: n === 1_300 ? 'The lighthouse is green.' : `Answer ${n}`,
+        },
+      ]),
+    );
+  for (let n = 0; n < 80; n++) await ear.queue(`shop/agent-${n % 4}`, { kind: 'ci.finished', message: `Build no-${n}-x is green` });
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+const panel = (page: Page): Locator => page.getByRole('region', { name: 'Search this conversation' });
+const hits = (page: Page): Promise<string[]> => panel(page).locator('.hits a > span:last-child').allInnerTexts();
+const inView = (of: Locator): Promise<boolean> =>
+  of.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    const box = element.closest('.timeline')?.getBoundingClientRect();
+    return box !== undefined && top < box.bottom && bottom > box.top;
+  });
+
+verifies('console:search', 'a word of long ago is found in the log, part by part, and its link leads to its line', async () => {
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await page.getByText(`Answer ${TURNS - 1}`).waitFor();
+  expect(await page.getByText(/lighthouse/iu).count()).toBe(0);
+  await page.keyboard.press('/');
+  await page.keyboard.type('LIGHTHOUSE');
+  await page.keyboard.press('Enter');
+  await panel(page)
+    .getByText(/^1 found, looked back to \d/u)
+    .waitFor();
+  expect(await hits(page)).toEqual(['The lighthouse is green.']);
+  expect(await panel(page).locator('mark').allInnerTexts()).toEqual(['lighthouse']);
+  await panel(page).getByRole('button', { name: 'Look further back' }).click();
+  await panel(page).getByText('3 found in all of it').waitFor();
+  expect((await hits(page)).slice(0, 2)).toEqual(['The lighthouse is green.', 'score of the Lighthouse: 98']);
+
+  await panel(page)
+    .getByRole('link', { name: /score of the Lighthouse/u })
+    .click();
+  const line = page.locator('.timeline .came-to');
+  await line.getByText('score of the Lighthouse: 98').waitFor();
+  expect(await line.locator('.args').innerText()).toBe('20.ts');
+  await expect.poll(() => inView(line)).toBe(true);
+  expect(await line.evaluate((element) => element.matches(':focus'))).toBe(true);
+  await panel(page).locator('a[aria-current=true]').getByText('score of the Lighthouse').waitFor();
+
+  // Where it stands in the address, so that a reload and a friend find it.
+  await page.reload();
+  await line.getByText('score of the Lighthouse: 98').waitFor();
+  await expect.poll(() => inView(line)).toBe(true);
+
+  await panel(page).getByRole('button', { name: 'Close the search' }).click();
+  await panel(page).waitFor({ state: 'detached' });
+  expect(page.url()).toBe(conversation(stage, 'shop/coder'));
+  await page.locator('.find-words:focus').waitFor();
+});
+
+verifies('console:search', 'a notification is found by its words, and its link opens its story where it rode', async () => {
+  const page = await stage.page();
+  await page.goto(`${conversation(stage, 'shop/coder')}?find=${encodeURIComponent('job lighthouse')}`);
+  await panel(page)
+    .getByText(/^Nothing found, looked back to \d/u)
+    .waitFor();
+  await panel(page).getByRole('button', { name: 'Look further back' }).click();
+  await panel(page).getByText('1 found in all of it').waitFor();
+  await panel(page)
+    .getByRole('link', { name: /The lighthouse job failed/u })
+    .click();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  const ride = rode(page, 'ci.failed');
+  await ride.waitFor();
+  await expect.poll(() => inView(ride)).toBe(true);
+  // What nobody said is nowhere, and that is said.
+  const words = panel(page).getByRole('searchbox');
+  await words.fill('no-such-word');
+  await words.press('Enter');
+  const further = panel(page).getByRole('button', { name: 'Look further back' });
+  await further.click();
+  await panel(page).getByText('Nothing found in all of it').waitFor();
+  expect([await hits(page), await further.count()]).toEqual([[], 0]);
+});
+
+verifies('console:search', 'the list of notifications is searched in all of the log; ⌘K leads there', async () => {
+  const page = await stage.page();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('lighthouse job');
+  await page.getByRole('option', { name: /Search all notifications for “lighthouse job”/u }).click();
+  const main = page.getByRole('main');
+  await main.getByText('1 found in all of it').waitFor();
+  const row = main.locator('a.row');
+  expect(await row.locator('mark').allInnerTexts()).toEqual(['lighthouse', 'job']);
+  const box = main.getByRole('searchbox');
+  expect(await box.inputValue()).toBe('lighthouse job');
+  await page.reload();
+  await main.getByText('1 found in all of it').waitFor();
+  await row.click();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  await page.goBack();
+  await box.fill('build no-3');
+  await box.press('Enter');
+  await main.getByText('11 found in all of it').waitFor();
+  await main.getByRole('button', { name: 'Clear “build no-3”' }).click();
+  await main.getByRole('button', { name: 'Show more' }).waitFor();
+  expect(page.url()).toBe(`${stage.url}/#/notifications`);
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  for (const width of [1280, 390])
+    verifies('console:accessible', `a search and what it found, ${colorScheme}, ${width} wide`, async () => {
+      const page = await stage.page({ colorScheme, viewport: { width, height: 800 } });
+      const check = async (name: string): Promise<void> => {
+        if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `search-${name}-${width}-${colorScheme}.png`) });
+        expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+        await page.evaluate(axe.source);
+        expect(
+          await page.evaluate(`axe.run(document).then(({ violations }) =>
+            violations.filter(({ impact }) => impact !== 'minor').map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`),
+        ).toEqual([]);
+      };
+      await page.goto(conversation(stage, 'shop/coder'));
+      await page.getByRole('button', { name: 'Search this conversation' }).click();
+      await panel(page).getByRole('searchbox').fill('lighthouse');
+      await panel(page).getByRole('searchbox').press('Enter');
+      await panel(page).getByRole('button', { name: 'Look further back' }).click();
+      await panel(page).getByText('3 found in all of it').waitFor();
+      await panel(page)
+        .getByRole('link', { name: /score of the Lighthouse/u })
+        .click();
+      await page.locator('.timeline .came-to').getByText('score of the Lighthouse').waitFor();
+      await check('conversation');
+      await page.goto(`${stage.url}/#/notifications?q=green`);
+      await page.getByText('50 found').waitFor();
+      await check('notifications');
+    });

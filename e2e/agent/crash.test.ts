@@ -13,6 +13,9 @@ import { randomKill, runKilled, seeded, type Kill } from './crash/run.ts';
 
 const POINTS: readonly FaultPoint[] = [...AGENT_FAULT_POINTS, 'append.record_written', 'append.committed'];
 
+/** After so many requests of each life: the talk of twelve is not over before the last of them. */
+const LIVES = [1, 2, 1, 2, 1, 1];
+
 describe('killed at a named point and at six random ones', () => {
   proves('agent:kill-9');
   it.each(APIS.map((api, i) => [api, POINTS[i] as FaultPoint] as const))(
@@ -20,10 +23,10 @@ describe('killed at a named point and at six random ones', () => {
     async (api, point) => {
       const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
       const chance = seeded(seed);
-      const kills: Kill[] = [{ kind: 'point', point, times: 3 }, ...Array.from({ length: 6 }, () => randomKill(chance))];
+      const kills: Kill[] = [{ kind: 'point', point, times: 3 }, ...LIVES.map((times) => randomKill(chance, times))];
       const { problems, killed, queued } = await runKilled(api, kills);
       expect(problems, `CRASH_SEED=${seed}`).toEqual([]);
-      expect(killed).toBeGreaterThanOrEqual(6);
+      expect(killed).toBe(kills.length);
       expect(queued).toBeGreaterThan(20);
     },
     120_000,

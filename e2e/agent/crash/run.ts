@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultPoint } from '../../../src/core/faults.ts';
 import type { LogKey } from '../../../src/core/address.ts';
 import { openSqliteStore } from '../../../src/stores/index.ts';
-import { startModel, type Request } from '../../model/server.ts';
+import { startModel, type Model, type Request } from '../../model/server.ts';
 import { COMPILED } from '../../compiled.ts';
 import type { Api } from '../apis.ts';
 import { elsewhere } from '../elsewhere.ts';
@@ -33,17 +33,23 @@ const MAX_QUEUED = 60;
 export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-crash-'));
   const db = join(folder, 'e.db');
-  // Of the life that runs.
-  let asked = 0;
-  let onRequest = (): void => {};
-  await using model = await startModel((request: Request) => {
-    asked++;
-    onRequest();
-    return storyStep(request);
-  });
-  await using other = await elsewhere(db);
   const queued: string[] = [];
   const stop = new AbortController();
+  // Of the life that runs: its requests, and what is done at each before it is answered.
+  let asked = 0;
+  let onRequest = async (_nth: number): Promise<void> => {};
+  await using model: Model = await startModel((request: Request) => {
+    const [nth, came] = [++asked, model.requests.length];
+    return {
+      ...storyStep(request),
+      before: async () => {
+        // Neither runs ahead of the other, whichever of the processes is slow.
+        while (queued.length < Math.min(2 * came, MAX_QUEUED) && !stop.signal.aborted) await sleep(2);
+        await onRequest(nth);
+      },
+    };
+  });
+  await using other = await elsewhere(db);
   const producing = (async () => {
     const levels = ['info', 'info', 'warning', 'error', 'info', 'warning', 'critical'] as const;
     for (let n = 0; n < MAX_QUEUED && !stop.signal.aborted; n++) {
@@ -70,11 +76,15 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
-    onRequest = () => {
-      if (kill?.kind === 'request' && asked === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
+    const closed = once(child, 'close') as Promise<[number | null, string | null]>;
+    onRequest = async (nth) => {
+      if (kill?.kind !== 'request') return;
+      if (nth === kill.times) void sleep(kill.afterMs).then(() => child.kill('SIGKILL'));
+      // However late the kill comes, the talk is not over before.
+      if (nth > kill.times) await closed;
     };
-    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-    onRequest = () => {};
+    const [code, signal] = await closed;
+    onRequest = async () => {};
     if (signal === 'SIGKILL') return false;
     if (code === 0 && output.includes('done')) return true;
     throw new Error(`the agent ended with ${code ?? signal}: ${output}`);
@@ -111,9 +121,9 @@ export async function runKilled(api: Api, kills: readonly Kill[]): Promise<Ran> 
 }
 
 /** A kill somewhere in the loop: while the model answers, tools run, results are written. */
-export const randomKill = (chance: () => number): Kill => ({
+export const randomKill = (chance: () => number, times = 1 + Math.floor(chance() * 2)): Kill => ({
   kind: 'request',
-  times: 1 + Math.floor(chance() * 2),
+  times,
   afterMs: chance() * 25,
 });
 

@@ -1,5 +1,6 @@
 /** What stands on the page of a conversation, as a person would tell it. */
 import type { Locator, Page } from 'playwright-core';
+import { routeOf } from '../../console/src/addresses.ts';
 
 /** Each notification in its order: `staged ci.failed`, `rode ci.failed`. */
 export const notesOn = (page: Page): Promise<string[]> =>
@@ -16,3 +17,20 @@ export const rode = (page: Page, kind: string): Locator => page.locator('article
 
 export const conversation = (stage: { readonly url: string }, log: string, name = 'main'): string =>
   `${stage.url}/#/agents/${log.split('/').map(encodeURIComponent).join('/')}/${encodeURIComponent(name)}`;
+
+/** Goes to a place of the console, and waits until that place stands there, with what it reads at first. */
+export async function visit(page: Page, url: string): Promise<void> {
+  const route = routeOf(new URL(url).hash);
+  await page.goto(url);
+  await page
+    .locator(
+      route.kind === 'conversation'
+        ? `section[aria-label=${JSON.stringify(`Conversation ${route.log}#${route.conversation}`)}]`
+        : route.kind === 'settings'
+          ? `#tab-${route.tab}[aria-selected=true]`
+          : `.page-${route.kind}`,
+    )
+    .waitFor({ state: 'attached' });
+  // From its first moment on a page says that it reads.
+  await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });
+}

@@ -1,6 +1,13 @@
 /** A real browser that asks nobody but the server of the test. */
 import { chromium, type Browser } from 'playwright-core';
+import { vi } from 'vitest';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
+
+// Each of these tests has a browser, a server and agents for itself, beside others on the same machine: how long that takes
+// says nothing of any of them.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+/** For one thing to come. */
+export const PATIENCE_MS = 60_000;
 
 const FLAGS = [
   '--no-sandbox',
@@ -24,5 +31,5 @@ const FLAGS = [
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error(`there is no browser: ${WAY_OUT}`);
-  return chromium.launch({ executablePath, args: FLAGS });
+  return chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
 }

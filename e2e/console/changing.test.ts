@@ -1,12 +1,12 @@
 /** A person changes settings while agents work: in the page, in their own file, and an agent's next carrier obeys. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { configWriter } from '../../src/config/index.ts';
 import { verifies } from '../verifies.ts';
 import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 let browser: Browser;
@@ -207,11 +207,7 @@ for (const width of [1280, 390])
     await items.press('Enter');
     await row(page, 'budget.max_items').getByText('write a whole number').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-    await page.evaluate(axe.source);
-    expect(
-      await page.evaluate(`axe.run(document).then(({ violations }) =>
-        violations.filter(({ impact }) => impact !== 'minor').map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`),
-    ).toEqual([]);
+    expect(await faults(page, ['moderate', 'serious', 'critical'])).toEqual([]);
   });
 
 const focused = (of: Locator): Promise<boolean> => of.evaluate((element) => element.matches(':focus'));

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
-import { conversation } from './articles.ts';
+import { conversation, visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
 import { Stage } from './stage.ts';
 
@@ -86,9 +86,7 @@ verifies(
       `#/agents/${encodeURIComponent(BAD)}/x/y`,
     ];
     for (const hash of hashes) {
-      await page.goto(`${stage.url}/${hash}`);
-      await page.getByRole('main').waitFor();
-      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      await visit(page, `${stage.url}/${hash}`);
       expect(await strangers(page), hash).toEqual([]);
     }
     // It was there, as text.
@@ -98,8 +96,8 @@ verifies(
     await page.evaluate(`document.querySelectorAll('details').forEach((details) => (details.open = true))`);
     expect((await page.locator('.timeline').innerText()).split('onerror="window.pwned=1').length).toBeGreaterThan(6);
     expect(await strangers(page)).toEqual([]);
-    const all = page.getByRole('checkbox', { name: 'All records' });
-    await all.check();
+    await page.getByRole('checkbox', { name: 'All records' }).check();
+    await page.locator('details.raw').first().waitFor();
     await page.evaluate(`document.querySelectorAll('details').forEach((details) => (details.open = true))`);
     expect(await strangers(page)).toEqual([]);
     await page.keyboard.press('Control+k');
@@ -120,10 +118,10 @@ verifies('console:text', 'a megabyte in one message, and a thousand that wait: t
   await page.locator('article[data-state=staged]', { hasText: 'number 299' }).waitFor();
   await page.getByText('waiting to ride · 301').waitFor();
   expect(await page.locator('article[data-state=staged]').count()).toBe(25);
-  const began = performance.now();
+  // What a browser has to lay out is a small part of it.
+  expect((await page.getByRole('log', { name: 'timeline' }).innerText()).length).toBeLessThan(100_000);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('switch', { name: 'File changes' }).waitFor();
-  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: string[] } {

@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
+import { visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
 import { morning } from './morning.ts';
 import { Stage } from './stage.ts';
@@ -136,9 +137,7 @@ verifies('console:keys', 'the palette does what its keys do, and offers it where
 verifies('console:keys', 'every element that Tab reaches shows that it has the focus', async () => {
   const page = await stage.page();
   for (const hash of ['#/agents', '#/agents/shop/coder/main', '#/activity', '#/settings/notifications', '#/settings/advanced']) {
-    await page.goto(`${stage.url}/${hash}`);
-    await page.getByRole('main').waitFor();
-    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    await visit(page, `${stage.url}/${hash}`);
     const unseen: unknown[] = [];
     for (let i = 0; i < 40; i++) {
       await page.keyboard.press('Tab');

@@ -1,11 +1,11 @@
 /** A conversation of a long night, and a thousand that wait: all of it can be read, and the page never holds more than a part. */
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { conversationId } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { conversation, staged } from './articles.ts';
 import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const TURNS = 800;
@@ -44,12 +44,9 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** axe has nothing serious to say of a part of it, either. */
-const faults = async (page: Page): Promise<unknown> => {
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
-};
+/** What was scrolled is known to the page. */
+const framesOf = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
 const elements = (page: Page): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
 
@@ -84,13 +81,14 @@ verifies('console:long', 'scrolled up it goes back to the first word, and what i
   await timeline.hover();
   const question = page.getByText('Question 0', { exact: true });
   let most = 0;
-  for (let turn = 0; turn < 600 && (await question.count()) === 0; turn++) {
+  while ((await question.count()) === 0) {
     await page.mouse.wheel(0, -4_000);
     most = Math.max(most, await elements(page));
   }
   await question.waitFor();
   expect(most).toBeLessThan(MOST_ELEMENTS);
   await timeline.evaluate((element) => element.scrollTo(0, 100));
+  await framesOf(page);
   const stands = (await question.boundingBox())?.y;
   await stage.ear.queue('shop/coder#main', { kind: 'ci.new', message: 'Just now' });
   const newest = page.getByRole('button', { name: new RegExp(`newer, ${OPEN + 1} waiting: to the newest`, 'u') });
@@ -143,7 +141,7 @@ verifies('console:long', 'what another conversation took, and what was delivered
   await page.getByText('Nothing is open.').waitFor();
   await page.getByRole('log', { name: 'timeline' }).hover();
   const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
-  for (let turn = 0; turn < 400 && (await early.count()) === 0; turn++) await page.mouse.wheel(0, -4_000);
+  while ((await early.count()) === 0) await page.mouse.wheel(0, -4_000);
   await early.waitFor();
   await page.getByRole('button', { name: 'Show what came before' }).waitFor({ state: 'detached' });
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));

@@ -2,11 +2,12 @@
  * Every page, light and dark, at a desk and on a phone. With CONSOLE_SHOTS=<folder> each is drawn into it, for people.
  */
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
+import { visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
 import { morning } from './morning.ts';
 import { Stage } from './stage.ts';
 
@@ -14,13 +15,13 @@ const SHOTS = process.env['CONSOLE_SHOTS'];
 
 const PAGES: Readonly<Record<string, string>> = {
   agents: '#/agents',
-  'agents none found': '#/agents?find=nobody',
   conversation: '#/agents/shop/coder/main',
   'conversation at a host': '#/agents/shop/claude-code/a41f',
   'conversation of nobody': '#/agents/shop/nobody/main',
   activity: '#/activity',
   notifications: '#/notifications?project=shop',
   tasks: '#/tasks?over=yes',
+  'agents none found': '#/agents?find=nobody',
   account: '#/settings/account',
   models: '#/settings/models',
   subscribers: '#/settings/notifications',
@@ -53,19 +54,18 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
         });
         page.on('pageerror', (error) => errors.push(error.message));
         for (const [name, hash] of Object.entries(PAGES)) {
-          await page.goto(`${stage.url}/${hash}`);
-          await ready(page);
+          await visit(page, `${stage.url}/${hash}`);
           await check(page, `${name}-${width}-${colorScheme}`);
           if (name !== 'conversation') continue;
           await page.getByRole('button', { name: 'Why tool.call.failure' }).first().click();
           await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
           await check(page, `why-${width}-${colorScheme}`);
           // Three levels: on a phone why has the screen for itself, and leads back.
-          expect(await page.locator('.timeline').isVisible()).toBe(width > 760);
+          await page.locator('.timeline').waitFor({ state: width > 760 ? 'visible' : 'hidden' });
           await page.getByRole('button', { name: width > 760 ? 'Close why' : 'Back to the conversation' }).click();
-          expect(await page.locator('.timeline').isVisible()).toBe(true);
+          await page.locator('.timeline').waitFor();
         }
-        await page.goto(`${stage.url}/#/tasks`);
+        await visit(page, `${stage.url}/#/tasks`);
         await page.getByRole('textbox', { name: 'Title' }).fill('Another');
         await page.getByRole('button', { name: 'Edit t1' }).click();
         await page.getByRole('button', { name: 'Save' }).waitFor();
@@ -106,7 +106,7 @@ verifies(
     await other.getByText('only paused, named “nobody” hides all 5.').waitFor();
     await other.getByRole('button', { name: 'Clear the filter' }).click();
     await other.locator('a[data-log="shop/coder"]').waitFor();
-    expect(await other.getByText('earpiece gateway --print claude').isVisible()).toBe(false);
+    await other.getByText('earpiece gateway --print claude').waitFor({ state: 'hidden' });
     await other.getByText('Connect another agent').click();
     await other.getByText('earpiece gateway --print claude').waitFor();
     await other.goto(`${stage.url}/#/settings/notifications?find=zzz`);
@@ -119,20 +119,11 @@ verifies(
   },
 );
 
-async function ready(page: Page): Promise<void> {
-  await page.getByRole('main').waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-}
-
 async function check(page: Page, name: string): Promise<void> {
   if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name.replaceAll(' ', '_')}.png`) });
   expect(
     await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
     `${name} fits`,
   ).toBe(true);
-  await page.evaluate(axe.source);
-  const faults = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' — ' + failureSummary.slice(0, 200)).join(' | ')))`);
-  expect(faults, name).toEqual([]);
+  expect(await faults(page), name).toEqual([]);
 }

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Tasks } from '../../src/tasks/index.ts';
 import { verifies } from '../verifies.ts';
+import { visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
 import { morning } from './morning.ts';
 import { Stage } from './stage.ts';
@@ -24,9 +25,9 @@ verifies('console:phone', 'the palette opens by a tap, from a page and from a co
   await options.filter({ hasText: 'shop/coder#main' }).tap();
   await page.locator('article[data-state=staged]', { hasText: 'deploy.blocked' }).waitFor();
   // What Stop does here is said beforehand, also where its button has no room for it.
-  expect(await page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content")).toBe(
-    '"Stop aborts the stream"',
-  );
+  await expect
+    .poll(() => page.evaluate("getComputedStyle(document.querySelector('.result'), '::after').content"))
+    .toBe('"Stop aborts the stream"');
   await page.getByRole('button', { name: /^Find or do/u }).tap();
   await options.filter({ hasText: 'Tasks' }).first().tap();
   await page.getByRole('heading', { name: 'Tasks' }).waitFor();
@@ -84,9 +85,7 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
   const page = await stage.page(PHONE);
   const slug = to.replace('#', '/');
   for (const hash of ['#/agents', '#/activity', '#/notifications', '#/tasks', `#/agents/${slug}`]) {
-    await page.goto(`${stage.url}/${hash}`);
-    await page.getByRole('main').waitFor();
-    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    await visit(page, `${stage.url}/${hash}`);
     expect(await outside(page), hash).toEqual([]);
   }
   // A name has a share of the page, and not the page.

@@ -79,6 +79,7 @@ verifies('console:resumes', 'what could not be read when it was asked for is rea
   for (const [hash, text] of [
     ['#/agents/shop/coder/main', 'CI failed'],
     ['#/tasks', 'shop has nothing to do'],
+    ['#/notifications', 'CI failed'],
     ['#/activity', 'Waiting, by level'],
   ] as const) {
     await page.goto(`${stage.url}/#/settings/account`);
@@ -127,7 +128,7 @@ verifies('console:agents', 'who is there and what they do, as it changes, withou
   await held.called;
   const row = page.locator('a[data-log="shop/coder"]');
   await row.getByText('calling run').waitFor();
-  expect(await row.innerText()).toContain('exactly once · can abort');
+  await row.getByText('exactly once · can abort').waitFor();
   await stage.ear.queue('shop/coder', { level: 'error', message: 'one' });
   await stage.ear.queue('shop/coder', { level: 'error', message: 'two' });
   await stage.ear.queue('shop/coder', { message: 'three', deliver: { afterTurns: 5 } });

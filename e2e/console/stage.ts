@@ -1,13 +1,16 @@
 /** The console as people have it: the server with its built files, a log, agents beside it, and a browser that is logged in. */
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { createAgent, type Agent, type AgentOptions } from '../../src/agent/agent.ts';
 import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
+import type { Clock } from '../../src/core/ports.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';
 import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
+import { PATIENCE_MS } from './browser.ts';
 
 const CONSOLE = join(import.meta.dirname, '../../dist/console');
 
@@ -56,7 +59,7 @@ export class Stage implements AsyncDisposable {
     return this.#served;
   }
 
-  #port = 0;
+  #port: number | undefined;
 
   /** On the port that it had before. */
   async serve(): Promise<void> {
@@ -74,7 +77,7 @@ export class Stage implements AsyncDisposable {
       consoleFolder: CONSOLE,
       streams: { heartbeatMs: 1_000 },
     });
-    const { port, url } = await server.listen({ port: this.#port });
+    const { port, url } = this.#port === undefined ? await listenApart(server) : await server.listen({ port: this.#port });
     this.#port = port;
     this.#served = { ear, server, url };
   }
@@ -89,7 +92,7 @@ export class Stage implements AsyncDisposable {
   /** A browser window that is logged in by the address that `earpiece serve` prints. */
   async page(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(PATIENCE_MS);
     this.#contexts.push(context);
     const page = await context.newPage();
     await page.goto(await this.server.loginUrl());
@@ -118,9 +121,27 @@ export class Stage implements AsyncDisposable {
   }
 }
 
+/**
+ * On a port that no machine gives away by itself: those would be taken by some connection of another test while the server
+ * is down.
+ */
+async function listenApart(server: Server): Promise<{ readonly port: number; readonly url: string }> {
+  for (;;) {
+    try {
+      return await server.listen({ port: randomInt(12_000, 32_000) });
+    } catch (error) {
+      if (!(error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE')) throw error;
+    }
+  }
+}
+
+/** It is a quarter past ten: nothing falls on two days, or into two bars of a chart, because of when it is run. */
+const MORNING: Clock = ((ahead) => ({ now: () => Date.now() + ahead }))(new Date().setHours(10, 15, 0, 0) - Date.now());
+
 /** Nothing of the machine's user comes in. */
-const places = (folder: string): { cwd: string; env: Record<string, string>; db: string } => ({
+const places = (folder: string): { cwd: string; env: Record<string, string>; db: string; clock: Clock } => ({
   cwd: folder,
   env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: join(folder, 'state') },
   db: join(folder, 'e.db'),
+  clock: MORNING,
 });

@@ -52,12 +52,13 @@ verifies(
     const there = rode(page, 'process.failed');
     await there.waitFor();
     await turn;
-    expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ s after queue/u);
+    expect(await there.innerText()).toMatch(/rode on\s*read_cart\s*· [\d.]+ m?s after queue/u);
     // It is the same one, and it came from below.
     expect(await there.getAttribute('data-moved')).toBe('staged');
     expect(await waiting.count()).toBe(0);
     expect(await notesOn(page)).toEqual(['rode process.failed']);
     // Behind its carrier, before what the agent made of it.
+    await page.getByText('I see: the build is red.').waitFor();
     const order = await page.locator('.timeline').innerText();
     expect(order.indexOf('read_cart')).toBeLessThan(order.indexOf('process.failed'));
     expect(order.indexOf('process.failed')).toBeLessThan(order.indexOf('I see: the build is red.'));
@@ -75,8 +76,8 @@ verifies(
     expect(sent).toContain(JSON.stringify(shown).slice(1, -1));
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await why.getByRole('button', { name: 'copy what the model read' }).click();
-    await why.getByText('copied').waitFor();
+    // It says so for two seconds: somebody looks out for it before.
+    await Promise.all([why.getByText('copied').waitFor(), why.getByRole('button', { name: 'copy what the model read' }).click()]);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   },
 );

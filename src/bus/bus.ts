@@ -11,6 +11,7 @@ import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
 import { InLog } from './in-log.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
+import { restKeyOf } from './shape.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
 import { Turns } from './turns.ts';
 
@@ -251,8 +252,11 @@ export class Bus implements Emitter, AsyncDisposable {
         withdraw: (key, reason) => inLog.withdraw(key, reason),
         open: () => inLog.open(),
         lately: (since) => inLog.lately(since),
-        // What one conversation has read is not told to it again.
-        recounts: address.kind !== 'project',
+        counted: async () => (subscriber.withdraw === undefined ? new Map() : inLog.counted(restKeyOf(subscriber))),
+        recount: (over) => inLog.recount(restKeyOf(subscriber), over),
+        wake: ({ dueAt }) => {
+          if (dueAt < this.#timerAt) this.#wakeAt(dueAt, this.#now().tick);
+        },
         redacted: (event) => {
           const { redact } = this.#inbox.policies.policy(address.project);
           if (redact.length === 0) return event;

@@ -8,8 +8,8 @@ import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
-import { levelFor, restKeyOf, shape, shapeRest, type Shaped } from './shape.ts';
-import { Storm, Tally, type Detail } from './storm.ts';
+import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
+import { shortName, Storm, type Counted, type Detail, type Tally } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
 import { detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
 import type { Turns, Writer } from './turns.ts';
@@ -25,8 +25,12 @@ export type ChannelDeps = {
   readonly lately: (since: number) => Promise<readonly Logged[]>;
   /** The event as the log has it. */
   readonly redacted: (event: Event) => Event;
-  /** Whether what was counted and is over is taken off the count. */
-  readonly recounts: boolean;
+  /** What the open notifications count that stand for the rest of storms, whichever process wrote them. */
+  readonly counted: () => Promise<Counted>;
+  /** They count it no more. */
+  readonly recount: (over: Counted) => Promise<void>;
+  /** `dueAt` is earlier than it was. */
+  readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
 };
@@ -39,8 +43,8 @@ type Waiting = { readonly details: Map<string, Detail>; last: number; readonly d
 /** `leadTick`: when the fold of now began. `told`: what this process told of late. */
 type Key = { leadTick: number; readonly told: Told; waiting: Waiting | undefined };
 
-/** So much of what a notification counts is over. `done`: it counts no more of it. */
-type Over = { count: number; readonly done: PromiseWithResolvers<void> };
+/** What of all that is counted is over. `done`: it is not counted any more. */
+type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
 
 /** `at`: the store's time, epoch ms. `tick`: ms that only run forward, for the fold. */
 export type Moment = { readonly at: number; readonly tick: number };
@@ -62,12 +66,10 @@ export class Channel implements Writer {
   /** How many different things may still be queued before it is looked how many are open. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
-  /** What the notification counts that stands for the rest of storms, while it is open. */
-  readonly #counted = new Tally();
-  /** So much of it is over, and still counted. */
+  /** What is counted of storms, as the log had it at that tick. */
+  #counted: { readonly tick: number; readonly counted: Counted } | undefined;
+  /** What of it is over, and still counted. */
   #over: Over | undefined;
-  /** The event whose words it has; how often it was counted anew. */
-  #rest: { readonly event: Event; version: number } | undefined;
   /** What others have told of late, as of `#lookTick`: the next look is not before. */
   #lately = new Map<string, Told>();
   #lookTick = Number.NEGATIVE_INFINITY;
@@ -134,23 +136,32 @@ export class Channel implements Writer {
     this.#deps.turns.letOthersGo(this, key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
-    if (this.#rest !== undefined || this.#writing > 0) this.dueAt = Math.min(this.dueAt, now.tick + this.#deps.foldMs);
     const written = this.#write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
       // What was told of it before is over: the same again is news.
       this.#lately.delete(key);
       this.#keys.get(key)?.told.clear();
-      const count = this.#counted.take(key);
-      if (count > 0 && this.#deps.recounts) {
-        this.#over ??= { count: 0, done: Promise.withResolvers<void>() };
-        this.#over.count += count;
-      }
-      return { ids, counted: count > 0 ? this.#over?.done.promise : undefined };
+      return { ids, counted: await this.#isOver(shortName(key)) };
     });
     return written.then(async ({ ids, counted }) => {
-      await counted;
+      await counted?.done;
       return { subscriber: id, kind: 'withdrew', ids };
     });
+  }
+
+  /** Where it is counted: it is taken off soon, together with others. */
+  async #isOver(name: string): Promise<{ readonly done: Promise<void> } | undefined> {
+    const { tick } = this.#deps.now();
+    if (this.#counted === undefined || tick - this.#counted.tick > this.#deps.foldMs)
+      this.#counted = { tick, counted: await this.#deps.counted() };
+    const count = this.#counted.counted.get(name);
+    if (count === undefined) return undefined;
+    const over = (this.#over ??= { counted: new Map<string, number>(), done: Promise.withResolvers<void>() });
+    over.counted.set(name, count);
+    this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
+    this.#deps.wake(this);
+    // Whoever writes next does not wait for it.
+    return { done: over.done.promise };
   }
 
   /** Writes what is due; with `all` also what is not. Resolves when everything is written, whatever became of it. */
@@ -170,7 +181,16 @@ export class Channel implements Writer {
     if (!isDue || this.#over === undefined) return;
     // What is over is known when it has been taken back.
     this.#countAnew(this.#over);
+    if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#tail;
+  }
+
+  /** When the first of what waits for the end of its fold is due. */
+  #foldsUntil(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const { waiting, leadTick } of this.#keys.values())
+      if (waiting !== undefined) due = Math.min(due, leadTick + this.#deps.foldMs);
+    return due;
   }
 
   /** Keys that neither fold nor repeat any more. */
@@ -293,8 +313,6 @@ export class Channel implements Writer {
     const written = this.#write(keys, async () => {
       const all = await this.#deps.open();
       const open = all.filter((item) => !item.notification.subscriber?.rest).length;
-      // What was read is told, with all that it counted.
-      if (open === all.length) this.#counted.clear();
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
       let heard: Heard | undefined;
       for (const { event, count, key } of details.values()) {
@@ -315,24 +333,16 @@ export class Channel implements Writer {
   }
 
   async #queueRest(event: Event, more: Tally): Promise<Heard> {
-    const heard = this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more.total)));
-    this.#counted.addAll(more);
-    if (this.subscriber.withdraw !== undefined && this.#deps.recounts) this.#rest = { event, version: 0 };
-    return heard;
+    this.#counted = undefined;
+    return this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
   }
 
-  /** The notification that counts is taken back, and told anew without what is over. */
+  /** What counts is told anew without what is over. */
   #countAnew(over: Over): void {
     this.#over = undefined;
     const written = this.#write([], async () => {
-      const key = restKeyOf(this.subscriber);
-      const open = (await this.#deps.open()).find((item) => item.notification.key === key);
-      const left = (open?.count ?? 0) - over.count;
-      if (open === undefined || this.#rest === undefined) return this.#counted.clear();
-      await this.#deps.withdraw(key, `${over.count} of them are over`);
-      this.#rest.version++;
-      if (left > 0) await this.#deps.queue(shapeRest(this.subscriber, this.#rest.event, left, this.#rest.version));
-      else this.#counted.clear();
+      this.#counted = undefined;
+      await this.#deps.recount(over.counted);
     });
     written.then(over.done.resolve, over.done.reject);
   }

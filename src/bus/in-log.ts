@@ -1,13 +1,17 @@
 /** What one subscriber has queued for one address, as the log has it: whichever process did. */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { ANYONE, type Item } from '../core/items.ts';
-import { fromRecord, isType } from '../core/records.ts';
+import type { NotificationId } from '../core/notification.ts';
+import { fromRecord, isType, queuedRecord, type Draft } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
+import { countedIn, dataOf, withoutOver, type Counted } from './storm.ts';
 import type { Logged } from './told.ts';
 
 /** So far back it is looked for what was told of late. */
 const PAGE = 100;
 const PAGES = 10;
+/** As often another one may change a count while it is counted anew. */
+const TRIES = 20;
 
 export class InLog {
   readonly #inbox: Inbox;
@@ -33,6 +37,65 @@ export class InLog {
           if (result === 'withdrawn' || result === 'maybe_seen') ids.add(id);
     }
     return [...ids];
+  }
+
+  /** What open notifications under `restKey` count, whoever wrote them: of each key the most that one of them does. */
+  async counted(restKey: string): Promise<Counted> {
+    const most = new Map<string, number>();
+    for (const log of await this.#logs())
+      for (const item of await this.#rests(log, restKey))
+        for (const [name, count] of countedIn(item)) most.set(name, Math.max(count, most.get(name) ?? 0));
+    return most;
+  }
+
+  /** They count what is over no more: each is closed and queued anew in one step, so that nothing is lost and nothing told twice. */
+  async recount(restKey: string, over: Counted): Promise<void> {
+    for (const log of await this.#logs())
+      for (let tries = 0; tries < TRIES; tries++) {
+        const results = [];
+        for (const item of await this.#rests(log, restKey)) {
+          const drafts = this.#without(item, over);
+          if (drafts.length > 0) results.push(await this.#inbox.store.append(log, drafts));
+        }
+        // Another one was faster, or it was taken: what is there now is looked at.
+        if (results.every(({ kind }) => kind === 'appended')) break;
+      }
+  }
+
+  #without(item: Item, over: Counted): readonly Draft[] {
+    const { left, gone } = withoutOver(countedIn(item), over);
+    if (gone === 0) return [];
+    const to = item.audience === ANYONE ? {} : { conversation: item.audience };
+    const count = item.count - gone;
+    const reason = `${gone} of them are over`;
+    const closed: Draft = {
+      type: 'notification_closed',
+      ...to,
+      ids: [item.id],
+      outcome: 'withdrawn',
+      by: this.#subscriber,
+      reason,
+    };
+    if (count <= 0) return [closed];
+    const id = this.#inbox.ids.make('n') as NotificationId;
+    const { notification, at } = item;
+    return [
+      closed,
+      queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data: dataOf(left, id) }, to),
+    ];
+  }
+
+  /** Nobody has seen them. */
+  async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
+    const address = this.#address;
+    const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });
+    return open.filter(
+      (item) =>
+        item.state === 'open' &&
+        item.offers === 0 &&
+        item.notification.subscriber?.rest &&
+        (address.kind !== 'conversation' || item.audience === address.conversation),
+    );
   }
 
   /** What is open, each once however many it is for. */

@@ -1,6 +1,7 @@
 /** What a subscriber makes of an event: the notification that is queued. Decided from values alone. */
 import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import { dataOf, type Tally } from './storm.ts';
 import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscriber } from './subscriber.ts';
 
 export type Shaped = { readonly input: NotificationInput; readonly subscribed: Subscribed };
@@ -52,17 +53,18 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** Counts what a storm has too many of, under one key. `version`: how often it was counted anew. */
-export function shapeRest(subscriber: Subscriber, event: Event, count: number, version = 0): Shaped {
+/** Counts what a storm has too many of, under one key. */
+export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
   const { data: _data, about: _about, id = '', ...rest } = input;
   return {
     input: {
       ...rest,
-      id: `${id.length <= ID_CHARS ? id : `${id.slice(0, ID_CHARS - 17)}~${checksum(id)}`}~rest${version === 0 ? '' : `.${version}`}`,
+      id: `${id.length <= ID_CHARS ? id : `${id.slice(0, ID_CHARS - 17)}~${checksum(id)}`}~rest`,
       message: `more ${event.type} events than are listed`,
       key: restKeyOf(subscriber),
-      count,
+      count: more.total,
+      data: dataOf(more.counted(), event.id),
     },
     subscribed: { ...subscribed, rest: true },
   };

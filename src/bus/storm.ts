@@ -1,5 +1,7 @@
 /** What there is too much of at once: as much as fits one line is listed, the others are counted. */
 import type { Event, Heard } from '../core/event.ts';
+import type { Item } from '../core/items.ts';
+import type { Json } from '../core/json.ts';
 
 /** One different detail of a key, counted. */
 export type Detail = { event: Event; count: number };
@@ -55,7 +57,7 @@ export class Storm {
 }
 
 /** So many are remembered by their keys. What is counted beyond them stays counted when it is over. */
-const KEYS = 10_000;
+const KEYS = 4_000;
 
 /** How much was counted, and under which keys. */
 export class Tally {
@@ -69,21 +71,58 @@ export class Tally {
     if (known !== undefined || this.#byKey.size < KEYS) this.#byKey.set(key, (known ?? 0) + count);
   }
 
-  /** How much it was; from now on it is not counted. */
-  take(key: string): number {
-    const count = this.#byKey.get(key) ?? 0;
+  /** It is not counted any more. */
+  take(key: string): void {
+    this.total -= this.#byKey.get(key) ?? 0;
     this.#byKey.delete(key);
-    this.total -= count;
-    return count;
   }
 
-  addAll(other: Tally): void {
-    for (const [key, count] of other.#byKey) this.add(key, count);
-    this.total += other.total - [...other.#byKey.values()].reduce((sum, count) => sum + count, 0);
+  /** As the log keeps it beside the number, so that any process can take off what is over. */
+  counted(): Counted {
+    return new Map([...this.#byKey].map(([key, count]) => [shortName(key), count]));
   }
+}
 
-  clear(): void {
-    this.#byKey.clear();
-    this.total = 0;
+/** Of each key, by its short name, how often it was counted. */
+export type Counted = ReadonlyMap<string, number>;
+
+/** What a notification that counts the rest of storms counts, with all that was folded into it. */
+export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
+  const counted = new Map<string, number>();
+  for (const { data } of [notification, ...differs])
+    if (isTable(data) && isTable(data['counted']))
+      for (const [name, count] of Object.entries(data['counted']))
+        if (typeof count === 'number') counted.set(name, (counted.get(name) ?? 0) + count);
+  return counted;
+}
+
+/** What is left of it: each at most as often as it was counted. */
+export function withoutOver(counted: Counted, over: Counted): { readonly left: Counted; readonly gone: number } {
+  const left = new Map(counted);
+  let gone = 0;
+  for (const [name, count] of over) {
+    const known = counted.get(name) ?? 0;
+    gone += Math.min(known, count);
+    if (known > count) left.set(name, known - count);
+    else left.delete(name);
   }
+  return { left, gone };
+}
+
+/** `write` tells repetitions apart: what is folded as the same is kept once. */
+export const dataOf = (counted: Counted, write: string): Json => ({ counted: Object.fromEntries(counted), write });
+
+const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
+  typeof data === 'object' && data !== null && !Array.isArray(data);
+
+/** 64 bits of a key, in few characters: there may be thousands of them in one record. */
+export function shortName(key: string): string {
+  let a = 0x811c9dc5;
+  let b = 0x9dc5811c;
+  for (let at = 0; at < key.length; at++) {
+    const code = key.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x01000193);
+    b = Math.imul(b ^ code, 0x85ebca6b) ^ (a >>> 15);
+  }
+  return (a >>> 0).toString(36) + (b >>> 0).toString(36).padStart(7, '0');
 }

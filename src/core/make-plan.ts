@@ -239,6 +239,8 @@ function lineOf(group: Item[], { said }: Facts): Line {
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
+    // Of what counts others the number is told.
+    .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
   const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;

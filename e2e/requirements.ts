@@ -327,6 +327,7 @@ export const REQUIREMENTS = {
   'server:search': {
     behaviour: 'Words are found in the whole log, a bounded part at a time; each answer says how far back that was looked for.',
   },
+  'server:forks': { behaviour: 'A conversation says what it was forked from and what was forked from it.' },
   'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
   'server:idempotent': { behaviour: 'What is sent again with its Idempotency-Key is queued once.' },
   'server:resume': {

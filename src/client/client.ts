@@ -29,6 +29,7 @@ import type {
   ConversationSummary,
   CreatedToken,
   EmittedReply,
+  ForksReply,
   Health,
   InterruptReply,
   NotificationsPage,
@@ -91,6 +92,8 @@ export interface Client {
   ): Promise<RecordsPage>;
   /** Where words stand in a conversation, the newest first; `next` goes further back. */
   search(conversation: AddressText, query: Paged & { readonly q: string; readonly before?: string }): Promise<SearchPage>;
+  /** With `at`, the position of a record: how many turns it has up to there. */
+  forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
   /** The log itself, of an agent, a project or everybody. */
   log(
     query?: Paged & {
@@ -329,6 +332,8 @@ export function createClient(options: ClientOptions = {}): Client {
       call('GET', `${conversationPath(conversation)}/records`, { query, ...(signal ? { signal } : {}) }),
     search: (conversation, { signal, ...query }) =>
       call('GET', `${conversationPath(conversation)}/search`, { query, ...(signal ? { signal } : {}) }),
+    forks: (conversation, { signal, ...query } = {}) =>
+      call('GET', `${conversationPath(conversation)}/forks`, { query, ...(signal ? { signal } : {}) }),
     log: ({ signal, ...query } = {}) => call('GET', '/api/records', { query, ...(signal ? { signal } : {}) }),
     stream: (options = {}) => records(options, (path, headers, signal) => request(path, { headers, signal })),
 

@@ -84,6 +84,23 @@ export type RecordsPage = {
   readonly head: number;
 };
 
+export type Fork = {
+  readonly conversation: string;
+  /** The last record that it has of what it was forked from. */
+  readonly upTo: number;
+  readonly at: number;
+};
+
+export type ForksReply = {
+  readonly origin: Pick<Fork, 'conversation' | 'upTo'> | null;
+  /** The one seen last first. */
+  readonly forks: readonly Fork[];
+  /** There are more conversations than were looked at. */
+  readonly more: boolean;
+  /** With `at`: how many turns it has up to that record, as `--turns` of `earpiece chat --fork` counts them. */
+  readonly turns: number | null;
+};
+
 /** A place where words that were looked for stand. */
 export type Hit = {
   readonly seq: number;

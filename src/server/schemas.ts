@@ -143,6 +143,17 @@ export const notificationsPage = z
   .object({ items: z.array(notification), next, lookedBackTo: time.optional() })
   .openapi('NotificationsPage') satisfies z.ZodType<api.NotificationsPage>;
 
+export const forks = z
+  .object({
+    origin: nullable(z.object({ conversation: z.string(), upTo: z.number().int() })),
+    forks: z.array(
+      z.object({ conversation: z.string(), upTo: z.number().int(), at: time }).openapi('Fork') satisfies z.ZodType<api.Fork>,
+    ),
+    more: z.boolean(),
+    turns: nullable(z.number().int()),
+  })
+  .openapi('Forks') satisfies z.ZodType<api.ForksReply>;
+
 export const wordsQuery = z
   .string()
   .max(200)

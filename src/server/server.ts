@@ -28,6 +28,7 @@ import { conversationRoutes } from './routes/conversations.ts';
 import { eventRoutes } from './routes/events.ts';
 import { metaRoutes } from './routes/meta.ts';
 import { notificationRoutes } from './routes/notifications.ts';
+import { forkRoutes } from './routes/forks.ts';
 import { searchRoutes } from './routes/search.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -178,6 +179,7 @@ export function createServer(options: ServerOptions): Server {
   agentRoutes(app, deps);
   conversationRoutes(app, deps);
   searchRoutes(app, deps);
+  forkRoutes(app, deps);
   // Before what takes any id.
   subscriberRoutes(app, deps);
   notificationRoutes(app, deps);

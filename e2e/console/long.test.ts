@@ -8,7 +8,7 @@ import { openBrowser } from './browser.ts';
 import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
-const TURNS = 800;
+const TURNS = 500;
 const OPEN = 300;
 const MAIN = conversationId('main');
 /** Of all that was said and waits, three times as many would stand on the page. */
@@ -48,6 +48,12 @@ afterAll(async () => {
 const framesOf = (page: Page): Promise<unknown> =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
+/** As far up as there is something: what comes before that follows. */
+async function toTop(page: Page): Promise<void> {
+  await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, 0));
+  await framesOf(page);
+}
+
 const elements = (page: Page): Promise<number> => page.evaluate("document.querySelectorAll('*').length");
 
 verifies('console:long', 'of what waits the newest stand there, with how many of which level came before', async () => {
@@ -78,14 +84,14 @@ verifies('console:long', 'scrolled up it goes back to the first word, and what i
   await page.goto(conversation(stage, 'shop/coder'));
   await staged(page, `Waits ${OPEN - 1}`).waitFor();
   const timeline = page.getByRole('log', { name: 'timeline' });
-  await timeline.hover();
   const question = page.getByText('Question 0', { exact: true });
   let most = 0;
+  await timeline.hover();
+  await page.mouse.wheel(0, -4_000);
   while ((await question.count()) === 0) {
-    await page.mouse.wheel(0, -4_000);
+    await toTop(page);
     most = Math.max(most, await elements(page));
   }
-  await question.waitFor();
   expect(most).toBeLessThan(MOST_ELEMENTS);
   await timeline.evaluate((element) => element.scrollTo(0, 100));
   await framesOf(page);
@@ -139,9 +145,8 @@ verifies('console:long', 'what another conversation took, and what was delivered
   const page = await small.page();
   await page.goto(conversation(small, 'shop/pair'));
   await page.getByText('Nothing is open.').waitFor();
-  await page.getByRole('log', { name: 'timeline' }).hover();
   const early = page.locator('article[data-state=rode]', { hasText: 'taken long ago' });
-  while ((await early.count()) === 0) await page.mouse.wheel(0, -4_000);
+  while ((await early.count()) === 0) await toTop(page);
   await early.waitFor();
   await page.getByRole('button', { name: 'Show what came before' }).waitFor({ state: 'detached' });
   await page.getByRole('log', { name: 'timeline' }).evaluate((element) => element.scrollTo(0, element.scrollHeight));

@@ -46,7 +46,8 @@ beforeAll(async () => {
         },
       ]),
     );
-  for (let n = 0; n < 80; n++) await ear.queue(`shop/agent-${n % 4}`, { kind: 'ci.finished', message: `Build no-${n}-x is green` });
+  for (let n = 0; n < 80; n++)
+    await ear.queue(`shop/agent-${n % 4}`, { kind: 'ci.finished', message: `Build no-${n}-x is green` });
 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@ import { spawn as spawnPty } from '@lydell/node-pty';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../e2e/verifies.ts';
@@ -36,13 +36,13 @@ describe('npm start', () => {
       expect(stdout).toMatch(/critical user\.message for shop\/coder#story: delivered/u);
       const [, seconds] =
         /4 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/u.exec(stdout) ?? [];
-      expect(Number(seconds)).toBeLessThan(20);
+      expect(Number(seconds)).toBeLessThan(20 * othersHere());
       expect(stdout).toMatch(
         /What the model was sent [^\n]+\n┃ \[ep \w{4}\] 1 notification, [^\n]+\n┃ tool error: Background run "tests" failed with exit code 1[^\n]+\n┃ \[\/ep \w{4}\]\n/u,
       );
       expect(stdout).toMatch(/console {2}http:\/\/127\.0\.0\.1:\d+\/#code=\S+/u);
       expect(count(stdout, '✔')).toBe(5);
-      expectNothingLeft();
+      await expectNothingLeft();
     },
     120_000,
   );
@@ -70,7 +70,7 @@ describe('npm start', () => {
     pty.write('\u0003');
     expect(await exit, seen).toBe(0);
     expect(count(seen, '✔')).toBe(4);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 
   test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
@@ -108,9 +108,9 @@ describe('npm start -- gateway', () => {
     expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
     const [, seconds] =
       /5 sends became 3 notifications, each delivered once; the first ([\d.]+) s after the start/.exec(why) ?? [];
-    expect(Number(seconds)).toBeLessThan(20);
+    expect(Number(seconds)).toBeLessThan(20 * othersHere());
     expect(stdout.trimEnd().split('\n').slice(-3)[0]).toContain('gateway --print claude -- ');
-    expectNothingLeft();
+    await expectNothingLeft();
   }, 120_000);
 
   test('fits into 60 columns, one thing after the other', { timeout: 120_000 }, async () => {
@@ -118,7 +118,7 @@ describe('npm start -- gateway', () => {
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
     expect(stdout).toContain('s · what happens\n');
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 
   test('ends clean when it is stopped in the middle', { timeout: 60_000 }, async () => {
@@ -184,7 +184,7 @@ async function expectCleanStop(args: readonly string[], when: string): Promise<v
   const { code, stdout, stderr } = await end;
   expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
   expect(stdout.trimEnd()).toMatch(/\nStopped: its processes end, and its folder goes away\.$/);
-  expectNothingLeft();
+  await expectNothingLeft();
 }
 
 /** As `npm start` does, in a folder of its own for all that is temporary. */
@@ -208,10 +208,14 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; stdout
   return { code, ...out };
 }
 
+/** 20 seconds are promised on a machine that has nothing else to do: how many times as much this one has. */
+const othersHere = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+
 /** No file in its folder for temporary ones, and (where /proc can tell) no process that was started under it. */
-function expectNothingLeft(): void {
+async function expectNothingLeft(): Promise<void> {
   expect(readdirSync(folder).filter((name) => name.startsWith('earpiece-'))).toEqual([]);
-  expect(processesUnder(folder)).toEqual([]);
+  // What was killed is gone when its turn on the processor comes.
+  await expect.poll(() => processesUnder(folder), { timeout: 20_000 }).toEqual([]);
 }
 
 function processesUnder(home: string): string[] {

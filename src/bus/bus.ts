@@ -152,6 +152,8 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = unheardBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
+    // Nearly always nothing is asked of any condition.
+    if (subscriber.condition === undefined && this.#asked.size === 0) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
       return this.#inOrder({ address, key, now }, undefined, (_, at) => this.#put({ subscriber, event, address, key }, at));
     const asked = this.#holds(subscriber, subscriber.condition.expression, event);

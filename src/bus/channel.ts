@@ -37,8 +37,8 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** What waits for the end of the fold: the different details, and the number of the newest. `done`: what became of it, for all who emitted it. */
-type Waiting = { readonly details: Map<string, Detail>; last: number; readonly done: PromiseWithResolvers<Heard> };
+/** What waits for the end of the fold: the different details, the newest (its name, its number). `done`: what became of it, for all who emitted it. */
+type Waiting = { readonly details: Map<string, Detail>; name: string; last: number; readonly done: PromiseWithResolvers<Heard> };
 
 /** `leadTick`: when the fold of now began. `told`: what this process told of late. */
 type Key = { leadTick: number; readonly told: Told; waiting: Waiting | undefined };
@@ -268,16 +268,22 @@ export class Channel implements Writer {
 
   #wait(known: Key, key: string, event: Event): Promise<Heard> {
     if (known.waiting === undefined) this.#deps.turns.holds(this, key);
-    const waiting = (known.waiting ??= { details: new Map(), last: 0, done: Promise.withResolvers<Heard>() });
+    const waiting = (known.waiting ??= { details: new Map(), name: '', last: 0, done: Promise.withResolvers<Heard>() });
     waiting.last = this.#deps.turns.arrived();
     if (event.supersede ?? this.subscriber.output.supersede) waiting.details.clear();
     const text = detailOfEvent(event);
     const { details } = waiting;
-    const name = details.has(text) || details.size < DETAILS ? text : (lastOf(details) ?? text);
-    const count = (details.get(name)?.count ?? 0) + 1;
+    const name = details.has(text) || details.size < DETAILS ? text : waiting.name;
+    const detail = details.get(name);
     // Behind those that came since it came first: the last is how things are.
-    details.delete(name);
-    details.set(name, { event, count });
+    if (detail === undefined || name !== waiting.name) {
+      details.delete(name);
+      details.set(name, { event, count: (detail?.count ?? 0) + 1 });
+      waiting.name = name;
+    } else {
+      detail.event = event;
+      detail.count++;
+    }
     this.dueAt = Math.min(this.dueAt, known.leadTick + this.#deps.foldMs);
     return waiting.done.promise;
   }
@@ -378,5 +384,3 @@ const KEYS = 1_000;
 
 /** Different details of one key that one fold keeps; the inbox keeps no more than that either. */
 const DETAILS = 50;
-
-const lastOf = (details: ReadonlyMap<string, Detail>): string | undefined => [...details.keys()].at(-1);

@@ -15,6 +15,7 @@ export interface Writer {
 
 /** `last`: of each agent, and of "*" for all, who wrote last and when that is done. */
 type Lane = {
+  readonly name: string;
   readonly last: Map<string, { readonly by: Writer; readonly done: Promise<unknown> }>;
   readonly holding: Set<Writer>;
 };
@@ -34,9 +35,8 @@ export class Turns {
   }
 
   released(by: Writer, key: string): void {
-    const name = nameOf(by, key);
-    const lane = this.#lanes.get(name);
-    if (lane?.holding.delete(by)) this.#leave(name, lane);
+    const lane = this.#lanes.get(nameOf(by, key));
+    if (lane?.holding.delete(by)) this.#leave(lane);
   }
 
   /** What others hold back of the key, and came before number `before`, takes its turn; the oldest first. */
@@ -55,25 +55,14 @@ export class Turns {
     { by, keys, after }: { readonly by: Writer; readonly keys: readonly string[]; readonly after: Promise<unknown> },
     work: () => Promise<T>,
   ): Promise<T> {
-    const before = keys.flatMap((key) => this.#writtenByOthers(by, key));
+    const lanes = keys.map((key) => this.#lane(by, key));
+    const before = lanes.flatMap((lane) => (lane.last.size === 0 ? [] : writtenByOthers(by, lane)));
     const done = (before.length === 0 ? after : Promise.allSettled([after, ...before])).then(work);
-    for (const key of keys) this.#writes(by, key, done);
+    for (const lane of lanes) this.#writes(by, lane, done);
     return done;
   }
 
-  #writtenByOthers(by: Writer, key: string): readonly Promise<unknown>[] {
-    const lane = this.#lanes.get(nameOf(by, key));
-    if (lane === undefined) return [];
-    const agent = agentOf(by.address);
-    const found: Promise<unknown>[] = [];
-    for (const [of, last] of lane.last)
-      if (last.by !== by && (agent === '*' || of === '*' || of === agent)) found.push(last.done);
-    return found;
-  }
-
-  #writes(by: Writer, key: string, done: Promise<unknown>): void {
-    const name = nameOf(by, key);
-    const lane = this.#lane(by, key);
+  #writes(by: Writer, lane: Lane, done: Promise<unknown>): void {
     const agent = agentOf(by.address);
     // Whoever writes for all has waited for each.
     if (agent === '*') lane.last.clear();
@@ -82,7 +71,7 @@ export class Turns {
     const over = (): void => {
       if (lane.last.get(agent) !== last) return;
       lane.last.delete(agent);
-      this.#leave(name, lane);
+      this.#leave(lane);
     };
     done.then(over, over);
   }
@@ -90,13 +79,21 @@ export class Turns {
   #lane(by: Writer, key: string): Lane {
     const name = nameOf(by, key);
     let lane = this.#lanes.get(name);
-    if (lane === undefined) this.#lanes.set(name, (lane = { last: new Map(), holding: new Set() }));
+    if (lane === undefined) this.#lanes.set(name, (lane = { name, last: new Map(), holding: new Set() }));
     return lane;
   }
 
-  #leave(name: string, lane: Lane): void {
-    if (lane.last.size === 0 && lane.holding.size === 0 && this.#lanes.get(name) === lane) this.#lanes.delete(name);
+  #leave(lane: Lane): void {
+    const { name, last, holding } = lane;
+    if (last.size === 0 && holding.size === 0 && this.#lanes.get(name) === lane) this.#lanes.delete(name);
   }
+}
+
+function writtenByOthers(by: Writer, { last }: Lane): readonly Promise<unknown>[] {
+  const agent = agentOf(by.address);
+  const found: Promise<unknown>[] = [];
+  for (const [of, one] of last) if (one.by !== by && (agent === '*' || of === '*' || of === agent)) found.push(one.done);
+  return found;
 }
 
 const nameOf = ({ address }: Writer, key: string): string => `${address.project}\n${key}`;

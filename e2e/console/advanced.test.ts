@@ -1,11 +1,11 @@
 /** Settings, Advanced: durations, lists, and what is set by a name: seen, changed, refused, taken out, and obeyed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
 import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
@@ -161,9 +161,5 @@ for (const colorScheme of ['light', 'dark'] as const)
         await page.screenshot({ path: join(SHOTS, `advanced-all-${width}-${colorScheme}.png`) });
       }
       expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-      await page.evaluate(axe.source);
-      expect(
-        await page.evaluate(`axe.run(document).then(({ violations }) =>
-          violations.filter(({ impact }) => impact !== 'minor').map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`),
-      ).toEqual([]);
+      expect(await faults(page, ['moderate', 'serious', 'critical'])).toEqual([]);
     });

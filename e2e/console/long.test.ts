@@ -108,6 +108,25 @@ verifies('console:long', 'scrolled up it goes back to the first word, and what i
   await page.close();
 });
 
+verifies('console:hands', 'who has just scrolled up stays there, also when something comes in the same moment', async () => {
+  const page = await stage.page();
+  await page.goto(conversation(stage, 'shop/coder'));
+  await staged(page, `Waits ${OPEN - 1}`).waitFor();
+  await framesOf(page);
+  // As a key does it, with a change of the page before the browser has told anybody.
+  const [before, after] = (await page.evaluate(`(() => {
+    const timeline = document.querySelector('.timeline');
+    timeline.scrollTop -= 900;
+    const row = [...timeline.querySelectorAll('[data-entry]')].find((each) => each.getBoundingClientRect().top > 200);
+    const stands = () => row.getBoundingClientRect().top;
+    const before = stands();
+    document.querySelector('[aria-label="All records"]').click();
+    return [before, stands()];
+  })()`)) as [number, number];
+  expect(Math.abs(after - before)).toBeLessThan(2);
+  await page.close();
+});
+
 verifies(
   'console:history',
   'a fork shows what it was forked from, to the word at which it was, and what it is told itself',

@@ -1,12 +1,12 @@
 /** Words are found in the whole log, not in what a page has loaded, and each lead to their place. */
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { conversationId } from '../../src/core/address.ts';
 import { verifies } from '../verifies.ts';
 import { conversation, rode } from './articles.ts';
 import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
@@ -157,11 +157,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       const check = async (name: string): Promise<void> => {
         if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `search-${name}-${width}-${colorScheme}.png`) });
         expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
-        await page.evaluate(axe.source);
-        expect(
-          await page.evaluate(`axe.run(document).then(({ violations }) =>
-            violations.filter(({ impact }) => impact !== 'minor').map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))`),
-        ).toEqual([]);
+        expect(await faults(page, ['moderate', 'serious', 'critical'])).toEqual([]);
       };
       await page.goto(conversation(stage, 'shop/coder'));
       await page.getByRole('button', { name: 'Search this conversation' }).click();

@@ -38,6 +38,8 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
   const keep = useRef<number | null>(null);
   const following = useRef(true);
   const anchors = useRef<readonly Anchor[]>([]);
+  /** Where it was, and how long, when it was looked at last. */
+  const looked = useRef({ top: 0, height: 0 });
   const span = spanOf(entries, place, following.current ? null : keep.current);
   const shown = entries.slice(span.start, span.end);
   const newer = entries.length - span.end;
@@ -89,6 +91,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       const below = element.scrollHeight - element.scrollTop - element.clientHeight;
       following.current = now.current.newer === 0 && below < AT_END_PX;
       anchors.current = anchorsIn(element);
+      looked.current = { top: element.scrollTop, height: element.scrollHeight };
       if (element.scrollTop < NEAR_PX && !following.current) toOlder();
       else if (below < NEAR_PX && now.current.newer > 0) setPlace(laterThan(now.current.entries, now.current.span));
     };
@@ -100,9 +103,16 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
     const element = scroll.current;
     // On a phone why stands in its place: it is as it was when it comes back.
     if (element === null || element.clientHeight === 0) return;
+    // A key has scrolled it, and the browser has not told of that yet: what comes before it does takes nobody back.
+    const { top, height } = looked.current;
+    if (element.scrollHeight >= height && element.scrollTop !== top) {
+      if (height - element.scrollTop - element.clientHeight >= AT_END_PX) following.current = false;
+      anchors.current = anchors.current.map((each) => ({ ...each, top: each.top + top - element.scrollTop }));
+    }
     if (talk.loading || following.current) element.scrollTop = element.scrollHeight;
     else putBack(element, anchors.current);
     anchors.current = anchorsIn(element);
+    looked.current = { top: element.scrollTop, height: element.scrollHeight };
     keep.current = entries[span.start]?.seq ?? null;
   });
 

@@ -311,6 +311,9 @@ export const REQUIREMENTS = {
   'console:search': {
     behaviour: 'Words are found in the whole log, however much of it is on the page, and each place is a link.',
   },
+  'console:forks': {
+    behaviour: 'The page of a conversation has the command that forks it, from any turn, and links to its origin and its forks.',
+  },
   'console:long': {
     behaviour: 'However long a conversation is and however much waits, all of it can be read, and the page holds a part of it.',
   },

@@ -5,6 +5,8 @@ export type {
   Counts,
   Doing,
   Force,
+  Fork,
+  ForksReply,
   Hit,
   NotificationView,
   SettingChange,

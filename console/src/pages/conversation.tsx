@@ -7,6 +7,7 @@ import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { TimelineEntry } from '../parts/entry.tsx';
 import { Finding } from '../parts/finding.tsx';
 import { useFocusStays } from '../parts/focus.ts';
+import { ForkDialog, Origin, useForks } from '../parts/forks.tsx';
 import { Icon, StateDot } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
 import { Ended, Pending, Ride } from '../parts/notification.tsx';
@@ -24,7 +25,7 @@ import { arrived, doOnce, said } from '../state/said.ts';
 import { word } from '../state/text.ts';
 import { callsIn, contactIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
-import type { AgentSummary, ConversationSummary } from '../types.ts';
+import type { AgentSummary, ConversationSummary, ForksReply } from '../types.ts';
 import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
 import { WhyPanel } from './why.tsx';
 
@@ -67,6 +68,10 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   }, [here.length, toNewest]);
   useCameFor(page, talk.loading, at === null ? why : null, reading);
   const coming = useCameTo(page, talk, { at, why }, entries, reading);
+  const forks = useForks(log, conversation);
+  const ours = summary?.host === 'earpiece';
+  // Null: the dialog is closed.
+  const [forking, setForking] = useState<{ readonly at: number | null } | null>(null);
   const [finding, setFinding] = useState(find !== null);
   // From elsewhere on the page somebody may come with words.
   useEffect(() => {
@@ -91,6 +96,9 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           paused={paused}
           everything={everything}
           setEverything={setEverything}
+          forks={forks}
+          ours={ours}
+          onFork={() => setForking({ at: null })}
           finding={finding}
           onFind={() => setFinding(true)}
         />
@@ -139,7 +147,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
               ) : entry.kind === 'ended' ? (
                 <Ended entry={entry} why={why} onWhy={onWhy} />
               ) : (
-                <TimelineEntry entry={entry} />
+                <TimelineEntry entry={entry} onFork={ours ? (from) => setForking({ at: from }) : undefined} />
               )}
             </Fragment>
           ))}
@@ -162,6 +170,9 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
         <Wakes address={address} summary={summary} agent={agent} waiting={waiting} paused={paused} />
         <Composer address={address} summary={summary} paused={paused} />
       </section>
+      {forking !== null && (
+        <ForkDialog {...{ log, conversation, ours }} at={forking.at} forks={forks} onClose={() => setForking(null)} />
+      )}
       {why !== null && <WhyPanel id={why} log={log} calls={calls} onClose={onClose} />}
     </div>
   );
@@ -195,6 +206,9 @@ function Head({
   paused,
   everything,
   setEverything,
+  forks,
+  ours,
+  onFork,
   finding,
   onFind,
 }: {
@@ -205,6 +219,9 @@ function Head({
   readonly paused: boolean;
   readonly everything: boolean;
   readonly setEverything: (all: boolean) => void;
+  readonly forks: ForksReply | undefined;
+  readonly ours: boolean;
+  readonly onFork: () => void;
   readonly finding: boolean;
   readonly onFind: () => void;
 }): ReactElement {
@@ -251,21 +268,28 @@ function Head({
               </span>
             </>
           )}
+          {forks !== undefined && <Origin log={log} forks={forks} />}
         </p>
       </div>
       <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
         <Icon name="search" />
       </button>
+      {(ours || (forks !== undefined && forks.forks.length > 0)) && (
+        <button type="button" className="quiet small head-deed" aria-label={forkLabel(forks)} onClick={onFork}>
+          <Icon name="fork" />
+          <span className="head-says">{forkSays(forks)}</span>
+        </button>
+      )}
       <button
         type="button"
-        className="quiet small find-words"
+        className="quiet small head-deed find-words"
         aria-label="Search this conversation"
         aria-expanded={finding}
         data-deed="find"
         onClick={onFind}
       >
         <Icon name="find" />
-        <span className="find-words-says">Search</span>
+        <span className="head-says">Search</span>
       </button>
       <label className="toggle small">
         <input
@@ -279,6 +303,13 @@ function Head({
     </header>
   );
 }
+
+const forkSays = (forks: ForksReply | undefined): string =>
+  forks === undefined || forks.forks.length === 0 ? 'Fork' : `Fork · ${forks.forks.length}`;
+const forkLabel = (forks: ForksReply | undefined): string => {
+  const many = forks?.forks.length ?? 0;
+  return `Fork this conversation${many === 0 ? '' : `, which has ${many} ${many === 1 ? 'fork' : 'forks'}`}`;
+};
 
 /** Lines have the time alone: where another day begins, and where the first is not of today, it is said. */
 function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {

@@ -9,12 +9,25 @@ import { Clock } from './time.tsx';
 
 type Plain = Exclude<Entry, { kind: 'ride' | 'ended' }>;
 
-export function TimelineEntry({ entry }: { readonly entry: Plain }): ReactElement {
+/** `onFork`: of a turn that begins here, when a fork can end with it. */
+export function TimelineEntry({
+  entry,
+  onFork,
+}: {
+  readonly entry: Plain;
+  readonly onFork?: ((at: number) => void) | undefined;
+}): ReactElement {
   switch (entry.kind) {
     case 'person':
       return (
         <Row entry={entry} who={entry.who}>
           <Folded text={entry.text} speech />
+          {onFork !== undefined && (
+            <button type="button" className="quiet small fork-here" onClick={() => onFork(entry.seq)}>
+              <Icon name="fork" />
+              Fork after this turn
+            </button>
+          )}
         </Row>
       );
     case 'agent':

@@ -19,9 +19,10 @@ export default defineConfig({
     env: COMPILED,
     // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. Whoever works on it sees it at once.
     retry: process.env['CI'] ? 1 : 0,
-    testTimeout: 30_000,
+    // It ends what hangs, and no test waits for it: one that starts fifteen processes takes 5 s alone and 40 s beside others.
+    testTimeout: 90_000,
     // What is asked again and again comes when it comes: vitest's own second is over while a loaded machine starts one process.
     expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 30_000,
+    hookTimeout: 90_000,
   },
 });

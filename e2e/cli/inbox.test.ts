@@ -77,8 +77,10 @@ describe("inbox in an agent's shell", () => {
     const gateway = await shell.gateway({ env: CODER });
     for (const n of [1, 2, 3]) await ear.queue('shop/coder#main', { id: `n${n}`, kind: `a${n}.b`, message: `message ${n}` });
     expect(textOf(await gateway.call('echo', { text: 'x' }))).toContain('2 more');
-    const running = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'kept back', delayMs: 200 } });
+    const running = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'kept back', held: true } });
+    await expect.poll(() => shell.calls().at(-1)?.text).toBe('kept back');
     await ear.queue('shop/coder#main', { id: 'stop', action: 'cancel', message: 'stop' });
+    await gateway.request('release', {});
     await running.answer;
     const read = await shell.says(['inbox'], { env: CODER });
     expect(read).toContain('(stop)');

@@ -10,5 +10,8 @@ export default defineConfig({
       'e2e/{layers/layers,requirements,snippets}.test.ts',
     ],
     reporters: ['default', './scripts/summary.ts'],
+    // As where all run: vitest's own 5 s are over on a machine that is slow enough.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
   },
 });

@@ -5,6 +5,7 @@ import {
   chownSync,
   copyFileSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -15,9 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEarpiece } from '../../src/index.ts';
 import { openStore } from '../../src/stores/index.ts';
 import { APPLICATION_ID } from '../../src/stores/sqlite/migrations.ts';
@@ -104,9 +105,9 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     symlinkSync('circle', join(shell.folder, 'square'));
     return {};
   },
-  'a full disk': async (shell) => {
+  'a full disk': (shell) => {
     const full = join(shell.folder, 'full.db');
-    await keep(full, shell);
+    keep(full);
     return {
       // A limit for files answers a write as a full disk does, and needs no rights.
       wrap: ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f 512; exec "$@"`, 'sh'],
@@ -159,10 +160,15 @@ function database(file: string, sql: string): void {
   db.close();
 }
 
-async function keep(db: string, shell: Shell): Promise<void> {
-  await using ear = await openEarpiece({ db, cwd: shell.folder, env: shell.env() });
+/** A database with one notification in it; each row has a copy of it. */
+const KEPT = mkdtempSync(join(tmpdir(), 'earpiece-kept-'));
+beforeAll(async () => {
+  await using ear = await openEarpiece({ db: join(KEPT, 'kept.db'), cwd: KEPT, env: { HOME: KEPT } });
   await ear.queue('shop/keeper', { id: 'keep', message: 'what was queued before' });
-}
+});
+afterAll(() => rmSync(KEPT, { recursive: true, force: true }));
+
+const keep = (db: string): void => copyFileSync(join(KEPT, 'kept.db'), db);
 
 /** Ids that wait, of everybody; also where the configuration cannot be read. */
 async function waiting(db: string): Promise<readonly string[]> {
@@ -179,7 +185,7 @@ async function stillThere(db: string): Promise<void> {
 
 async function doRow(row: Row): Promise<void> {
   await using shell = new Shell();
-  await keep(shell.db, shell);
+  keep(shell.db);
   for (const [name, text] of Object.entries(row.files ?? {})) {
     mkdirSync(dirname(join(shell.folder, name)), { recursive: true });
     // A table would take the project's name in.

@@ -101,7 +101,8 @@ it('says which webhooks of the project it leaves out until they are trusted', as
   );
 }, 60_000);
 
-it('ends where the log cannot be written at its start: nobody is left listening', async () => {
+// It waits 5 s for the lock: beside the next one.
+it.concurrent('ends where the log cannot be written at its start: nobody is left listening', async () => {
   proves('server:command');
   await using shell = new Shell();
   await shell.open();
@@ -114,7 +115,7 @@ it('ends where the log cannot be written at its start: nobody is left listening'
   expect(server.stderr).toMatch(/^earpiece: the database .* stayed locked by another process for \d+ ms: [^\n]+\n$/u);
 }, 60_000);
 
-it('tokens are made for scripts, listed for people, and revoked', async () => {
+it.concurrent('tokens are made for scripts, listed for people, and revoked', async () => {
   proves('server:command', 'cli:commands');
   await using shell = new Shell();
   expect(await shell.says(['token', 'list'])).toBe(

@@ -215,7 +215,8 @@ describe('what stands between, or in its place,', () => {
     await expect(client.receipt('n1', { waitS: 0.05 })).rejects.toThrow('did not answer in time');
   });
 
-  it('a server that is down for a while: whoever waits for a receipt goes on waiting', async () => {
+  // Each waits: they do so at the same time.
+  it.concurrent('a server that is down for a while: whoever waits for a receipt goes on waiting', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;
@@ -228,7 +229,7 @@ describe('what stands between, or in its place,', () => {
     await again[Symbol.asyncDispose]();
   }, 60_000);
 
-  it('a server that stays away: it is queued all the same, and that is said', async () => {
+  it.concurrent('a server that stays away: it is queued all the same, and that is said', async () => {
     await using shell = new WithToken();
     await using stage = await Stage.open({ db: shell.db });
     shell.token = stage.token;

@@ -13,6 +13,8 @@ import { openStore } from '../../src/stores/index.ts';
 export type StageOptions = Partial<Omit<ServerOptions, 'inbox'>> & {
   /** Default: a file in a folder of its own. */
   readonly db?: string;
+  /** How long its store waits for a lock of others. */
+  readonly busyMs?: number;
   readonly policy?: Partial<Policy>;
   /** Each event that comes in is one notification. */
   readonly emits?: boolean;
@@ -56,10 +58,13 @@ export class Stage implements AsyncDisposable {
 
   static async open(options: StageOptions = {}): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-server-'));
-    const { db = join(folder, 'e.db'), policy, emits = false, port = 0, host, ...rest } = options;
+    const { db = join(folder, 'e.db'), busyMs, policy, emits = false, port = 0, host, ...rest } = options;
     const clock = { ahead: 0 };
     const inbox = new Inbox({
-      store: await openStore(db, { clock: { now: () => Date.now() + clock.ahead } }),
+      store: await openStore(db, {
+        clock: { now: () => Date.now() + clock.ahead },
+        ...(busyMs === undefined ? {} : { busyMs }),
+      }),
       policies: { policy: () => ({ ...DEFAULT_POLICY, ...policy }) },
       timeZone: 'UTC',
     });

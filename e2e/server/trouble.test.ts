@@ -20,7 +20,7 @@ describe('a server whose database', () => {
   proves('server:routes');
 
   it('is locked by another process: writes are 503 and may be sent again, reads go on', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ busyMs: 500 });
     await queue(stage, 'n1');
     const holder = new DatabaseSync(join(stage.folder, 'e.db'));
     holder.exec('BEGIN IMMEDIATE');

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
+import { COMPILED } from '../../e2e/compiled.ts';
 import { verifies } from '../../e2e/verifies.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'earpiece-first-'));
@@ -10,7 +11,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 verifies('package:first-example', 'prints what output.txt says, and the README shows', () => {
   const main = join(import.meta.dirname, 'main.ts');
-  const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: home } });
+  const printed = execFileSync(process.execPath, [main], { encoding: 'utf8', env: { HOME: home, ...COMPILED } });
   // The mark is random for each log; the page shows one of them.
   expect(printed.replaceAll(/ep [a-z0-9]{4}\b/gu, 'ep k7f3')).toBe(readFileSync(join(import.meta.dirname, 'output.txt'), 'utf8'));
 });

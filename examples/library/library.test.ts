@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { COMPILED } from '../../e2e/compiled.ts';
 
 const here = import.meta.dirname;
 const examples = readdirSync(here).filter(
@@ -11,7 +12,7 @@ const examples = readdirSync(here).filter(
 /** A home of its own: no configuration of whoever runs this, and nothing is left in theirs. */
 const home = mkdtempSync(join(tmpdir(), 'library-test-'));
 afterAll(() => rmSync(home, { recursive: true }));
-const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home };
+const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home, ...COMPILED };
 
 test('there are examples', () => {
   expect(examples).toEqual(['agent.ts', 'events.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);

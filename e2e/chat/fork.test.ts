@@ -73,11 +73,15 @@ describe('earpiece chat --fork', { timeout: 120_000 }, () => {
       const { code, stderr } = await stage.run(['chat', ...options]);
       return `${code} ${stderr.trim()}`;
     };
-    expect(await refused('--fork', 'frist')).toMatch(/^7 .*no conversation "frist"; there are first$/u);
-    expect(await refused('--fork', 'first', '--turns', '2')).toMatch(/^2 .*--turns 2: shop\/coder#first has 1$/u);
-    expect(await refused('--fork', 'first', '--turns', 'x')).toMatch(/^2 .*--turns "x" is not a whole number from 1 to 1000000/u);
-    expect(await refused('--turns', '2')).toMatch(/^2 .*it needs --fork$/u);
-    expect(await refused('--fork', 'first', '--resume', 'first')).toMatch(/^2 .*say one$/u);
-    expect(await refused('--as', 'coder#first', '--fork', 'first')).toMatch(/^2 .*a fork needs a name of its own$/u);
+    const mistakes: readonly (readonly [string[], RegExp])[] = [
+      [['--fork', 'frist'], /^7 .*no conversation "frist"; there are first$/u],
+      [['--fork', 'first', '--turns', '2'], /^2 .*--turns 2: shop\/coder#first has 1$/u],
+      [['--fork', 'first', '--turns', 'x'], /^2 .*--turns "x" is not a whole number from 1 to 1000000/u],
+      [['--turns', '2'], /^2 .*it needs --fork$/u],
+      [['--fork', 'first', '--resume', 'first'], /^2 .*say one$/u],
+      [['--as', 'coder#first', '--fork', 'first'], /^2 .*a fork needs a name of its own$/u],
+    ];
+    const answers = await Promise.all(mistakes.map(([options]) => refused(...options)));
+    for (const [i, [, answer]] of mistakes.entries()) expect(answers[i]).toMatch(answer);
   });
 });

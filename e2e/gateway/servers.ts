@@ -38,7 +38,12 @@ export class HttpProcess implements AsyncDisposable {
         const url = /^(http\S+)\n/.exec(said)?.[1];
         if (url !== undefined) resolve(new HttpProcess(child, url));
       });
-      child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}: ${said}${trouble}`)));
+      child.once('exit', (code) => {
+        // After its start nobody waits for this: that it ended shows in what fails next, why it did only here.
+        if (code !== null && code !== 0 && said !== '')
+          process.stderr.write(`${args.join(' ')} ended with ${code}: ${trouble}\n`);
+        reject(new Error(`${args.join(' ')} ended with ${code}: ${said}${trouble}`));
+      });
     });
   }
 

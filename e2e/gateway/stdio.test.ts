@@ -238,7 +238,8 @@ describe('ends with its client and leaves nothing behind', () => {
   /** The helper has 300 ms and 1.5 s to end by itself; a client that kills what is late gives 4 s. */
   const BAR_MS = 3_500;
 
-  test.each([
+  // They wait for what will not go: all at once.
+  test.concurrent.each([
     ['its stdin ends', (client: RawClient) => client.end()],
     ['SIGTERM', (client: RawClient) => client.process.kill('SIGTERM')],
     ['SIGINT', (client: RawClient) => client.process.kill('SIGINT')],
@@ -256,7 +257,7 @@ describe('ends with its client and leaves nothing behind', () => {
     expect(await least(BAR_MS, ended)).toBeLessThan(BAR_MS);
   });
 
-  test('a server that ignores both the end of its stdin and SIGTERM is killed', async () => {
+  test.concurrent('a server that ignores both the end of its stdin and SIGTERM is killed', async () => {
     await using client = new RawClient(behindGateway([ODD_SERVER]), { ODD_STUBBORN: '1' });
     const pids = await family(client);
     client.end();

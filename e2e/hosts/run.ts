@@ -27,7 +27,7 @@ export interface RunOptions {
   /** The home of an earlier run, to resume its session; by default a new, empty one. */
   readonly home?: string;
   readonly timeoutMs?: number;
-  /** How long the client's processes may outlive it before they count as left over. */
+  /** How long the client's processes may outlive it before they count as left over. Default 10 s: a busy machine ends them slowly. */
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */
   readonly latency?: number;
@@ -131,9 +131,9 @@ async function runIn(
       stdio: 'pipe',
     });
     const result = await watch(child, kill, options);
-    const leftovers = await waitForEnd(home, options.graceMs ?? 1000);
+    const leftovers = await waitForEnd(home, options.graceMs ?? 10_000);
     killAll();
-    await waitForEnd(home, 2000);
+    await waitForEnd(home, 10_000);
     return { ...result, leftovers };
   });
   const posts = tap.requests.filter(({ method, body }) => method === 'POST' && body);
@@ -187,6 +187,9 @@ function environment(home: string, proxy: string, launch: Launch, extra: RunOpti
   };
 }
 
+/** A busy machine reads late; who holds the pipe costs a test so much. */
+const PIPE_MS = 3_000;
+
 type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;
 
 async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void, options: RunOptions): Promise<Ended> {
@@ -205,7 +208,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   try {
     const [exitCode, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What was written last may still be in the pipe; a child of the client may hold the pipe open for good.
-    await Promise.race([once(child, 'close'), sleep(200)]);
+    await Promise.race([once(child, 'close'), sleep(PIPE_MS)]);
     return { exitCode, signal, timedOut, ...output };
   } finally {
     clearTimeout(timer);

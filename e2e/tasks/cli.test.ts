@@ -66,7 +66,7 @@ t1  blocked  high  coder  now  Fix the login
     proves('cli:exit-codes');
     await using shell = new Shell();
     await shell.says(['tasks', 'add', '--to', 'coder', 'x']);
-    for (const [args, code, stderr] of [
+    const mistakes = [
       [
         ['status', 't1', 'blocked'],
         2,
@@ -91,8 +91,9 @@ t1  blocked  high  coder  now  Fix the login
       ],
       [['show', 't9'], 7, 'there is no task "t9" in project shop; earpiece tasks list shows those that are not over'],
       [['assign', 't1'], 2, 'tasks assign takes either an agent or --nobody'],
-    ] as const)
-      expect(await shell.run(['tasks', ...args])).toEqual({ code, stdout: '', stderr: `earpiece: ${stderr}\n` });
+    ] as const;
+    const answers = await Promise.all(mistakes.map(([args]) => shell.run(['tasks', ...args])));
+    expect(answers).toEqual(mistakes.map(([, code, stderr]) => ({ code, stdout: '', stderr: `earpiece: ${stderr}\n` })));
     expect(await shell.json(['tasks', 'show', 't1'])).toMatchObject([{ version: 1 }]);
   }, 120_000);
 });

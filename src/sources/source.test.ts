@@ -115,4 +115,7 @@ test('a line of trouble is said once a minute, whatever its receiver does', () =
   now = 60_000;
   tell('a');
   expect(lines).toEqual(['a', 'b', 'a']);
+  for (const ms of [0, 3, 12]) tell(`no connection to port 9 after ${ms} ms`);
+  tell('no connection to port 8 after 0 ms');
+  expect(lines.slice(3)).toEqual(['no connection to port 9 after 0 ms', 'no connection to port 8 after 0 ms']);
 });

@@ -92,15 +92,16 @@ export class Background {
 
 /**
  * Where a source reports what went wrong. The same line is said again only after a minute: a storm of one failure is one
- * line. What the receiver throws is ignored.
+ * line, also where it says each time how many ms that took. What the receiver throws is ignored.
  */
 export function troubleTeller(onTrouble: ((line: string) => void) | undefined, now: () => number): (line: string) => void {
   const said = new Map<string, number>();
   return (line) => {
     const at = now();
-    if (at - (said.get(line) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    const failure = line.replaceAll(/\d+ ms\b/g, '… ms');
+    if (at - (said.get(failure) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     if (said.size >= 100) said.clear();
-    said.set(line, at);
+    said.set(failure, at);
     try {
       onTrouble?.(line);
     } catch {

@@ -185,25 +185,22 @@ verifies(
   'the second of a double click does nothing: not to what the first has changed, and not once more',
   async () => {
     await using stage = await Stage.open(browser);
-    await stage.agent('shop/coder#main', [{ text: 'I go on.' }, { text: 'I look.' }, { text: 'Again.' }]);
+    await stage.agent('shop/coder#main', [{ text: 'I look.' }, { text: 'Again.' }]);
     const page = await stage.page();
     await page.goto(conversation(stage, 'shop/coder'));
-    await page.getByRole('button', { name: 'Pause', exact: true }).dblclick();
-    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Resume', exact: true }).click();
-    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
     await page.getByRole('group', { name: 'waiting for you' }).getByRole('button', { name: 'Discuss now' }).dblclick();
     await page.getByText('I look.').waitFor();
     await rode(page, 'export.failed').waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).dblclick();
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     const queued = (await stage.ear.store.read({ log: 'shop/coder' as never })).flatMap(({ body }) =>
       body.type === 'system_notification_queued' ? [body as unknown as { action?: string; message: string }] : [],
     );
     expect(queued.map(({ action, message }) => action ?? message)).toEqual([
-      'pause',
-      'resume',
       'the export failed',
       'Please look at what waits.',
+      'pause',
     ]);
   },
 );

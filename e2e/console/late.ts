@@ -4,13 +4,13 @@ import type { Page, Route } from 'playwright-core';
 export type Late = {
   /** The server has answered. */
   readonly answered: Promise<void>;
-  /** How often it was asked so far, this one and those that came through. */
+  /** How often it was asked so far. */
   readonly times: () => number;
-  /** The page gets what the server said then. */
+  /** The page gets what the server said then, and from now on whatever it asks at once. */
   deliver(): void;
 };
 
-/** Of the next request of this sort; those after it come through. */
+/** Of each request of this sort. */
 export async function late(page: Page, method: string, path: RegExp): Promise<Late> {
   const answered = Promise.withResolvers<void>();
   const delivered = Promise.withResolvers<void>();
@@ -18,7 +18,8 @@ export async function late(page: Page, method: string, path: RegExp): Promise<La
   await page.route(
     (url) => path.test(`${url.pathname}${url.search}`),
     async (route: Route) => {
-      if (route.request().method() !== method || ++times > 1) return route.fallback();
+      if (route.request().method() !== method) return route.fallback();
+      times++;
       const response = await route.fetch();
       answered.resolve();
       await delivered.promise;

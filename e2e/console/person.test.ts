@@ -126,7 +126,7 @@ verifies('console:person', 'a pause lasts until Resume, on every page; what was 
 
 verifies('console:person', 'where a wake asks, a person says: discuss now, or dismiss', async () => {
   await using stage = await Stage.open(browser);
-  const { model } = await stage.agent('shop/coder#main', [{ text: 'The export is broken.' }]);
+  const { agent, model } = await stage.agent('shop/coder#main', [{ text: 'The export is broken.' }]);
   const page = await stage.page();
   await page.goto(conversation(stage, 'shop/coder'));
   await stage.ear.queue('shop/coder#main', { kind: 'export.failed', level: 'error', message: 'the export failed' });
@@ -137,6 +137,8 @@ verifies('console:person', 'where a wake asks, a person says: discuss now, or di
   await page.getByText('The export is broken.').waitFor();
   await rode(page, 'export.failed').waitFor();
   await asks.waitFor({ state: 'detached' });
+  // What comes before its turn is over rides in that turn.
+  await expect.poll(() => agent.mode).toBe('idle');
 
   await stage.ear.queue('shop/coder#main', { kind: 'import.failed', level: 'error', message: 'the import failed' });
   await asks.getByRole('button', { name: 'Dismiss' }).click();

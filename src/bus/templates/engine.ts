@@ -36,7 +36,7 @@ export type Evaluated =
 export type TemplateEngineOptions = {
   /** For one render, from when the worker begins with it. Default 250. */
   readonly deadlineMs?: number;
-  /** For the worker to start. Default 5,000: it takes some 50 ms, a busy machine may need seconds. */
+  /** For the worker to start. Default 30,000: it takes some 50 ms, a very busy machine needs seconds. */
   readonly startMs?: number;
   /** Of a result. Default 16,384. */
   readonly maxChars?: number;
@@ -74,7 +74,7 @@ class WorkerEngine implements TemplateEngine {
   constructor(options: TemplateEngineOptions) {
     this.#options = {
       deadlineMs: 250,
-      startMs: 5_000,
+      startMs: 30_000,
       maxChars: 16_384,
       maxContextChars: 524_288,
       fuel: 1_000_000,

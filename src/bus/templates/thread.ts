@@ -117,8 +117,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/** So much more than the deadline a question may take where others have the processor. */
-const BUSY = 8;
+/** So much more than the deadline a question may take where others have the processor: one that never ends has it, too. */
+const BUSY = 40;
 /** A rest that is not worth a look. */
 const NEARLY = 0.1;
 

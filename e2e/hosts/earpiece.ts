@@ -28,6 +28,6 @@ export async function send(home: string, database: string, message: string, ...o
       XDG_STATE_HOME: path.join(home, '.local/state'),
       EARPIECE_DB: database,
     },
-    timeout: 20_000,
+    timeout: 90_000,
   });
 }

@@ -45,7 +45,7 @@ server.registerTool(
   },
   async ({ folder }) => {
     raise(path.join(folder, 'started'));
-    await raised(path.join(folder, 'finish'), 20_000);
+    await raised(path.join(folder, 'finish'), 90_000);
     return { content: [{ type: 'text', text: 'BUILD-DONE' }] };
   },
 );

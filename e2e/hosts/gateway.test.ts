@@ -35,7 +35,7 @@ describe.for(['claude', 'codex'] as const)('%s behind the gateway', (client) => 
         if (step === 3) await queue('BEFORE-EXPORT main moved on', '--id', 'main-moved');
         if (step === 4)
           duringBuild = (async () => {
-            await raised(path.join(folder.path, 'started'), 20_000);
+            await raised(path.join(folder.path, 'started'), 90_000);
             await queue('DURING-BUILD a file that was read has changed', '--level', 'warning');
             raise(path.join(folder.path, 'finish'));
           })();

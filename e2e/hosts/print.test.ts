@@ -23,7 +23,7 @@ const KEPT = {
 } as const satisfies Record<string, { file: string; read: (text: string, project: string) => Kept | undefined }>;
 
 for (const [client, { file, read }] of Object.entries(KEPT) as [keyof typeof KEPT, (typeof KEPT)[keyof typeof KEPT]][])
-  test(`${client} keeps what the line says, and forgets it`, { timeout: 120_000 }, () => {
+  test(`${client} keeps what the line says, and forgets it`, { timeout: 400_000 }, () => {
     proves('gateway:print');
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-print-'));
     try {
@@ -33,7 +33,7 @@ for (const [client, { file, read }] of Object.entries(KEPT) as [keyof typeof KEP
       const trusted = { GEMINI_CLI_TRUST_WORKSPACE: 'true' };
       const env = { HOME: home, PATH: `${dirname(binaryOf(client))}:${process.env['PATH'] ?? ''}`, ...trusted };
       const type = (line: string): void => {
-        const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: project, env, encoding: 'utf8', timeout: 60_000 });
+        const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: project, env, encoding: 'utf8', timeout: 180_000 });
         expect({ line, status, stderr: status === 0 ? '' : stderr }).toEqual({ line, status: 0, stderr: '' });
       };
       const kept = (): Servers => {

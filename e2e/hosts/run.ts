@@ -190,6 +190,9 @@ function environment(home: string, proxy: string, launch: Launch, extra: RunOpti
 /** A busy machine reads late; who holds the pipe costs a test so much. */
 const PIPE_MS = 3_000;
 
+/** Only a client that hangs takes so long, however busy the machine is. */
+const HANGS_MS = 180_000;
+
 type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;
 
 async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void, options: RunOptions): Promise<Ended> {
@@ -204,7 +207,7 @@ async function watch(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
     timedOut = true;
     kill('SIGTERM');
     forced = setTimeout(() => kill('SIGKILL'), 2000);
-  }, options.timeoutMs ?? 60_000);
+  }, options.timeoutMs ?? HANGS_MS);
   try {
     const [exitCode, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What was written last may still be in the pipe; a child of the client may hold the pipe open for good.

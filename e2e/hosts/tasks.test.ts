@@ -20,7 +20,7 @@ describe('Claude Code on a task that a person blocks', () => {
     const database = path.join(folder, 'earpiece.db');
     /** A person's command line, in a process of its own. */
     const person = async (...args: readonly string[]): Promise<{ readonly [key: string]: unknown }> => {
-      const at = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder, EARPIECE_DB: database }, timeout: 20_000 };
+      const at = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder, EARPIECE_DB: database }, timeout: 90_000 };
       const words = [entry, '--json', 'tasks', ...args, '--project', project];
       const { stdout } = await promisify(execFile)(process.execPath, words, at);
       return JSON.parse(stdout) as { [key: string]: unknown };

@@ -298,6 +298,14 @@ describe('the file itself', () => {
     expect(readFileSync(here.userFile, 'utf8')).toMatch(/^# mine\n/u);
   });
 
+  test('those of one process wait for each other, however long that takes', async () => {
+    const here = world({ user: '' });
+    const lines = Array.from({ length: 10 }, (_, i) => `# ${i}\n`);
+    const add = (line: string) => replaceFile(here.userFile, (text) => text + line, { mode: 0o600, withinMs: 0 });
+    expect(await Promise.all(lines.map(add))).toEqual(lines.map(() => true));
+    expect(readFileSync(here.userFile, 'utf8')).toBe(lines.join(''));
+  });
+
   test('no change is lost among several processes', async () => {
     const here = world({ user: '# mine\n' });
     const worker = here.write(
@@ -306,7 +314,8 @@ describe('the file itself', () => {
        const [home, cwd, name] = process.argv.slice(2);
        const writer = configWriter({ cwd, env: {}, home });
        for (let i = 0; i < 15; i++)
-         await writer.change('user', [{ key: \`coalesce.sources.\${name}\${i}\`, to: { kind: 'value', value: '1s' } }]);`,
+         // Nobody who changes one setting after the other without a pause would let the others in.
+         await writer.change('user', [{ key: \`coalesce.sources.\${name}\${i}\`, to: { kind: 'value', value: '1s' } }]).then(() => new Promise((resolve) => setTimeout(resolve, 20)));`,
     );
     const run = promisify(execFile);
     const names = ['a', 'b', 'c'];

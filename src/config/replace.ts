@@ -27,7 +27,7 @@ import { makeFolders } from './state-file.ts';
 export type ReplaceOptions = {
   /** Of a file that is made. */
   readonly mode: number;
-  /** How long to wait for somebody else who is at it. */
+  /** How long to wait for another process that is at it; changes of this one wait for each other as long as it takes. */
   readonly withinMs?: number;
 };
 
@@ -40,6 +40,24 @@ export type ReplaceOptions = {
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));
+  const before = TURNS.get(target);
+  const mine = Promise.resolve(before).then(() => replace(target, change, options));
+  const settled = mine.then(
+    () => undefined,
+    () => undefined,
+  );
+  TURNS.set(target, settled);
+  try {
+    return await mine;
+  } finally {
+    if (TURNS.get(target) === settled) TURNS.delete(target);
+  }
+}
+
+/** The last change of this process that is under way, by file. */
+const TURNS = new Map<string, Promise<void>>();
+
+async function replace(target: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const draft = `${target}.lock`;
   const lock = await held(draft, options.withinMs ?? WAIT_MS);
   try {

@@ -17,6 +17,9 @@ import { proves, verifies } from '../verifies.ts';
 
 const folder = shippedFolder();
 const set = subscriberFolders({ shipped: folder }).of('shop');
+/** They count once they are copied. */
+const MORE_FOLDER = 'more';
+const more = subscriberFolders({ shipped: join(folder, MORE_FOLDER) }).of('shop');
 const engine = templateEngine();
 afterAll(() => engine.close());
 
@@ -84,7 +87,9 @@ describe('the files', () => {
     const files = readdirSync(folder).sort();
     const used = new Set(templated.map(({ output }) => output.template?.name));
     expect(files.filter((file) => file.endsWith('.toml'))).toEqual(set.subscribers.map(({ id }) => `${id}.toml`).sort());
-    expect(files.filter((file) => !file.endsWith('.toml') && !used.has(file))).toEqual([]);
+    expect(files.filter((file) => !file.endsWith('.toml') && !used.has(file))).toEqual([MORE_FOLDER]);
+    expect(more.problems).toEqual([]);
+    expect(more.subscribers.map(({ id }) => id)).toEqual(['repeated_failures']);
     for (const { output, condition } of set.subscribers) {
       if (output.template) expect(await engine.check(output.template)).toBeUndefined();
       if (condition) expect(await engine.checkExpression(condition.expression)).toBeUndefined();

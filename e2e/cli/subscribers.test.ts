@@ -52,8 +52,9 @@ describe('list', () => {
       'Tool failures',
       'tool.call.failure, tool.call.timeout',
     ]);
-    expect(rows.slice(-3)).toEqual([
+    expect(rows.slice(-4)).toEqual([
       ['locked: cannot be disabled; it is of the core: an agent must not miss what it tells'],
+      ['more, once copied: repeated_failures (earpiece subscribers copy <id>)'],
       [`your own: ${shell.place} (this project), ${shell.folder}/config/earpiece/subscribers (all of yours)`],
       [''],
     ]);
@@ -148,6 +149,27 @@ describe('copy', () => {
     expect(await shell.says(['subscribers', 'list'])).toMatch(/^large_result +on +project /m);
     rmSync(toml);
     expect((await shell.run(['emit', '--to', 'coder', '-'], { input })).stdout).toContain('its condition is not true');
+  });
+
+  it('one that counts only once it is copied: three failures of a tool, whatever it was called with', async () => {
+    await using shell = shop();
+    const failed = (failures?: number): string =>
+      event('tool.call.failure', { severity: 'error', data: { tool_name: 'search', ...(failures && { failures }) } });
+    const emitted = async (failures?: number): Promise<string> =>
+      (await shell.run(['emit', '--to', 'coder', '-'], { input: failed(failures) })).stdout;
+    expect(await shell.says(['subscribers', 'list'])).toMatch(/^more, once copied: repeated_failures /m);
+    expect(await emitted(3)).not.toContain('repeated_failures');
+    expect((await shell.run(['subscribers', 'enable', 'repeated_failures'])).stderr).toContain(
+      'repeated_failures counts only once it is yours: earpiece subscribers copy repeated_failures',
+    );
+    const [toml, template] = ['toml', 'toon.j2'].map((end) => join(shell.place, `repeated_failures.${end}`));
+    expect(await shell.says(['subscribers', 'copy', 'repeated_failures'])).toBe(
+      `${toml}\n${template}\nrepeated_failures is yours now: what you change there counts from the next event on\n`,
+    );
+    expect(await shell.says(['subscribers', 'list'])).not.toContain('more, once copied');
+    expect(await emitted(2)).not.toContain('repeated_failures: queued');
+    expect(await emitted()).not.toContain('repeated_failures: queued');
+    expect(await emitted(3)).toContain('repeated_failures: queued');
   });
 
   it('of the core: it stays of the core; for all projects, and there is nothing wrong with it', async () => {

@@ -95,6 +95,9 @@ function list(group: CommandLine): void {
           );
         if (set.subscribers.some(({ output }) => output.core)) print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
         const { project, user } = here().paths;
+        const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
+        if (more.length > 0)
+          print(paint('dim', `more, once copied: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`));
         print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
         if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
       });
@@ -205,7 +208,8 @@ function copy(group: CommandLine): void {
     .summary('make one your own, to change it')
     .description(
       'Copies the files of a subscriber to where yours are. The copy counts instead of it, from the next event on: ' +
-        'change its words, its threshold, its moment. Without the copy the other one counts again.',
+        'change its words, its threshold, its moment. Without the copy the other one counts again. ' +
+        'Some come with Earpiece that count only once they are copied; list names them.',
     )
     .option('--project', 'into this project (default)')
     .option('--user', 'for all of your projects')
@@ -216,7 +220,7 @@ function copy(group: CommandLine): void {
       const {
         from: { file },
         output: { template },
-      } = counting(id);
+      } = moreOf(id) ?? counting(id);
       const folder = options.user ? paths.user : paths.project;
       if (dirname(file) === folder) throw new EarpieceError('conflict', `${id} is in ${folder} already: ${basename(file)}`);
       const names = [basename(file), ...(template === undefined ? [] : [template.name])];
@@ -275,7 +279,10 @@ function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
-        const changed = await ear.toggles[what](scope, id, whoAmI(), ear.bus.subscribers(ear.project));
+        const set = ear.bus.subscribers(ear.project);
+        // What is off may be gone since: then it can still be switched on.
+        if (offFor(id, await ear.toggles.lists(ear.project)).length === 0) checkCopied(id, set.subscribers);
+        const changed = await ear.toggles[what](scope, id, whoAmI(), set);
         const lists = await ear.toggles.lists(ear.project);
         const offBy = offFor(id, lists);
         if (options.json) return printJson({ id, changed, state: offBy.length === 0 ? 'on' : 'off', offBy });
@@ -396,14 +403,30 @@ function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
 }
 
 /** The one of this id that counts here. */
+/** Those that come with Earpiece and count only once they are copied. */
+const others = (): readonly Subscriber[] => subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
+
+/** One of those, where nobody has made it theirs. */
+function moreOf(which: string): Subscriber | undefined {
+  const { project, source } = here();
+  if (source.of(project).subscribers.some(({ id }) => id === which)) return undefined;
+  return others().find(({ id }) => id === which);
+}
+
+function checkCopied(which: string, counting: readonly Subscriber[]): void {
+  if (counting.some(({ id }) => id === which) || others().every(({ id }) => id !== which)) return;
+  throw new EarpieceError('not_found', `${which} counts only once it is yours: earpiece subscribers copy ${which}`);
+}
+
 function counting(which: string): Subscriber {
   const { project, source } = here();
   const { subscribers: all } = source.of(project);
   const subscriber = all.find(({ id }) => id === which);
   if (subscriber !== undefined) return subscriber;
+  checkCopied(which, all);
   const near = didYouMean(
     which,
-    all.map(({ id }) => id),
+    [...all, ...others()].map(({ id }) => id),
   );
   throw new EarpieceError(
     'not_found',

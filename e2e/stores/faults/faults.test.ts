@@ -32,7 +32,7 @@ it.each<[Bug, Point, RegExp]>([
     proves('faults:checker');
     // Two processes have to meet, which is up to chance: so often that it does not fail by it.
     for (let left = 5; ; left--) {
-      const { problems } = await run({ rounds: 20, pointsEach: 10, points: [point], bug });
+      const { problems } = await run({ rounds: 8, pointsEach: 5, points: [point], bug });
       if (problems.some((problem) => found.test(problem))) return;
       if (left === 0) expect(problems).toContainEqual(expect.stringMatching(found));
     }

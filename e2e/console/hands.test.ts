@@ -159,6 +159,37 @@ verifies('console:hands', 'an answer from before a change does not undo it on th
   expect(await page.evaluate('states')).toEqual(['false']);
 });
 
+verifies('console:hands', 'what is pressed by a key keeps the focus while it is done', async () => {
+  await using stage = await Stage.open(browser);
+  const tasks = new Tasks(stage.ear);
+  await tasks.create('shop', { title: 'Count down' }, MIRA);
+  const page = await stage.page();
+  await page.goto(`${stage.url}/#/settings/notifications`);
+  const toggled = await late(page, 'POST', /toggle/u);
+  await page.getByRole('switch', { name: 'File changes' }).press('Space');
+  await toggled.answered;
+  await frames(page);
+  toggled.deliver();
+  await page.locator('[data-subscriber=file_changes]').getByText('off: takes effect now').waitFor();
+  await page.locator('[data-subscriber=file_changes] [role=switch]:focus').waitFor();
+
+  await page.goto(`${stage.url}/#/tasks`);
+  await page.getByRole('button', { name: 'Describe t1' }).click();
+  const edit = page.getByRole('form', { name: 'Edit t1' });
+  await tasks.edit('shop', 't1', { title: 'Count down slowly' }, { by: MIRA });
+  const saved = await late(page, 'PATCH', /^\/api\/tasks\/t1/u);
+  await edit.getByRole('button', { name: 'Save' }).press('Enter');
+  await saved.answered;
+  await frames(page);
+  saved.deliver();
+  await edit.getByRole('alert').waitFor();
+  await edit.locator('button:focus', { hasText: 'Save' }).waitFor();
+});
+
+/** What has lost the focus by being what it is has lost it then. */
+const frames = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+
 verifies('console:hands', 'a setting that is changed while it is saved is saved once more, as it is by then', async () => {
   await using stage = await Stage.open(browser);
   const page = await stage.page();

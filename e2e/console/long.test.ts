@@ -114,7 +114,7 @@ verifies('console:hands', 'who has just scrolled up stays there, also when somet
   await staged(page, `Waits ${OPEN - 1}`).waitFor();
   await framesOf(page);
   // As a key does it, with a change of the page before the browser has told anybody.
-  const [before, after] = (await page.evaluate(`(() => {
+  const [before, after] = await page.evaluate<[number, number]>(`(() => {
     const timeline = document.querySelector('.timeline');
     timeline.scrollTop -= 900;
     const row = [...timeline.querySelectorAll('[data-entry]')].find((each) => each.getBoundingClientRect().top > 200);
@@ -122,7 +122,7 @@ verifies('console:hands', 'who has just scrolled up stays there, also when somet
     const before = stands();
     document.querySelector('[aria-label="All records"]').click();
     return [before, stands()];
-  })()`)) as [number, number];
+  })()`);
   expect(Math.abs(after - before)).toBeLessThan(2);
   await page.close();
 });

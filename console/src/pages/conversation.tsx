@@ -125,7 +125,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           aria-busy={talk.loading}
         >
           {older && !talk.loading && (
-            <button type="button" className="small earlier" disabled={talk.loadingEarlier} onClick={toOlder}>
+            <button type="button" className="small earlier" aria-busy={talk.loadingEarlier} onClick={toOlder}>
               {talk.loadingEarlier ? 'reading …' : 'Show what came before'}
             </button>
           )}

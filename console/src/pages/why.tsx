@@ -209,7 +209,9 @@ function Deeds({
   const { notification: n } = item;
   const [said, setSaid] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  // Not disabled meanwhile: the focus would be lost.
   const run = (work: () => Promise<string>): void => {
+    if (busy) return;
     setBusy(true);
     work()
       .then(
@@ -228,7 +230,7 @@ function Deeds({
       {mayWithdraw && (
         <button
           type="button"
-          disabled={busy}
+          aria-busy={busy}
           onClick={() => run(async () => WITHDRAWN[(await client.withdraw(n.id, { log, reason: 'in the console' })).result])}
         >
           Withdraw
@@ -237,7 +239,7 @@ function Deeds({
       {mayRequeue && (
         <button
           type="button"
-          disabled={busy}
+          aria-busy={busy}
           onClick={() => run(async () => `queued again as ${(await client.requeue(n.id, { log })).id}`)}
         >
           Queue again
@@ -246,7 +248,7 @@ function Deeds({
       {n.gate && n.action !== 'pause' && (
         <button
           type="button"
-          disabled={busy}
+          aria-busy={busy}
           onClick={() => run(async () => `receipt: ${(await client.read(n.id, { log })).receipt}; its gate falls`)}
         >
           Mark read

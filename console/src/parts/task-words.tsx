@@ -98,7 +98,7 @@ export function EditTask({ task, onDone }: { readonly task: TaskView; readonly o
       {works && <p className="muted">{`${task.assignee ?? 'The agent'} has read what stood here before: write to it, too.`}</p>}
       <div className="edit-task-row">
         <Priority label="Priority" value={priority} onChange={setPriority} />
-        <button type="submit" className="primary small" disabled={busy || title.trim() === ''}>
+        <button type="submit" className="primary small" aria-busy={busy} disabled={title.trim() === ''}>
           {busy ? 'pending …' : 'Save'}
         </button>
         <button type="button" className="quiet small" onClick={onDone}>

@@ -99,7 +99,9 @@ function Row({
   const more = item.event_types.length - EVENTS_SHOWN;
   const failed = (error: unknown): void => setSaid({ text: messageOf(error), bad: true });
 
+  // Not disabled meanwhile: the focus would be lost.
   const toggle = (): void => {
+    if (busy) return;
     setBusy(true);
     client
       .toggleSubscriber(item.id, !item.enabled, { project })
@@ -115,6 +117,7 @@ function Row({
       .finally(() => setBusy(false));
   };
   const test = (): void => {
+    if (busy) return;
     setBusy(true);
     client
       .testSubscriber(item.id, { project })
@@ -159,7 +162,14 @@ function Row({
         {item.spoke_last_7_days === 0 ? 'silent this week' : `spoke ${item.spoke_last_7_days}× this week`}
       </span>
       <div className="subscriber-deeds">
-        <button type="button" className="small" disabled={busy || !item.enabled} onClick={test} aria-label={`Test ${item.name}`}>
+        <button
+          type="button"
+          className="small"
+          disabled={!item.enabled}
+          aria-busy={busy}
+          onClick={test}
+          aria-label={`Test ${item.name}`}
+        >
           {sent ? 'Sent!' : 'Test'}
         </button>
         <button
@@ -169,7 +179,8 @@ function Row({
           aria-checked={item.enabled}
           aria-label={item.name}
           aria-describedby={item.locked === null ? undefined : `lock-${item.id}`}
-          disabled={busy || item.locked !== null}
+          disabled={item.locked !== null}
+          aria-busy={busy}
           onClick={toggle}
         >
           <span aria-hidden="true" />

@@ -79,6 +79,7 @@ export function useReading(scroll: RefObject<HTMLDivElement | null>, entries: re
       element.scrollTop += top - box.top - Math.max(0, (box.height - height) / 2);
       // What comes before the browser tells of the scrolling does not put it back.
       anchors.current = anchorsIn(element);
+      looked.current = { top: element.scrollTop, height: element.scrollHeight };
     },
     [scroll],
   );

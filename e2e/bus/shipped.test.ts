@@ -173,6 +173,12 @@ describe('the files', () => {
     expect(twice).toEqual([]);
   });
 
+  test('what tells of states tells the newest alone: that an alert was over is not told beside that it fires again', () => {
+    proves('bus:shipped');
+    const states = set.subscribers.filter(({ output }) => output.supersede).map(({ id }) => id);
+    expect(states).toEqual(['alert', 'git_branch', 'git_conflict', 'git_upstream', 'process_ended']);
+  });
+
   test('of each there is a sample that it hears', () => {
     for (const subscriber of set.subscribers) {
       const { type } = sampleEvent(subscriber);

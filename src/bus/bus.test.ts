@@ -354,6 +354,17 @@ describe('within the dedupe window of what another process has told', () => {
     expect(await read()).toEqual([]);
   });
 
+  it('a state that comes again before it was told is told now, not when the window is over, in one process and in several', async () => {
+    const { bus, another, read, clock } = stage([subscriber({ ...once, output: { supersede: true } })], { foldMs: 0 });
+    await bus.emit(failure('build', 'red'));
+    clock.now += 1_000;
+    await bus.emit(failure('build', 'red'));
+    await another().emit(failure('build', 'red'));
+    expect((await read()).join()).toContain('red');
+    clock.now += 5_000;
+    expect((await read()).join()).not.toContain('2 times');
+  });
+
   it('what the configuration redacts is recognized', async () => {
     const { bus, another, read } = stage([subscriber(once)], { foldMs: 0, policy: { redact: ['secret-\\w+'] } });
     await bus.emit(failure('fetch', 'refused for secret-abc'));

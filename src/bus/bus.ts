@@ -253,6 +253,7 @@ export class Bus implements Emitter, AsyncDisposable {
         },
         withdraw: (key, reason) => inLog.withdraw(key, reason),
         open: () => inLog.open(),
+        untold: (key) => inLog.untold(key),
         lately: (since) => inLog.lately(since),
         counted: async () => (subscriber.withdraw === undefined ? new Map() : inLog.counted(restKeyOf(subscriber))),
         recount: (over) => inLog.recount(restKeyOf(subscriber), over),

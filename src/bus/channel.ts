@@ -23,6 +23,8 @@ export type ChannelDeps = {
   readonly open: () => Promise<readonly Item[]>;
   /** Those that were queued there since then (epoch ms), by whomever, newest first. */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
+  /** The newest notification of the key that is open there, never was offered, and waits for no time. */
+  readonly untold: (key: string) => Promise<string | undefined>;
   /** The event as the log has it. */
   readonly redacted: (event: Event) => Event;
   /** What the open notifications count that stand for the rest of storms, whichever process wrote them. */
@@ -241,6 +243,9 @@ export class Channel implements Writer {
     // Asked of the log only where this process does not know better.
     if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
     if (!isOver(first)) {
+      // A state that nobody has been told yet is as it is: a repetition that waits must not take its place.
+      const untold = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.untold(key) : undefined;
+      if (untold !== undefined) return { subscriber: this.subscriber.id, kind: 'folded', id: untold };
       const level = input.level === 'critical' ? { level: 'error' as const } : {};
       const deliver = { at: (first ?? 0) + dedupeWindowMs };
       told.set(detail, first ?? now.at);

@@ -106,6 +106,15 @@ export class InLog {
     return [...found.values()];
   }
 
+  /** The newest of the key where it was never offered and waits for no time. Of a whole project each may have read another. */
+  async untold(key: string): Promise<string | undefined> {
+    if (this.#address.kind === 'project') return undefined;
+    const open = await this.#inbox.store.items(logOf(this.#address), { kind: 'key', key });
+    const newest = open.findLast((item) => this.#isIts(item));
+    const isUntold = newest?.state === 'open' && newest.offers === 0 && typeof newest.notification.deliver !== 'object';
+    return isUntold ? newest.id : undefined;
+  }
+
   /** What was queued since then (epoch ms), newest first. */
   async lately(since: number): Promise<readonly Logged[]> {
     const address = this.#address;

@@ -1,11 +1,11 @@
 /** A real browser that asks nobody but the server of the test. */
 import { chromium, type Browser } from 'playwright-core';
-import { vi } from 'vitest';
 import { findBrowser, WAY_OUT } from '../../scripts/browsers.ts';
 
 // Each of these tests has a browser, a server and agents for itself, beside others on the same machine: how long that takes
 // says nothing of any of them.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+// The pictures of the docs are taken of the same, and by no test.
+if (process.env['VITEST'] !== undefined) (await import('vitest')).vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 /** For one thing to come. */
 export const PATIENCE_MS = 60_000;
 

@@ -27,6 +27,7 @@ type Rule = Pick<Subscriber, 'id'> & {
   readonly over?: readonly string[];
   readonly supersede?: boolean;
   readonly asks?: boolean;
+  readonly dedupeWindowMs?: number;
 };
 
 /**
@@ -41,14 +42,14 @@ const RULES: readonly Rule[] = [
   { id: 'asked', types: ['job.late', 'job.done'], over: ['job.done'], asks: true },
 ];
 
-function subscriber({ id, types, over, supersede = false, asks = false }: Rule, maxSize: number): Subscriber {
+function subscriber({ id, types, over, supersede = false, asks = false, dedupeWindowMs = 0 }: Rule, maxSize: number): Subscriber {
   return {
     id,
     name: id,
     description: '',
     version: '1.0.0',
     events: { types, severityFilter: 'debug' },
-    batching: { windowMs: 1_000, maxSize, dedupeWindowMs: 0 },
+    batching: { windowMs: 1_000, maxSize, dedupeWindowMs },
     output: { priority: 'normal', injectAt: 'immediate', core: false, supersede },
     from: { folder: 'program', file: 'test' },
     ...(over === undefined ? {} : { withdraw: { types: over } }),
@@ -66,9 +67,13 @@ type Happened = {
   readonly message?: string;
 };
 
-async function stage(foldMs: number, maxSize: number) {
+async function stage(
+  foldMs: number,
+  maxSize: number,
+  how: { readonly dedupeWindowMs?: number; readonly supersede?: boolean } = {},
+) {
   const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
-  const subscribers = RULES.map((rule) => subscriber(rule, maxSize));
+  const subscribers = RULES.map((rule) => subscriber({ ...rule, ...how }, maxSize));
   const bus = createBus({
     inbox,
     subscribers: { of: () => ({ subscribers, problems: [] }) },
@@ -208,6 +213,17 @@ describe('in one batch', () => {
     const types = ['alert.firing', 'alert.resolved', 'alert.firing'];
     const open = await emitted(types.map((type) => ({ type, key: 'disk' })));
     expect(open).toEqual(['alert.resolved 1', 'alert.firing 2', 'alert.firing 2']);
+  });
+
+  it('also where the words and the data are the same, and within the dedupe window', async () => {
+    const { inbox, bus } = await stage(100, 50, { dedupeWindowMs: 5_000, supersede: true });
+    const events = ['alert.firing', 'alert.resolved', 'alert.firing', 'alert.resolved', 'alert.firing'].map((type) =>
+      bus.emit({ type, subject: 'shop/claude', source: 'test', key: 'disk', message: 'disk', data: { disk: 1 } }),
+    );
+    await bus.flush();
+    await Promise.all(events);
+    const mine = (await inbox.open('shop/claude')).filter((item) => item.notification.subscriber?.id === 'alert');
+    expect(mine.map(({ notification: { kind, deliver } }) => [kind.name, deliver]).at(-1)).toEqual(['firing', 'now']);
   });
 
   it('what a condition is asked of is taken back by what came after it', async () => {

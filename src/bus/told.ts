@@ -11,10 +11,10 @@ export type Logged = Pick<Item, 'notification' | 'at' | 'lastAt' | 'differs' | '
 /** Each different detail of a key and when it was queued first, epoch ms. */
 export type Told = Map<string, number>;
 
-/** What reads the same is the same. A message that is made of the data says no more than these. */
+/** What reads the same is the same, of one type: of the same alert it may fire or be over. A message that is made of the data says no more than these. */
 function detailOf(type: string, message: string | undefined, data: Json): string {
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
-  return `${own}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
+  return `${type}\n${own}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
 }
 
 export const detailOfEvent = ({ type, message, data }: Event): string => detailOf(type, message, data);

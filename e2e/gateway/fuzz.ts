@@ -6,14 +6,14 @@
  * It fails when something throws, when a step takes more than a second of the processor, when bytes between client and server differ
  * although nothing rides, or when what rides on a result makes it anything but the same result and the text.
  */
-import type { Outgoing } from '../../src/gateway/carry.ts';
-import { frameOf } from '../../src/gateway/frame.ts';
-import { LineReader, SseReader } from '../../src/gateway/framing.ts';
-import { GuardedRider } from '../../src/gateway/guarded.ts';
+import type { Outgoing } from '../../src/gateway/riding/carry.ts';
+import { frameOf } from '../../src/gateway/frames/frame.ts';
+import { LineReader, SseReader } from '../../src/gateway/frames/framing.ts';
+import { GuardedRider } from '../../src/gateway/riding/guarded.ts';
 import { noDelivery, noRider, type Rider } from '../../src/gateway/index.ts';
 import { Relay } from '../../src/gateway/relay.ts';
-import { Settling } from '../../src/gateway/settling.ts';
-import { Catalog } from '../../src/gateway/tools.ts';
+import { Settling } from '../../src/gateway/riding/settling.ts';
+import { Catalog } from '../../src/gateway/riding/tools.ts';
 import { ODDITIES } from './oddities.ts';
 
 export type Fuzzed = { readonly rounds: number; readonly frames: number; readonly bytes: number; readonly longestMs: number };

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { LineReader } from './framing.ts';
+import { LineReader } from './frames/framing.ts';
 import type { Link, LinkEvents, StopOptions } from './link.ts';
 
 /** A stdio server: a command and what it runs with. `env` is added to ours. */

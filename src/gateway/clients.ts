@@ -1,11 +1,11 @@
-import type { OpenCall } from './carry.ts';
-import type { Request } from './frame.ts';
-import type { GuardedRider } from './guarded.ts';
-import { textOf } from './json.ts';
-import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
-import { clientInfoAt, clientInfoOf } from './protocol.ts';
-import type { Connection } from './rider.ts';
-import { Settling } from './settling.ts';
+import type { OpenCall } from './riding/carry.ts';
+import type { Request } from './frames/frame.ts';
+import type { GuardedRider } from './riding/guarded.ts';
+import { textOf } from './frames/json.ts';
+import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
+import { clientInfoAt, clientInfoOf } from './frames/protocol.ts';
+import type { Connection } from './riding/rider.ts';
+import { Settling } from './riding/settling.ts';
 
 /** One HTTP client, as far as it can be told from others. */
 export type HttpClient = {

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 
-import { GuardedRider } from './guarded.ts';
-import { HttpFront, type HttpEndpoint, type HttpFrontOptions } from './http-front.ts';
-import { HttpSessions, type MakeEndpoint } from './http-sessions.ts';
+import { GuardedRider } from './riding/guarded.ts';
+import { HttpFront, type HttpEndpoint, type HttpFrontOptions } from './http/front.ts';
+import { HttpSessions, type MakeEndpoint } from './http/sessions.ts';
 import { Multiplex } from './multiplex.ts';
 import { HttpPassthrough } from './passthrough.ts';
-import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './profiles.ts';
-import type { Rider } from './rider.ts';
+import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './riding/profiles.ts';
+import type { Rider } from './riding/rider.ts';
 import { Session, type Endpoint } from './session.ts';
-import { Settling } from './settling.ts';
+import { Settling } from './riding/settling.ts';
 import { StdioClient } from './stdio.ts';
-import { Catalog } from './tools.ts';
+import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
 
 export type GatewayOptions = {

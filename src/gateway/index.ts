@@ -1,7 +1,7 @@
 export { startGateway, type Closed, type Front, type Gateway, type GatewayOptions } from './gateway.ts';
-export { profileOf, PROFILES, type ClientInfo, type Profile, type ProfileKind } from './profiles.ts';
-export { NOTICES, SIGNAL } from './results.ts';
-export { noDelivery, noRider } from './rider.ts';
+export { profileOf, PROFILES, type ClientInfo, type Profile, type ProfileKind } from './riding/profiles.ts';
+export { NOTICES, SIGNAL } from './riding/results.ts';
+export { noDelivery, noRider } from './riding/rider.ts';
 export type {
   Awaitable,
   Call,
@@ -17,5 +17,5 @@ export type {
   Rider,
   UpstreamEvent,
   Verdict,
-} from './rider.ts';
+} from './riding/rider.ts';
 export type { HttpUpstream, StdioUpstream, Upstream } from './upstream.ts';

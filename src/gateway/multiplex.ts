@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { OpenCall, Outgoing } from './carry.ts';
+import type { OpenCall, Outgoing } from './riding/carry.ts';
 import {
   asLine,
   errorFrame,
@@ -12,8 +12,8 @@ import {
   type Note,
   type Request,
   type Success,
-} from './frame.ts';
-import type { GuardedRider } from './guarded.ts';
+} from './frames/frame.ts';
+import type { GuardedRider } from './riding/guarded.ts';
 import {
   addMember,
   arrayAt,
@@ -26,11 +26,11 @@ import {
   valueAt,
   type Edit,
   type ObjectAt,
-} from './json.ts';
+} from './frames/json.ts';
 import type { StopOptions, TooLong } from './link.ts';
-import { answerOwn } from './own-tools.ts';
+import { answerOwn } from './riding/own-tools.ts';
 import { legacyIntroduction, Peer, type Introduction } from './peer.ts';
-import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
+import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
 import {
   clientInfoOf,
   INTERNAL_ERROR,
@@ -46,12 +46,12 @@ import {
   STATELESS_SINCE,
   toolOf,
   versionOf,
-} from './protocol.ts';
-import { textBlock } from './results.ts';
-import type { Connection, OwnTool } from './rider.ts';
+} from './frames/protocol.ts';
+import { textBlock } from './riding/results.ts';
+import type { Connection, OwnTool } from './riding/rider.ts';
 import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
-import { cancelledBy, type Settling } from './settling.ts';
-import { OwnNames } from './tools.ts';
+import { cancelledBy, type Settling } from './riding/settling.ts';
+import { OwnNames } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
 
 export type MultiplexOptions = {

@@ -1,13 +1,13 @@
-import type { Outgoing } from './carry.ts';
-import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from './frame.ts';
-import type { GuardedRider } from './guarded.ts';
-import { stringAt, textOf, valueAt } from './json.ts';
-import { LEGACY_VERSION } from './protocol.ts';
-import type { Connection } from './rider.ts';
+import type { Outgoing } from './riding/carry.ts';
+import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from './frames/frame.ts';
+import type { GuardedRider } from './riding/guarded.ts';
+import { stringAt, textOf, valueAt } from './frames/json.ts';
+import { LEGACY_VERSION } from './frames/protocol.ts';
+import type { Connection } from './riding/rider.ts';
 import { Session } from './session.ts';
-import { Settling } from './settling.ts';
+import { Settling } from './riding/settling.ts';
 import type { StopOptions } from './link.ts';
-import { Catalog } from './tools.ts';
+import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What a client said of itself, for the handshake with each server. `meta` is its envelope, when it is a stateless one. */

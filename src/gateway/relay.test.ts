@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import type { Outgoing } from './carry.ts';
-import { frameOf } from './frame.ts';
-import { GuardedRider } from './guarded.ts';
+import type { Outgoing } from './riding/carry.ts';
+import { frameOf } from './frames/frame.ts';
+import { GuardedRider } from './riding/guarded.ts';
 import { Relay } from './relay.ts';
-import { noRider, type Delivery, type Rider } from './rider.ts';
-import { Settling } from './settling.ts';
-import { Catalog } from './tools.ts';
+import { noRider, type Delivery, type Rider } from './riding/rider.ts';
+import { Settling } from './riding/settling.ts';
+import { Catalog } from './riding/tools.ts';
 import { proves } from '../../e2e/verifies.ts';
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { carry, type OpenCall, type Outgoing } from './carry.ts';
+import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import {
   asLine,
   errorFrame,
@@ -9,16 +9,16 @@ import {
   type Frame,
   type Request,
   type Success,
-} from './frame.ts';
-import type { GuardedRider } from './guarded.ts';
-import { edited, stringAt, textOf } from './json.ts';
-import { Lane } from './lane.ts';
-import { answerOwn, OwnTools } from './own-tools.ts';
-import { profileOf, type ClientInfo, type Profile } from './profiles.ts';
-import { clientInfoAt, clientInfoOf, INTERNAL_ERROR, isStateless, toolOf } from './protocol.ts';
-import type { Awaitable, Connection, Verdict } from './rider.ts';
-import { cancelledBy, type Settling } from './settling.ts';
-import type { Catalog, SchemaKind } from './tools.ts';
+} from './frames/frame.ts';
+import type { GuardedRider } from './riding/guarded.ts';
+import { edited, stringAt, textOf } from './frames/json.ts';
+import { Lane } from './riding/lane.ts';
+import { answerOwn, OwnTools } from './riding/own-tools.ts';
+import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
+import { clientInfoAt, clientInfoOf, INTERNAL_ERROR, isStateless, toolOf } from './frames/protocol.ts';
+import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
+import { cancelledBy, type Settling } from './riding/settling.ts';
+import type { Catalog, SchemaKind } from './riding/tools.ts';
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;

@@ -1,11 +1,11 @@
 import { ChildServer } from './child.ts';
-import type { Outgoing } from './carry.ts';
-import { errorFrame, frameOf, type Frame } from './frame.ts';
-import { HttpLink } from './http-link.ts';
-import { MAX_FRAME_BYTES } from './framing.ts';
-import type { GuardedRider } from './guarded.ts';
+import type { Outgoing } from './riding/carry.ts';
+import { errorFrame, frameOf, type Frame } from './frames/frame.ts';
+import { HttpLink } from './http/link.ts';
+import { MAX_FRAME_BYTES } from './frames/framing.ts';
+import type { GuardedRider } from './riding/guarded.ts';
 import type { Link, LinkEvents, StopOptions, TooLong } from './link.ts';
-import { INVALID_REQUEST } from './protocol.ts';
+import { INVALID_REQUEST } from './frames/protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
 import type { Upstream } from './upstream.ts';
 

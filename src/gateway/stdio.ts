@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 
-import type { Outgoing } from './carry.ts';
-import { frameOf, type Frame } from './frame.ts';
-import { LineReader } from './framing.ts';
-import { reasonOf } from './guarded.ts';
-import type { Settling } from './settling.ts';
+import type { Outgoing } from './riding/carry.ts';
+import { frameOf, type Frame } from './frames/frame.ts';
+import { LineReader } from './frames/framing.ts';
+import { reasonOf } from './riding/guarded.ts';
+import type { Settling } from './riding/settling.ts';
 
 export type StdioStreams = { readonly input: Readable; readonly output: Writable };
 

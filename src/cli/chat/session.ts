@@ -18,7 +18,7 @@ import { splitLog, type LogKey } from '../../core/address.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Draft } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import { tellUpstream } from '../../gateway/inbox-rider.ts';
+import { tellUpstream } from '../../gateway/riding/inbox-rider.ts';
 import { handleRegistry, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../sources/handles/index.ts';
 import { offersTaskTools, Tasks } from '../../tasks/index.ts';
 import { upstreamOf } from '../upstream.ts';

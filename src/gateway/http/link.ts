@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { asLine, errorFrame, frameOf, param, type Frame, type Request } from './frame.ts';
-import { MAX_FRAME_BYTES, SseReader } from './framing.ts';
-import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from './json.ts';
-import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http-target.ts';
+import { asLine, errorFrame, frameOf, param, type Frame, type Request } from '../frames/frame.ts';
+import { MAX_FRAME_BYTES, SseReader } from '../frames/framing.ts';
+import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from '../frames/json.ts';
+import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './target.ts';
 import {
   headerParams,
   headerValue,
@@ -15,11 +15,11 @@ import {
   PROTOCOL_VERSION,
   SESSION_ID,
   type HeaderParam,
-} from './http-headers.ts';
-import type { Link, LinkEvents } from './link.ts';
-import { INTERNAL_ERROR, isStateless, toolOf, versionOf } from './protocol.ts';
-import { cancelledBy } from './settling.ts';
-import type { HttpUpstream } from './upstream.ts';
+} from './headers.ts';
+import type { Link, LinkEvents } from '../link.ts';
+import { INTERNAL_ERROR, isStateless, toolOf, versionOf } from '../frames/protocol.ts';
+import { cancelledBy } from '../riding/settling.ts';
+import type { HttpUpstream } from '../upstream.ts';
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;

@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { MAX_FRAME_BYTES } from './framing.ts';
-import { bodyOf, mediaTypeOf } from './http-target.ts';
-import { reasonOf } from './guarded.ts';
+import { MAX_FRAME_BYTES } from '../frames/framing.ts';
+import { bodyOf, mediaTypeOf } from './target.ts';
+import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {
   /** 127.0.0.1 by default. Another address than a loopback one needs a token. */

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
-import type { Outgoing } from './carry.ts';
-import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request } from './frame.ts';
-import { sseEvent } from './framing.ts';
-import { refuse, type Exchange, type HttpEndpoint } from './http-front.ts';
-import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './http-headers.ts';
-import { edited, textOf, valueAt, type Edit } from './json.ts';
-import { CONVERSATION } from './passthrough.ts';
-import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, versionOf } from './protocol.ts';
-import { cancelledBy, Settling } from './settling.ts';
-import type { Channel, Endpoint } from './session.ts';
+import type { Outgoing } from '../riding/carry.ts';
+import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request } from '../frames/frame.ts';
+import { sseEvent } from '../frames/framing.ts';
+import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
+import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './headers.ts';
+import { edited, textOf, valueAt, type Edit } from '../frames/json.ts';
+import { CONVERSATION } from '../passthrough.ts';
+import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, versionOf } from '../frames/protocol.ts';
+import { cancelledBy, Settling } from '../riding/settling.ts';
+import type { Channel, Endpoint } from '../session.ts';
 
 /** Makes what a client talks to. It is started by the caller. */
 export type MakeEndpoint = (client: {

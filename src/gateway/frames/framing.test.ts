@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { LineReader, sseEvent, SseReader, type SseEvent } from './framing.ts';
-import { proves } from '../../e2e/verifies.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 /** Cuts bytes at random places, some of them empty pieces. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {

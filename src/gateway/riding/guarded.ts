@@ -1,4 +1,4 @@
-import { patience } from '../inbox/index.ts';
+import { patience } from '../../inbox/index.ts';
 import type {
   Call,
   Connection,

@@ -1,4 +1,4 @@
-import type { Success } from './frame.ts';
+import type { Success } from '../frames/frame.ts';
 import {
   addElements,
   addMember,
@@ -15,7 +15,7 @@ import {
   type Edit,
   type ObjectAt,
   type Range,
-} from './json.ts';
+} from '../frames/json.ts';
 
 /** Where the text rides in `structuredContent`, and what tools/list declares for it. */
 export const NOTICES = '_notices';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
-import { frameOf, type Success } from './frame.ts';
+import { frameOf, type Success } from '../frames/frame.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Treatment } from './results.ts';
 import { Catalog, editedPage, OwnNames, ownToolEdits, profileEdits, toolsIn } from './tools.ts';
 import { profileOf, type ProfileKind } from './profiles.ts';
-import { proves } from '../../e2e/verifies.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const frame = (result: string): Success => frameOf(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}\n`)) as Success;
 const unframed = (bytes: Buffer): string => bytes.toString().replace(/^\{"jsonrpc":"2.0","id":1,"result":(.*)\}\n$/s, '$1');

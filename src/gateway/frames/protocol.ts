@@ -1,7 +1,7 @@
 import type { Request } from './frame.ts';
 import { param } from './frame.ts';
 import { parsed, stringAt, type Range } from './json.ts';
-import type { ClientInfo } from './profiles.ts';
+import type { ClientInfo } from '../riding/profiles.ts';
 
 /** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';

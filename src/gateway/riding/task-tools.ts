@@ -1,6 +1,6 @@
 /** The tools for tasks as the gateway lists and answers them: a connection may say by a token for whom it speaks. */
-import type { Conversation } from '../inbox/index.ts';
-import { answerTask, isTaskTool, TASK_TOOLS, Tasks, type TaskAnswer } from '../tasks/index.ts';
+import type { Conversation } from '../../inbox/index.ts';
+import { answerTask, isTaskTool, TASK_TOOLS, Tasks, type TaskAnswer } from '../../tasks/index.ts';
 import type { OwnCall, OwnTool } from './rider.ts';
 
 export { isTaskTool };

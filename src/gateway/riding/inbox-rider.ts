@@ -2,11 +2,18 @@
  * What rides on the gateway's results: an inbox behind the `Rider` port. One conversation per connection, found anew now
  * and then since its host may show another one (`/clear`).
  */
-import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../core/event.ts';
-import type { ReleasedRecord } from '../core/records.ts';
-import { EarpieceError } from '../core/errors.ts';
-import { conversationId, parseAddress } from '../core/address.ts';
-import { isSignal, type Conversation, type ConversationOptions, type Identity, type Inbox, type Offer } from '../inbox/index.ts';
+import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
+import type { ReleasedRecord } from '../../core/records.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { conversationId, parseAddress } from '../../core/address.ts';
+import {
+  isSignal,
+  type Conversation,
+  type ConversationOptions,
+  type Identity,
+  type Inbox,
+  type Offer,
+} from '../../inbox/index.ts';
 import type {
   Awaitable,
   Call,

@@ -1,6 +1,6 @@
-import { fault } from '../core/faults.ts';
-import type { Frame } from './frame.ts';
-import { param, idOf } from './frame.ts';
+import { fault } from '../../core/faults.ts';
+import type { Frame } from '../frames/frame.ts';
+import { param, idOf } from '../frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /** When the client has said nothing for this long after the bytes were written, it has taken them. */

@@ -1,5 +1,5 @@
-import { param, type Request } from './frame.ts';
-import { stringAt } from './json.ts';
+import { param, type Request } from '../frames/frame.ts';
+import { stringAt } from '../frames/json.ts';
 
 /**
  * The headers in which the stateless generation repeats what stands in the body, so that what is between client and

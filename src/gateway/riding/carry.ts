@@ -1,6 +1,6 @@
-import type { Success } from './frame.ts';
+import type { Success } from '../frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { isJson, textOf } from './json.ts';
+import { isJson, textOf } from '../frames/json.ts';
 import type { Profile } from './profiles.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';

@@ -16,7 +16,7 @@ import {
   textOf,
   valueAt,
 } from './json.ts';
-import { proves } from '../../e2e/verifies.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import type { Part } from '../model/answer.ts';
@@ -67,8 +68,9 @@ describe('no loops', () => {
       const done = request.text.split('"role":"tool"').length - 1;
       const says: Part[] = done < goes ? [text('I am working on it'), call(`call_${request.n}`)] : [text('done at last')];
       const words = says[0]?.kind === 'text' ? says[0].text.split(' ').length : 0;
-      // One that may be cut off goes on only when it is; one that follows such a one is to come to its end.
-      const mayBe = done < goes && talk.requests.at(-2)?.aborted !== 'client';
+      // One that may be cut off goes on only when it is; one that follows such a one is to come to its end. That the one
+      // before was cut off may be seen here after this one has come.
+      const before = talk.requests.at(-2);
       return {
         says,
         at: Array.from({ length: words }, (_, delta) => ({
@@ -76,7 +78,10 @@ describe('no loops', () => {
           delta,
           do: async ({ cutOff }) => {
             await alarm();
-            if (mayBe && delta > 0) await cutOff;
+            if (done >= goes || delta === 0) return;
+            let isCutOff = false;
+            void cutOff.then(() => (isCutOff = true));
+            while (!isCutOff && before?.aborted !== 'client') await sleep(2);
           },
         })),
       };

@@ -245,7 +245,8 @@ export class Channel implements Writer {
     if (!isOver(first)) {
       // A state that nobody has been told yet is as it is: a repetition that waits must not take its place.
       const untold = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.untold(key) : undefined;
-      if (untold !== undefined) return { subscriber: this.subscriber.id, kind: 'folded', id: untold };
+      if (untold !== undefined)
+        return { subscriber: this.subscriber.id, kind: untold === input.id ? 'duplicate' : 'folded', id: untold };
       const level = input.level === 'critical' ? { level: 'error' as const } : {};
       const deliver = { at: (first ?? 0) + dedupeWindowMs };
       told.set(detail, first ?? now.at);

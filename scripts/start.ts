@@ -86,7 +86,10 @@ async function chatAndConsole(on: Stage, model: string | undefined): Promise<num
     'The agent goes on working in the console: see what it is told and why, write to it, give it a task, pause it, stop it. The address logs in once. Ctrl+C ends all of it.',
   );
   watching = true;
-  await live(on, { signal: enough.signal });
+  await live(on, { signal: enough.signal }).catch((error: unknown) => {
+    // Ctrl+C reaches a command that is just being started before that has a group of its own, and ends it.
+    if (!enough.signal.aborted) throw error;
+  });
   return 0;
 }
 

@@ -66,12 +66,11 @@ export class Stage {
     this.bus = createBus({ inbox: this.inbox, subscribers, disabled: async () => new Set() });
   }
 
-  /** What an agent reads; the text of the view. */
+  /** What an agent reads whose host keeps the transcript: ours would be kept for good, and grow. The text of the view. */
   async read(): Promise<string> {
-    const carried = await this.inbox
-      .conversation(`${AGENT}#a`)
-      .carry({ type: 'tool_call_response', id: 'c', content: '', is_error: false }, { at: 'tool_batch_end' });
-    return carried.view?.text ?? '';
+    const offer = await this.inbox.conversation(`${AGENT}#a`).offer({ at: 'tool_batch_end' });
+    await offer?.confirm();
+    return offer?.view.text ?? '';
   }
 
   async forget(): Promise<void> {

@@ -1,9 +1,10 @@
 /** Settings, Advanced: durations, lists, and what is set by a name: seen, changed, refused, taken out, and obeyed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { verifies } from '../verifies.ts';
+import { advanced, row, userFile } from './advanced-page.ts';
 import { openBrowser } from './browser.ts';
 import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
@@ -15,16 +16,6 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(() => browser.close());
-
-const userFile = (stage: Stage): string => join(stage.folder, 'config/earpiece/earpiece.toml');
-const row = (page: Page, key: string): Locator => page.locator(`[data-setting='${key}']`);
-
-async function advanced(stage: Stage, options: Parameters<Stage['page']>[0] = {}): Promise<Page> {
-  const page = await stage.page(options);
-  await page.goto(`${stage.url}/#/settings/advanced`);
-  await row(page, 'min_level').waitFor();
-  return page;
-}
 
 verifies('console:settings', 'a duration is typed as in the file, and what is none is said beside it', async () => {
   await using stage = await Stage.open(browser);

@@ -1,10 +1,11 @@
 /** A person changes settings while agents work: in the page, in their own file, and an agent's next carrier obeys. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { configWriter } from '../../src/config/index.ts';
 import { verifies } from '../verifies.ts';
+import { advanced, row, userFile } from './advanced-page.ts';
 import { openBrowser } from './browser.ts';
 import { faults } from './faults.ts';
 import { Stage } from './stage.ts';
@@ -15,16 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const userFile = (stage: Stage): string => join(stage.folder, 'config/earpiece/earpiece.toml');
 const projectFile = (stage: Stage): string => join(stage.folder, 'earpiece.toml');
-const row = (page: Page, key: string): Locator => page.locator(`[data-setting='${key}']`);
-
-async function advanced(stage: Stage, options: Parameters<Stage['page']>[0] = {}): Promise<Page> {
-  const page = await stage.page(options);
-  await page.goto(`${stage.url}/#/settings/advanced`);
-  await row(page, 'min_level').waitFor();
-  return page;
-}
 
 verifies(
   'console:settings',

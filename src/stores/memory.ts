@@ -1,7 +1,8 @@
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { splitLog } from '../core/address.ts';
+import { clockBeside } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { ANYONE, type Item, settle, type Touches, touches } from '../core/items.ts';
+import { ANYONE, before, type Item, settle, type Touches, touches } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import type { NotificationId } from '../core/notification.ts';
 import {
@@ -51,6 +52,7 @@ type Log = {
 
 class MemoryStore implements Store {
   readonly name = 'memory';
+  readonly private = true;
   readonly #clock: Clock;
   readonly #logs = new Map<LogKey, Log>();
   readonly #presence = new Map<string, Presence>();
@@ -69,6 +71,10 @@ class MemoryStore implements Store {
   }
 
   now(): number {
+    return this.#clock.now();
+  }
+
+  ordered(): number {
     return Math.max(this.#clock.now(), this.#lastAt);
   }
 
@@ -78,7 +84,8 @@ class MemoryStore implements Store {
     const stale = swaps.find((swap) => !this.#isStill(swap));
     if (stale !== undefined) return { kind: 'stale', key: stale.key };
     const log = this.#log(key);
-    const at = this.now();
+    const at = this.ordered();
+    const beside = clockBeside(at, this.now());
     const records: Stored[] = [];
     /** Changes so far, by cell or (new ones) by id: nothing is applied before all drafts are settled. */
     const changed = new Map<Cell, Item>();
@@ -91,7 +98,7 @@ class MemoryStore implements Store {
       const cells = found(log, need, { made, changed });
       const result = settle(
         body,
-        { seq, at },
+        { seq, at, ...beside },
         cells.map((cell) => changed.get(cell) ?? cell.item),
       );
       if (result.kind === 'conflict') return result;
@@ -100,11 +107,11 @@ class MemoryStore implements Store {
         const [first] = cells.filter((cell) => cell.item.id === result.id);
         return { kind: 'duplicate', id: result.id, item: (first as Cell).item };
       }
-      const stored = { seq, log: key, at, body };
+      const stored = { seq, log: key, at, ...beside, body };
       records.push(stored);
       if (result.items.length === 0 && isHousekeeping(body)) loose.push(stored);
       for (const item of result.items) {
-        let cell = cells.find((c) => c.item.id === item.id && c.item.audience === item.audience);
+        let cell = cellOf(item, cells, changed);
         if (cell === undefined) {
           cell = { item };
           const of = made.get(item.id);
@@ -120,12 +127,12 @@ class MemoryStore implements Store {
       log.records.push(record);
       this.#records.push(record);
     }
-    log.loose.push(...loose);
+    for (const record of loose) log.loose.push(record);
     this.#head += records.length;
     if (records.length > 0) this.#lastAt = at;
     for (const [id, cells] of made) log.byId.set(id, [...(log.byId.get(id) ?? []), ...cells]);
     for (const [cell, item] of changed) place(log, cell, item);
-    if (records.some(({ body }) => body.type === 'conversation_forked')) inOrder(log.open);
+    if (records.some(({ body }) => COPIES.has(body.type))) inOrder(log.open);
     this.#waiters.wake(this.#head);
     return { kind: 'appended', records, items: [...changed.values()] };
   }
@@ -258,7 +265,8 @@ class MemoryStore implements Store {
     if (gone.size > 0) this.#records = this.#records.filter((record) => !gone.has(record.seq));
     for (const [key, held] of this.#withheld) if (held.until <= this.now()) this.#withheld.delete(key);
     for (const [key, known] of this.#presence)
-      if (known.endedAt !== undefined && known.endedAt < before) this.#presence.delete(key);
+      // An end that a wrong clock wrote must not strand what waits there.
+      if (known.endedAt !== undefined && known.endedAt < before && !this.#waitsFor(known)) this.#presence.delete(key);
     for (const [key, bound] of this.#bindings)
       if (bound.at < before && !this.#presence.has(presenceKey(bound.log, bound.conversation))) this.#bindings.delete(key);
     return { records: gone.size, items };
@@ -318,6 +326,10 @@ class MemoryStore implements Store {
   async close(): Promise<void> {
     this.#closed = true;
     this.#waiters.close();
+  }
+
+  #waitsFor({ log, conversation }: Presence): boolean {
+    return [...(this.#logs.get(log)?.open ?? [])].some(({ item }) => item.audience === conversation);
   }
 
   #isStill({ key, from }: Pick<Swap, 'key' | 'from'>): boolean {
@@ -395,14 +407,24 @@ function found(
 ): Cell[] {
   const cells: Cell[] = [];
   for (const id of new Set([...need.ids, ...need.creates]))
-    cells.push(...(log.byId.get(id) ?? []), ...(pending.made.get(id) ?? []));
+    for (const cell of [...(log.byId.get(id) ?? []), ...(pending.made.get(id) ?? [])]) cells.push(cell);
   if (need.carrier !== undefined) {
     const carried = new Set(log.byCarrier.get(need.carrier));
     for (const [cell, item] of pending.changed) if (item.carrier === need.carrier) carried.add(cell);
-    cells.push(...[...carried].sort((a, b) => a.item.seq - b.item.seq));
+    for (const cell of [...carried].sort((a, b) => a.item.seq - b.item.seq)) cells.push(cell);
   }
   return cells;
 }
+
+/** The cell of what the item was before, if it was there. */
+function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
+  const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
+  const was = before(item, cells.map(now));
+  return was && cells.find((cell) => now(cell) === was);
+}
+
+/** Records whose new items are as old as those that they are copies of. */
+const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
 /** Puts the cell into the indexes where its new item belongs. */
 function place(log: Log, cell: Cell, item: Item): void {
@@ -420,7 +442,7 @@ function place(log: Log, cell: Cell, item: Item): void {
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
 }
 
-/** What a fork opened is as old as what it was made of. */
+/** A copy stands where the notification that it is a copy of stands. */
 function inOrder(cells: Set<Cell>): void {
   const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
   cells.clear();
@@ -456,10 +478,13 @@ function select(log: Log, query: ItemQuery): Item[] {
       }
       return items;
     }
+    case 'held':
+      return select(log, { kind: 'open' }).filter((item) => takenBy(item) !== ANYONE);
     case 'gate':
       return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation));
     case 'unread':
       return newestFirst(log.unread)
+        .filter((item) => item.seq < (query.before ?? Infinity))
         .filter((item) => query.conversation === undefined || takenBy(item) === query.conversation)
         .slice(0, query.limit);
     case 'key':
@@ -474,6 +499,16 @@ function select(log: Log, query: ItemQuery): Item[] {
         .flat()
         .filter(({ item }) => item.seq < before && (state === undefined || (item.state === 'closed') === (state === 'closed')));
       return newestFirst(cells).slice(0, query.limit);
+    }
+    case 'closed': {
+      const { from, to, limit, before = { closedAt: to, seq: 0 } } = query;
+      return [...log.byId.values()]
+        .flat()
+        .map(({ item }) => ({ item, at: item.closedAt ?? -Infinity }))
+        .filter(({ item, at }) => at >= from && (at < before.closedAt || (at === before.closedAt && item.seq < before.seq)))
+        .sort((a, b) => b.at - a.at || b.item.seq - a.item.seq)
+        .slice(0, limit)
+        .map(({ item }) => item);
     }
   }
 }
@@ -506,7 +541,11 @@ function pruneLog(log: Log, { before, head, gone }: { before: number; head: numb
   for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) gone.add(seq);
   const loose = new Set(removableLoose(old));
   for (const seq of loose) gone.add(seq);
-  if (loose.size > 0) log.loose.splice(0, log.loose.length, ...log.loose.filter((record) => !loose.has(record.seq)));
+  if (loose.size > 0) {
+    const left = log.loose.filter((record) => !loose.has(record.seq));
+    log.loose.length = 0;
+    for (const record of left) log.loose.push(record);
+  }
   for (const id of going) {
     for (const cell of log.byId.get(id) ?? []) {
       log.closed.delete(cell);

@@ -4,11 +4,18 @@ import { memoryStore } from './memory.ts';
 
 const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
 
+type StoreOptions = {
+  clock?: Clock;
+  busyMs?: number;
+  /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
+  report?: (line: string) => void;
+};
+
 /**
  * The store that a text names: `memory:`, a path, `sqlite:<path>`; `postgres://…` and `nats://…` name engines that are still
  * to come. Rejects with `bad_argument`, or with what the store itself refuses.
  */
-export async function openStore(url: string, options: { clock?: Clock; busyMs?: number } = {}): Promise<Store> {
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
   switch (scheme) {
     case undefined:
@@ -42,7 +49,7 @@ export async function openStore(url: string, options: { clock?: Clock; busyMs?: 
 }
 
 /** SQLite is loaded only where it is used: it costs some milliseconds at start. */
-async function openSqlite(path: string, options: { clock?: Clock; busyMs?: number }): Promise<Store> {
+async function openSqlite(path: string, options: StoreOptions): Promise<Store> {
   const { openSqliteStore } = await import('./sqlite/store.ts');
   return openSqliteStore({ ...options, path });
 }

@@ -2,9 +2,8 @@ import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
 /** What a sign of life makes of what is known of a conversation. Undefined fields stay as they were. */
 export function present(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
-  const { log, conversation, purpose, host, hostVersion, process, carrier, carried, ended, told, pulls, has, turnStarted } =
-    update;
-  const { endedAt, ...before } = known ?? {
+  const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
+  const { endedAt, passedTo, pending, connections, ...before } = known ?? {
     log,
     conversation,
     carriers: {},
@@ -13,20 +12,49 @@ export function present(known: Presence | undefined, update: PresenceUpdate, now
     pulls: false,
     turns: 0,
   };
-  const end = ended === undefined ? endedAt : ended ? now : undefined;
+  const left = connected(connections, update);
+  const end = endOf(endedAt, update.ended, { now, alone: left === undefined });
+  const passed = update.passedTo === undefined ? passedTo : { conversation: update.passedTo, at: now };
+  const isPending = update.pending === undefined ? pending === true : update.pending && (known === undefined || pending === true);
   return {
     ...before,
     ...(purpose === undefined ? {} : { purpose }),
     ...(host === undefined ? {} : { host }),
     ...(hostVersion === undefined ? {} : { hostVersion }),
     ...(process === undefined ? {} : { process }),
+    ...(shared === undefined ? {} : { shared }),
+    ...(folder === undefined ? {} : { folder }),
+    ...(isPending ? { pending: true as const } : {}),
+    ...(update.began === undefined ? {} : { began: update.began }),
+    ...(passed === undefined ? {} : { passedTo: passed }),
+    ...(left === undefined ? {} : { connections: left }),
     ...(carrier === undefined ? {} : { carriers: { ...before.carriers, [carrier]: now } }),
     ...(carried ? { carriedAt: now } : {}),
     ...(end === undefined ? {} : { endedAt: end }),
     ...(told ? { told: true } : {}),
+    ...(update.mark === undefined ? {} : { mark: update.mark }),
     ...(pulls === undefined ? {} : { pulls }),
     ...(has === undefined ? {} : { has }),
-    ...(turnStarted ? { turns: before.turns + 1 } : {}),
-    seenAt: now,
+    ...(update.turnStarted ? { turns: before.turns + 1 } : {}),
+    seenAt: known !== undefined && update.passedTo !== undefined ? known.seenAt : now,
   };
+}
+
+/** Undefined: it has none. */
+function connected(
+  known: Presence['connections'] = {},
+  { connect, disconnect = [] }: Pick<PresenceUpdate, 'connect' | 'disconnect'>,
+): Presence['connections'] {
+  const left = Object.entries(known).filter(([key]) => !disconnect.includes(key));
+  const now = connect === undefined ? left : [...left.filter(([key]) => key !== connect.key), [connect.key, connect.process]];
+  return now.length === 0 ? undefined : (Object.fromEntries(now) as Presence['connections']);
+}
+
+function endOf(
+  before: number | undefined,
+  ended: PresenceUpdate['ended'],
+  { now, alone }: { readonly now: number; readonly alone: boolean },
+): number | undefined {
+  if (ended === undefined || (ended === 'alone' && !alone)) return before;
+  return ended === false ? undefined : now;
 }

@@ -15,6 +15,9 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'notification_read',
   'notification_closed',
   'gate_refused',
+  'conversation_succeeded',
+  'notification_extended',
+  'gate_lifted',
   'fan_out',
   'fan_out_done',
 ] satisfies KnownDraft['type'][]);

@@ -13,7 +13,7 @@ export function unsound(log: LogKey, records: Iterable<Stored>, indexed: Iterabl
     replayed.delete(key);
     const name = `${log}: ${item.id}${item.audience === '' ? '' : ` for ${item.audience}`}`;
     if (expected === undefined) problems.push(`${name} is in the index, but no record queued it`);
-    else if (!isDeepStrictEqual(plain(expected), plain(item)))
+    else if (JSON.stringify(expected) !== JSON.stringify(item) && !isDeepStrictEqual(plain(expected), plain(item)))
       problems.push(`${name} is ${item.state} in the index, its records say ${expected.state} (${differing(expected, item)})`);
   }
   for (const item of replayed.values()) problems.push(`${log}: ${item.id} was queued at ${item.seq}, but is not in the index`);

@@ -1,7 +1,8 @@
 import type { LogKey } from '../../core/address.ts';
+import { clockBeside } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { type Item, itemKey, settle, touches } from '../../core/items.ts';
+import { before, type Item, putItem, settle, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Appended } from '../../core/ports.ts';
 import type { Draft, Stored } from '../../core/records.ts';
@@ -22,6 +23,7 @@ export function append(
   fault('append.begun');
   const { log, number } = to;
   const at = Math.max(to.now, to.last.at);
+  const beside = clockBeside(at, to.now);
   let { seq } = to.last;
   const records: Stored[] = [];
   const changed = new Map<string, Item>();
@@ -30,7 +32,7 @@ export function append(
     seq++;
     const need = touches(body);
     const found = index.touched(number, need);
-    const result = settle(body, { seq, at }, found);
+    const result = settle(body, { seq, at, ...beside }, found);
     if (result.kind === 'conflict') return result;
     if (result.kind === 'duplicate') {
       if (queued.has(result.id))
@@ -42,10 +44,11 @@ export function append(
     }
     for (const id of need.creates) queued.add(id);
     db.run(
-      'INSERT INTO records (seq, log, at, type, conversation, notification, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO records (seq, log, at, clock, type, conversation, notification, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       seq,
       number,
       at,
+      beside.clock ?? null,
       body.type,
       typeof body.conversation === 'string' ? body.conversation : null,
       result.items.length > 0 ? (need.creates[0] ?? null) : null,
@@ -53,13 +56,12 @@ export function append(
     );
     fault('append.record_written');
     for (const item of result.items) {
-      const before = found.find((one) => one.id === item.id && one.audience === item.audience);
-      index.put(number, { item, before, body });
-      changed.set(itemKey(item), item);
+      index.put(number, { item, before: before(item, found), body });
+      putItem(changed, item);
     }
     if (result.items.length > 0) fault('append.items_written');
     else if (isHousekeeping(body)) db.run('INSERT INTO loose (log, seq, at) VALUES (?, ?, ?)', number, seq, at);
-    records.push({ seq, log, at, body });
+    records.push({ seq, log, at, ...beside, body });
   }
   return { kind: 'appended', records, items: [...changed.values()] };
 }

@@ -2,16 +2,25 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
+import { changeOf, filesAt, Half, missingAt, realPath, setAside, splitError, truncation, type Files } from './files.ts';
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
-import { explain } from './trouble.ts';
+import { explain, isBusy } from './trouble.ts';
 
 /** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
-/** How often the file is asked for at its path: who holds one that was replaced would speak into the void. */
-const LOOK_EVERY_MS = 1000;
+/** How often the files at the path are compared with those that were opened, also while nobody asks for anything. */
+const LOOK_EVERY_MS = 500;
+/** Closing them would delete records of other programs: see `Database.close`. */
+const LEFT_OPEN = new Set<DatabaseSync>();
+
+/** A process that ends by itself closes what is open; one that ends by `exit` leaves that to the system. */
+function leaveOpen(db: DatabaseSync): void {
+  if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());
+  LEFT_OPEN.add(db);
+}
 
 export type DatabaseOptions = {
   readonly path: string;
@@ -19,6 +28,8 @@ export type DatabaseOptions = {
   readonly probe?: (path: string) => FileSystem;
   /** For tests: the version of SQLite. */
   readonly sqliteVersion?: string;
+  /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
+  readonly report?: (line: string) => void;
 };
 
 type Row = Record<string, SQLOutputValue>;
@@ -35,37 +46,58 @@ export class Database {
   #seen = '';
   readonly #options: DatabaseOptions;
   readonly #statements = new Map<string, StatementSync>();
-  #db: DatabaseSync;
-  #file: string;
-  #lookedAt = performance.now();
+  /** Undefined while it is reopened. */
+  #open: DatabaseSync | undefined;
+  #real = '';
+  #files: Files = { main: '', wal: '', shm: '', size: 0 };
+  #lookedAt = 0;
+  readonly #timer: NodeJS.Timeout;
 
   /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy", after which trying again can help. */
   constructor(options: DatabaseOptions) {
     this.path = options.path;
     this.#options = options;
     checkSqlite(options.sqliteVersion ?? process.versions['sqlite'] ?? '0');
-    this.#db = open(options);
-    this.#file = identityOf(this.path);
+    this.#reopen();
+    this.#timer = setInterval(() => this.#lookAround(), LOOK_EVERY_MS).unref();
   }
 
   /**
-   * Opens the file that stands at the path now, where it is another one. Not inside a transaction. `atOnce`: looks whenever it
-   * is asked, for whoever is to write. What is no database there is told to each who asks, until it is gone.
+   * Compares the files at the path with those that are open, and opens what stands there now. Not inside a transaction.
+   * `atOnce`: looks whenever it is asked, for callers that write; others look at most every 500 ms. What is wrong with the
+   * files is thrown at each caller until it is mended.
    */
   follow(atOnce = false): void {
     const now = performance.now();
-    if (!atOnce && now - this.#lookedAt < LOOK_EVERY_MS) return;
-    if (identityOf(this.path) === this.#file) {
-      this.#lookedAt = now;
+    if (this.#open === undefined) {
+      this.#reopen();
+      this.generation++;
       return;
     }
+    if (!atOnce && now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = Number.NEGATIVE_INFINITY;
-    const next = open(this.#options);
-    this.#statements.clear();
-    this.#db.close();
-    this.#db = next;
-    this.#file = identityOf(this.path);
-    this.#lookedAt = now;
+    const files = filesAt(this.path, this.#real);
+    const change = changeOf(this.#files, files);
+    switch (change.kind) {
+      case 'same':
+        if (files.size < this.#files.size) throwIf(truncation(this.path, true));
+        if (files.size !== this.#files.size) this.#files = files;
+        this.#lookedAt = now;
+        return;
+      case 'moved':
+        this.#report(
+          `${this.path} was ${change.gone ? 'deleted or moved away, and a new database is made in its place' : 'replaced, and the new file is used from now on'}. What was open in the old one stays in it`,
+        );
+        this.#leave();
+        break;
+      case 'half':
+        this.#restore(change.missing);
+        break;
+      case 'split':
+        leaveOpen(this.#open);
+        throw splitError(this.#real, change.replaced);
+    }
+    this.#reopen();
     this.generation++;
   }
 
@@ -123,6 +155,12 @@ export class Database {
     return reading(this.#db, work);
   }
 
+  /** When the file was made, epoch ms; 0 where the file system does not say. The kernel's clock, not this process's. */
+  bornAt(): number {
+    const file = statSync(this.path, { throwIfNoEntry: false });
+    return file === undefined || file.birthtimeMs > file.mtimeMs ? 0 : Math.floor(file.birthtimeMs);
+  }
+
   get isTransaction(): boolean {
     return this.#db.isTransaction;
   }
@@ -148,9 +186,70 @@ export class Database {
     }
   }
 
+  /**
+   * The last connection that closes writes the `-wal` into the main file and deletes both companions by their path. Where
+   * these are no longer ours, that would destroy another program's records: the connection then stays open until the process ends.
+   */
   close(): void {
+    clearInterval(this.#timer);
+    const db = this.#open;
+    if (db === undefined) return;
+    const change = changeOf(this.#files, filesAt(this.path, this.#real));
+    if (change.kind === 'split') {
+      leaveOpen(db);
+      this.#open = undefined;
+      this.#report(splitError(this.#real, change.replaced).message);
+      return;
+    }
+    this.#leave();
+  }
+
+  get #db(): DatabaseSync {
+    if (this.#open === undefined) throw new Half(this.#real, ['-wal']);
+    return this.#open;
+  }
+
+  #leave(): void {
     this.#statements.clear();
-    this.#db.close();
+    this.#open?.close();
+    this.#open = undefined;
+  }
+
+  /** Writes what the deleted files hold into the main file; whoever opens it next makes new ones. */
+  #restore(missing: readonly string[]): void {
+    const done = this.#db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+    if (done?.['busy'] !== 0 || done['log'] !== done['checkpointed']) throw new Half(this.#real, missing);
+    this.#report(
+      `${missing.map((side) => `${this.#real}${side}`).join(' and ')} ${missing.length === 1 ? 'was' : 'were'} deleted while the database is in use. Nothing was lost: the records are in ${this.#real}`,
+    );
+    this.#leave();
+  }
+
+  #reopen(): void {
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    const { db, aside } = open(this.#options);
+    this.#open = db;
+    this.#real = realPath(this.path);
+    this.#files = filesAt(this.path, this.#real);
+    this.#lookedAt = performance.now();
+    if (aside.length > 0)
+      this.#report(
+        `${this.path} was gone and its companions were still there: they are now ${aside.join(' and ')}, and the database is new`,
+      );
+  }
+
+  #report(line: string): void {
+    if (this.#options.report === undefined) process.emitWarning(line, 'EarpieceWarning');
+    else this.#options.report(line);
+  }
+
+  /** Also while nobody asks: others wait until this process lets go of deleted files. */
+  #lookAround(): void {
+    try {
+      if (this.#open === undefined || !this.#open.isTransaction) this.follow(true);
+    } catch {
+      // The next caller is told.
+    }
   }
 
   #statement(sql: string): StatementSync {
@@ -163,15 +262,38 @@ export class Database {
   }
 }
 
-function open(options: DatabaseOptions): DatabaseSync {
+function open(options: DatabaseOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
+  const aside = setAside(options.path);
   prepareFile(options.path, options.probe);
+  if (missingAt(options.path).length > 0) refuseOthers(options.path);
+  throwIf(truncation(options.path));
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
   try {
     migrate(db, options.path);
-    return db;
+    return { db, aside };
   } catch (error) {
     db.close();
     throw error;
+  }
+}
+
+function throwIf(error: Error | undefined): void {
+  if (error !== undefined) throw error;
+}
+
+/** Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see what we write. */
+function refuseOthers(path: string): void {
+  const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE');
+    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
+  } catch (error) {
+    if (!isBusy(error)) throw truncation(path) ?? error;
+    // Meanwhile the first of several that open it at once may have made both.
+    const missing = missingAt(path);
+    if (missing.length > 0) throw new Half(realPath(path), missing);
+  } finally {
+    db.close();
   }
 }
 
@@ -183,6 +305,8 @@ function migrate(db: DatabaseSync, path: string): void {
   });
   const before = reading(db, header);
   checkHeader(path, before);
+  // Only a file without tables takes it: pages of removed records can then be given back in steps.
+  if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
   if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
@@ -214,9 +338,4 @@ function reading<T>(db: DatabaseSync, work: () => T): T {
   } finally {
     if (db.isTransaction) db.exec('COMMIT');
   }
-}
-
-function identityOf(path: string): string {
-  const file = statSync(path, { throwIfNoEntry: false });
-  return file === undefined ? 'none' : `${file.dev}:${file.ino}`;
 }

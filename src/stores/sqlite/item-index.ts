@@ -21,12 +21,16 @@ export class ItemIndex {
         return query.conversation === undefined
           ? this.select(ITEMS.open, log, query.limit ?? -1)
           : this.select(ITEMS.openFor, log, query.conversation, query.limit ?? -1);
+      case 'held':
+        return this.select(ITEMS.held, log);
       case 'gate':
         return this.select(ITEMS.gate, log).filter((item) => heldFor(item, query.conversation));
-      case 'unread':
-        return query.conversation === undefined
-          ? this.select(ITEMS.unread, log, query.limit ?? -1)
-          : this.select(ITEMS.unreadOf, log, query.conversation, query.limit ?? -1);
+      case 'unread': {
+        const { conversation, limit = -1, before = Number.MAX_SAFE_INTEGER } = query;
+        return conversation === undefined
+          ? this.select(ITEMS.unreadBefore, log, before, limit)
+          : this.select(ITEMS.unreadOf, log, conversation, before, limit);
+      }
       case 'key':
         return this.select(ITEMS.key, log, query.key).filter((item) => item.state === 'open');
       case 'ids':
@@ -42,6 +46,10 @@ export class ItemIndex {
           .flatMap((sql) => this.select(sql, log, before, limit))
           .sort((a, b) => b.seq - a.seq)
           .slice(0, limit);
+      }
+      case 'closed': {
+        const { closedAt, seq } = query.before ?? { closedAt: query.to, seq: 0 };
+        return this.select(ITEMS.closedIn, log, query.from, closedAt, seq, query.limit);
       }
     }
   }
@@ -81,14 +89,15 @@ export class ItemIndex {
     ] satisfies SQLInputValue[];
     if (before !== undefined) {
       this.#db.run(
-        `UPDATE items SET phase = ?, gate = ?, carrier = ?, taken_by = ?, closed_at = ?, state = ?
+        `UPDATE items SET phase = ?, audience = ?, gate = ?, carrier = ?, taken_by = ?, closed_at = ?, state = ?
          WHERE log = ? AND phase = ? AND seq = ? AND audience = ?`,
         phaseOf(item),
+        item.audience,
         ...now,
         log,
         phaseOf(before),
         item.seq,
-        item.audience,
+        before.audience,
       );
       return;
     }

@@ -92,6 +92,14 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (log, conversation, id)
   );
   `,
+  `
+  -- What the writer's own clock said, where that is behind at.
+  ALTER TABLE records ADD COLUMN clock INTEGER;
+  `,
+  `
+  -- What was closed in a time, for lists and charts. A queue does not touch it.
+  CREATE INDEX items_closed ON items (log, closed_at, seq) WHERE closed_at IS NOT NULL;
+  `,
 ];
 
 export const VERSION = MAJOR * 1000 + STEPS.length;

@@ -36,10 +36,10 @@ export function pruneChunk(
     if (source !== null) continue;
     const items = index.select(ITEMS.atSeq, log, seq);
     if (!items.every((item) => isPast(item, before) && !item.history.includes(head))) continue;
-    going.push(...items);
+    for (const item of items) going.push(item);
     // What was folded into it shares its fate: replaying the fold needs both.
     for (const folded of db.all<{ seq: number }>('SELECT seq FROM items WHERE source = ?', seq))
-      going.push(...index.select(ITEMS.atSeq, log, folded.seq));
+      for (const item of index.select(ITEMS.atSeq, log, folded.seq)) going.push(item);
   }
   const ids = new Set(going.map((item) => item.id));
   const history = bodies(db, [...new Set(going.flatMap((item) => item.history))]);

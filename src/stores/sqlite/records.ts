@@ -9,7 +9,13 @@ import { Where } from './where.ts';
 /** Positions of one log looked at in one go, where a filter may let only some of them pass. */
 const CHUNK = 1000;
 
-type Row = { readonly seq: number; readonly log: number; readonly at: number; readonly body: string };
+type Row = {
+  readonly seq: number;
+  readonly log: number;
+  readonly at: number;
+  readonly clock: number | null;
+  readonly body: string;
+};
 
 export function readRecords(db: Database, logs: Logs, query: ReadQuery): Stored[] {
   const limit = query.limit ?? CHUNK;
@@ -60,15 +66,23 @@ function select(db: Database, logs: Logs, query: ReadQuery, limit: number): Stor
   if (seqs !== undefined) where.and('seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));
   return db
     .all<Row>(
-      `SELECT seq, log, at, body FROM records ${where.sql} ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
+      `SELECT seq, log, at, clock, body FROM records ${where.sql} ORDER BY seq ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
       ...where.values,
       Number.isFinite(limit) ? limit : -1,
     )
-    .map((row) => ({ seq: row.seq, log: log ?? logs.keyOf(row.log), at: row.at, body: JSON.parse(row.body) as Draft }));
+    .map((row) => storedOf(row, log ?? logs.keyOf(row.log)));
 }
 
 /** Every record of one log, one after the other: by the table itself, not by an index. */
 export function* everyRecord(db: Database, number: number, log: LogKey): Iterable<Stored> {
-  for (const { seq, at, body } of db.each<Row>('SELECT seq, at, body FROM records WHERE +log = ? ORDER BY seq', number))
-    yield { seq, log, at, body: JSON.parse(body) as Draft };
+  for (const row of db.each<Row>('SELECT seq, log, at, clock, body FROM records WHERE +log = ? ORDER BY seq', number))
+    yield storedOf(row, log);
 }
+
+const storedOf = ({ seq, at, clock, body }: Row, log: LogKey): Stored => ({
+  seq,
+  log,
+  at,
+  ...(clock === null ? {} : { clock }),
+  body: JSON.parse(body) as Draft,
+});

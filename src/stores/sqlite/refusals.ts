@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
+import { keepPrivate, makeFolders } from '../../input/index.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
@@ -25,6 +26,8 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   const folder = dirname(path);
   try {
     makeFolders(folder);
+    // The state folder is ours by its name; another one may be shared on purpose.
+    if (basename(folder) === 'earpiece') keepPrivate(folder);
   } catch (error) {
     throw denied(error, folder, 'make the folder');
   }
@@ -42,6 +45,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
     );
   try {
     if (file === undefined) closeSync(openSync(path, 'a', 0o600));
+    else if ((Number(file.mode) & 0o007) !== 0 && file.uid === process.getuid?.()) chmodSync(path, Number(file.mode) & 0o770);
     accessSync(path, constants.R_OK | constants.W_OK);
     // The -wal and -shm files come and go beside it.
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -71,19 +75,6 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw denied(error, path, 'read');
-  }
-}
-
-/** As `mkdir -p`. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
-function makeFolders(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
-    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
-    makeFolders(dirname(folder));
-    makeFolders(folder);
   }
 }
 

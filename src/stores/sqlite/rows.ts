@@ -9,13 +9,14 @@ export type ItemRow = {
   readonly audience: string;
   readonly state: string | null;
   readonly at: number;
+  readonly clock: number | null;
   readonly body: string;
   readonly source_body: string | null;
 };
 
 /** Selects `ItemRow`s; what follows names `i` (items). */
 const select = (rest: string, by = ''): string =>
-  `SELECT i.seq, i.audience, i.state, r.at, r.body, s.body AS source_body
+  `SELECT i.seq, i.audience, i.state, r.at, r.clock, r.body, s.body AS source_body
    FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
 
 export const OPEN = 0;
@@ -32,11 +33,13 @@ export const ITEMS = {
   /** log, conversation, limit */
   openFor: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.audience IN ('${ANYONE}', ?) ${oldestFirst} LIMIT ?`),
   /** log */
+  held: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND (i.audience <> '${ANYONE}' OR i.taken_by IS NOT NULL) ${oldestFirst}`),
+  /** log */
   gate: select(`WHERE i.log = ? AND i.gate = 1 ${oldestFirst}`),
-  /** log, limit */
-  unread: select(`WHERE i.log = ? AND i.phase = ${UNREAD} ${newestFirst}`),
-  /** log, conversation, limit */
-  unreadOf: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? ${newestFirst}`),
+  /** log, conversation, position, limit */
+  unreadOf: select(
+    `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,
+  ),
   /** log, key. Left to itself, SQLite walks the open set. */
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
@@ -45,6 +48,11 @@ export const ITEMS = {
   openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
   unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
   doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
+  /** log, from, to or the last one's time, its position or 0, limit */
+  closedIn: select(
+    'WHERE i.log = ? AND i.closed_at >= ? AND (i.closed_at, i.seq) < (?, ?) ORDER BY i.closed_at DESC, i.seq DESC LIMIT ?',
+    'INDEXED BY items_closed',
+  ),
   /** log, seq: those that one record made, one for each audience */
   atSeq: select(`WHERE i.log = ? AND i.phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND i.seq = ? ORDER BY i.audience`),
   /** log */
@@ -53,27 +61,27 @@ export const ITEMS = {
 
 export function itemOf(row: ItemRow): Item {
   const record = JSON.parse(row.body) as { readonly id: NotificationId };
-  const { seq, at } = row;
+  const place = { seq: row.seq, at: row.at, ...(row.clock === null ? {} : { clock: row.clock }) };
   const audience = row.audience as ConversationId;
   if (row.state === null) {
-    const made = settle(record as QueuedRecord, { seq, at }, []);
+    const made = settle(record as QueuedRecord, place, []);
     const item = made.kind === 'settled' ? made.items.find((one) => one.audience === audience) : undefined;
-    if (item === undefined) throw new Error(`record ${seq} makes no item for ${JSON.stringify(audience)}`);
+    if (item === undefined) throw new Error(`record ${place.seq} makes no item for ${JSON.stringify(audience)}`);
     return item;
   }
   const notification =
     row.source_body === null
       ? notificationOf(record as QueuedRecord)
       : { ...notificationOf(JSON.parse(row.source_body) as QueuedRecord), id: record.id };
-  return { id: record.id, audience, notification, seq, at, ...(JSON.parse(row.state) as ItemState) };
+  return { id: record.id, audience, notification, ...place, ...(JSON.parse(row.state) as ItemState) };
 }
 
-type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at'>;
+type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
 
 /** The item as only its queue record made it needs no state of its own. */
 export function stateOf(item: Item): string | null {
   if (item.state === 'open' && item.history.length === 1) return null;
-  const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, ...state } = item;
+  const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;
   return JSON.stringify(state satisfies ItemState);
 }
 

@@ -107,12 +107,13 @@ it('reads the open set, the gate, a key, an id and a carrier by an index, whatev
   const by: Record<Exclude<keyof typeof ITEMS, 'all'>, string> = {
     open: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
     openFor: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    held: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
     openBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
     unreadBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
     doneBefore: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
-    unread: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
-    unreadOf: 'SEARCH i USING PRIMARY KEY (log=? AND phase=?)',
+    unreadOf: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq<?)',
     atSeq: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq=?)',
+    closedIn: 'SEARCH i USING INDEX items_closed (log=? AND closed_at>? AND (closed_at,seq)<(?,?))',
     gate: 'SEARCH i USING INDEX items_gate (log=?)',
     key: 'SEARCH i USING INDEX items_key (log=? AND key=?)',
     carrier: 'SEARCH i USING INDEX items_carrier (carrier=? AND log=?)',
@@ -122,6 +123,7 @@ it('reads the open set, the gate, a key, an id and a carrier by an index, whatev
     const records = ['SEARCH r USING INTEGER PRIMARY KEY (rowid=?)', 'SEARCH s USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN'];
     expect([name, ...details.slice(0, 3).sort()]).toEqual([name, expected, ...records]);
   }
+  expect(plan(ITEMS.closedIn)).not.toMatch(/SCAN|TEMP B-TREE/u);
   expect(plan("SELECT seq FROM records WHERE log = 1 AND notification = 'n'")).toMatch(/^SEARCH records USING COVERING INDEX/);
   for (const sql of Object.values(POSITIONS)) {
     const details = plan(sql);

@@ -13,6 +13,7 @@ import type {
   LogOverview,
   Presence,
   PresenceUpdate,
+  Progress,
   ReadQuery,
   Store,
   Swap,
@@ -23,6 +24,7 @@ import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { present } from '../presence.ts';
 import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
+import { type Compacted, compactStep, fileBytes, finishCompact, unusedBytes } from './compact.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
@@ -44,6 +46,8 @@ export interface SqliteStore extends Store {
   readonly path: string;
   /** Writes a consistent copy to a new file, while others go on. */
   backup(to: string): Promise<void>;
+  /** Shrinks the file by what was removed from it, in steps, while others go on. */
+  compact(options?: Wait): Promise<Compacted>;
 }
 
 /**
@@ -53,11 +57,10 @@ export interface SqliteStore extends Store {
 export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
   const path = resolve(options.path);
   const turns = new Turns(path, options.busyMs ?? 5000);
-  const clock = options.clock ?? { now: () => Date.now() };
   return turns.write(() => {
     const db = new Database({ ...options, path });
     try {
-      return new SqliteFile(db, turns, clock);
+      return new SqliteFile(db, turns, options.clock);
     } catch (error) {
       db.close();
       throw error;
@@ -73,6 +76,8 @@ class SqliteFile implements SqliteStore {
   readonly #index: ItemIndex;
   readonly #turns: Turns;
   readonly #clock: Clock;
+  /** The clock is the system's, not a test's. */
+  readonly #ownClock: boolean;
   readonly #wakeups: Wakeups;
   /** Conversations for which nothing was open when the file was as it is now. */
   readonly #quiet = new Set<string>();
@@ -80,14 +85,15 @@ class SqliteFile implements SqliteStore {
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(db: Database, turns: Turns, clock: Clock) {
+  constructor(db: Database, turns: Turns, clock: Clock | undefined) {
     this.path = db.path;
     this.name = `sqlite ${db.path}`;
     this.#db = db;
     this.#logs = new Logs(db);
     this.#index = new ItemIndex(db);
     this.#turns = turns;
-    this.#clock = clock;
+    this.#clock = clock ?? { now: () => Date.now() };
+    this.#ownClock = clock === undefined;
     this.#last();
     this.#wakeups = new Wakeups(`${realpathSync(db.path)}-wal`, () => {
       try {
@@ -99,6 +105,10 @@ class SqliteFile implements SqliteStore {
   }
 
   now(): number {
+    return this.#clock.now();
+  }
+
+  ordered(): number {
     return Math.max(this.#clock.now(), this.#lastAt);
   }
 
@@ -108,7 +118,10 @@ class SqliteFile implements SqliteStore {
       (): Appended => {
         for (const { key, from, to } of swaps) if (!this.#swap(key, from, to)) return { kind: 'stale', key };
         const number = this.#logs.numberFor(log);
-        return append(this.#db, this.#index, { log, number, last: this.#last(), now: this.#clock.now() }, drafts);
+        const last = this.#last();
+        // No record is older than its file: the first one of a wrong clock is no older either.
+        const notBefore = last.seq === 0 && this.#ownClock ? this.#db.bornAt() : last.at;
+        return append(this.#db, this.#index, { log, number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
       },
       options,
       isAppended,
@@ -357,12 +370,24 @@ class SqliteFile implements SqliteStore {
     }, options);
   }
 
-  async verify(options?: Wait): Promise<readonly string[]> {
-    return this.#look(() => this.#db.reading(() => verify(this.#db)), options);
+  async verify(options?: Wait & Progress): Promise<readonly string[]> {
+    return this.#look(() => this.#db.reading(() => verify(this.#db, options?.onProgress)), options);
   }
 
   async backup(to: string): Promise<void> {
     await this.#db.backup(resolve(to));
+  }
+
+  async compact(options?: Wait): Promise<Compacted> {
+    const outside = <T>(work: () => T): Promise<T> =>
+      this.#turns.write(() => {
+        this.#db.follow(true);
+        return work();
+      }, options);
+    const before = await outside(() => fileBytes(this.#db));
+    while (await outside(() => compactStep(this.#db))) await new Promise(setImmediate);
+    await outside(() => finishCompact(this.#db));
+    return outside(() => ({ before, after: fileBytes(this.#db), unused: unusedBytes(this.#db) }));
   }
 
   close(): Promise<void> {
@@ -412,7 +437,12 @@ class SqliteFile implements SqliteStore {
 
   #pruneSides(before: number): void {
     this.#db.run('DELETE FROM withheld WHERE until <= ?', this.now());
-    this.#db.run('DELETE FROM conversations WHERE ended_at < ?', before);
+    // An end that a wrong clock wrote must not strand what waits there.
+    this.#db.run(
+      `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
+       (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,
+      before,
+    );
     this.#db.run(
       `DELETE FROM bindings WHERE at < ? AND NOT EXISTS
        (SELECT 1 FROM conversations c WHERE c.log = bindings.log AND c.conversation = bindings.conversation)`,

@@ -1,4 +1,5 @@
 import { EarpieceError } from '../../core/errors.ts';
+import { Half } from './files.ts';
 
 /** SQLite's primary result codes that we tell apart. */
 const CODE = {
@@ -32,6 +33,7 @@ const errcode = (error: unknown): number | undefined =>
 
 /** Another connection holds the lock: the same call may succeed at once. */
 export function isBusy(error: unknown): boolean {
+  if (error instanceof Half) return true;
   const code = errcode(error);
   if (code === undefined) return false;
   const primary = code & 0xff;
@@ -87,9 +89,12 @@ export function explain(error: unknown, path: string): unknown {
   }
 }
 
-export const busyFor = (path: string, ms: number): EarpieceError =>
-  new EarpieceError(
-    'store_unavailable',
-    `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or look who holds it (\`fuser ${path}\`)`,
-    { retryable: true, data: { path } },
-  );
+/** `last`: what the last try threw. */
+export const busyFor = (path: string, ms: number, last: unknown): EarpieceError =>
+  last instanceof Half
+    ? last.told
+    : new EarpieceError(
+        'store_unavailable',
+        `the database ${path} stayed locked by another process for ${Math.round(ms)} ms: try again, or look who holds it (\`fuser ${path}\`)`,
+        { retryable: true, data: { path } },
+      );

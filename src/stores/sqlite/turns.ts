@@ -1,5 +1,6 @@
 import { EarpieceError } from '../../core/errors.ts';
 import type { Wait } from '../../core/ports.ts';
+import { truncation } from './files.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 
 /** Tries in one go before the event loop gets its turn: it is held up for at most about 1 ms. */
@@ -68,11 +69,11 @@ export class Turns {
     return performance.now() + (options?.withinMs ?? this.#defaultMs);
   }
 
-  #attempt<T>(work: () => T): { kind: 'done'; result: T } | { kind: 'busy' } {
+  #attempt<T>(work: () => T): { kind: 'done'; result: T } | { kind: 'busy'; error: unknown } {
     try {
       return { kind: 'done', result: work() };
     } catch (error) {
-      if (isBusy(error)) return { kind: 'busy' };
+      if (isBusy(error)) return { kind: 'busy', error };
       throw explain(error, this.#path);
     }
   }
@@ -84,7 +85,8 @@ export class Turns {
         options?.signal?.throwIfAborted();
         const tried = this.#attempt(work);
         if (tried.kind === 'done') return tried.result;
-        if (performance.now() >= deadline || this.#ended) throw busyFor(this.#path, options?.withinMs ?? this.#defaultMs);
+        if (performance.now() >= deadline || this.#ended)
+          throw truncation(this.#path, true) ?? busyFor(this.#path, options?.withinMs ?? this.#defaultMs, tried.error);
         pause();
       }
       const stuck = performance.now() - started > STUCK_MS;

@@ -1,4 +1,5 @@
 import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
 import { levelRank } from '../../core/notification.ts';
 import { unsound } from '../soundness.ts';
 import type { Database } from './database.ts';
@@ -15,29 +16,52 @@ type Columns = ItemRow & {
   readonly closed_at: number | null;
 };
 
+type OnProgress = ((done: number, of: number) => void) | undefined;
+
+/** Records between two calls of `onProgress`: some 10 ms. */
+const EVERY = 1_000;
+
 /** What is wrong with the file: its structure, its index against a replay of each log, columns against state. */
-export function verify(db: Database): string[] {
+export function verify(db: Database, onProgress?: OnProgress): string[] {
+  const of = db.get<{ n: number | null }>('SELECT max(rowid) AS n FROM records')?.n ?? 0;
+  onProgress?.(0, of);
   const structure = db.all<{ integrity_check: string }>('PRAGMA integrity_check').map((row) => row.integrity_check);
   const problems = structure.filter((line) => line !== 'ok').map((line) => `structure: ${line}`);
+  const progress = { done: 0, tick: () => ++progress.done % EVERY === 0 && onProgress?.(progress.done, of) };
   for (const { id, key } of db.all<{ id: number; key: LogKey }>('SELECT id, key FROM logs')) {
-    const rows = db.all<Columns>(
+    const misfits: string[] = [];
+    const indexed = db.each<Columns>(
       ITEMS.all.replace('SELECT', 'SELECT i.phase, i.gate, i.level, i.key, i.carrier, i.taken_by, i.closed_at,'),
       id,
     );
-    problems.push(...unsound(key, everyRecord(db, id, key), rows.map(itemOf)), ...rows.flatMap((row) => misplaced(key, row)));
+    for (const line of unsound(key, counted(everyRecord(db, id, key), progress.tick), placed(key, indexed, misfits)))
+      problems.push(line);
+    for (const line of misfits) problems.push(line);
   }
   return problems;
 }
 
-function misplaced(log: LogKey, row: Columns): string[] {
-  const item = itemOf(row);
-  const fits =
-    row.phase === phaseOf(item) &&
-    row.gate === (item.gate ? 1 : 0) &&
-    row.level === levelRank(item.notification.level) &&
-    row.key === (item.notification.key ?? null) &&
-    row.carrier === (item.carrier ?? null) &&
-    row.taken_by === (item.takenBy ?? null) &&
-    row.closed_at === (item.closedAt ?? null);
-  return fits ? [] : [`${log}: the columns of ${item.id} do not fit its state`];
+function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
+  for (const one of all) {
+    tick();
+    yield one;
+  }
 }
+
+/** The items of the rows; what does not fit its columns goes to `misfits`. */
+function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
+  for (const row of rows) {
+    const item = itemOf(row);
+    if (!fits(row, item)) misfits.push(`${log}: the columns of ${item.id} do not fit its state`);
+    yield item;
+  }
+}
+
+const fits = (row: Columns, item: Item): boolean =>
+  row.phase === phaseOf(item) &&
+  row.gate === (item.gate ? 1 : 0) &&
+  row.level === levelRank(item.notification.level) &&
+  row.key === (item.notification.key ?? null) &&
+  row.carrier === (item.carrier ?? null) &&
+  row.taken_by === (item.takenBy ?? null) &&
+  row.closed_at === (item.closedAt ?? null);

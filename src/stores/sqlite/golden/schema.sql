@@ -41,7 +41,7 @@ CREATE TABLE records (
     conversation TEXT,
     notification TEXT,
     body TEXT NOT NULL
-  );
+  , clock INTEGER);
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE withheld (
     log INTEGER NOT NULL,
@@ -54,6 +54,7 @@ CREATE TABLE withheld (
     PRIMARY KEY (log, conversation, id)
   );
 CREATE INDEX items_carrier ON items (carrier) WHERE carrier IS NOT NULL;
+CREATE INDEX items_closed ON items (log, closed_at, seq) WHERE closed_at IS NOT NULL;
 CREATE INDEX items_gate ON items (log, seq) WHERE gate = 1;
 CREATE INDEX items_key ON items (log, key, seq) WHERE phase = 0 AND key IS NOT NULL;
 CREATE INDEX items_source ON items (source) WHERE source IS NOT NULL;

@@ -1,0 +1,187 @@
+/** Files of a database that somebody deletes, replaces or cuts while processes use it. */
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LOG } from '../../contracts/drafts.ts';
+import { openSqliteStore } from '../../src/stores/index.ts';
+import { proves } from '../verifies.ts';
+import { runScript, type Child } from './child.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-half-'));
+  path = join(folder, 'e.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function writer(): Promise<Child> {
+  const child = runScript('writer.ts', [path]);
+  expect(await child.line()).toBe('open');
+  return child;
+}
+
+/** Asks again while the answer says that it can help. */
+async function acknowledged(child: Child, id: string): Promise<string> {
+  for (;;) {
+    child.tell(id);
+    const line = await child.line();
+    if (line === `ok ${id}`) return id;
+    expect(line).toMatch(/^store_unavailable \(retryable\) /u);
+  }
+}
+
+/** Ends them one after the other, and what each had to say. */
+async function end(children: readonly Child[]): Promise<string[]> {
+  const said: string[] = [];
+  for (const child of children) {
+    const { code, signal, stderr } = await child.ended();
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    said.push(stderr);
+  }
+  return said;
+}
+
+async function kept(): Promise<{ ids: string[]; problems: readonly string[] }> {
+  const store = await openSqliteStore({ path });
+  const ids = (await store.items(LOG, { kind: 'open' })).map(({ id }) => id as string);
+  const problems = await store.verify();
+  await store.close();
+  return { ids, problems };
+}
+
+const remove = (sides: readonly string[]): void => sides.forEach((side) => rmSync(`${path}${side}`));
+
+describe.each([
+  ['-wal', ['-wal']],
+  ['-shm', ['-shm']],
+  ['-wal and -shm', ['-wal', '-shm']],
+])('%s deleted under two processes', (what, sides) => {
+  proves('store:half-deleted');
+
+  it.each([
+    ['the first to open ends first', (a: Child, b: Child, c: Child) => [a, b, c]],
+    ['the last to open ends first', (a: Child, b: Child, c: Child) => [c, b, a]],
+  ])('every acknowledged record is kept, those of a newcomer too: %s', async (_, order) => {
+    const [a, b] = [await writer(), await writer()];
+    const acks: string[] = [];
+    for (const [child, name] of [
+      [a, 'a'],
+      [b, 'b'],
+    ] as const)
+      for (let i = 0; i < 3; i++) acks.push(await acknowledged(child, `${name}${i}`));
+    remove(sides);
+    const c = await writer();
+    for (let i = 0; i < 3; i++)
+      for (const [child, name] of [
+        [c, 'c-after'],
+        [a, 'a-after'],
+        [b, 'b-after'],
+      ] as const)
+        acks.push(await acknowledged(child, `${name}${i}`));
+    const said = await end(order(a, b, c));
+    expect(await kept()).toEqual({ ids: expect.arrayContaining(acks), problems: [] });
+    const line = new RegExp(`EarpieceWarning: ${path}${sides[0]}.* deleted while the database is in use. Nothing was lost`, 'u');
+    expect(said.filter((text) => line.test(text))).toHaveLength(2);
+    expect(what).not.toBe('');
+  });
+
+  it('nothing is lost when the processes only end after it', async () => {
+    const [a, b] = [await writer(), await writer()];
+    const acks = [await acknowledged(a, 'a'), await acknowledged(b, 'b')];
+    remove(sides);
+    await end([a, b]);
+    expect(await kept()).toEqual({ ids: acks, problems: [] });
+  });
+
+  it('a newcomer waits for a process that does not run, and says why it wrote nothing', async () => {
+    const a = await writer();
+    const ack = await acknowledged(a, 'a');
+    a.process.kill('SIGSTOP');
+    remove(sides);
+    const c = runScript('writer.ts', [path]);
+    expect(await c.line()).toBe(
+      `store_unavailable (retryable) ${sides.map((side) => `${path}${side}`).join(' and ')} ${sides.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
+    );
+    a.process.kill('SIGCONT');
+    const more = [await acknowledged(a, 'a2'), await acknowledged(await writer(), 'c')];
+    await end([a]);
+    expect((await kept()).ids).toEqual(expect.arrayContaining([ack, ...more]));
+  });
+});
+
+describe.each([
+  ['alone', ['']],
+  ['with its -wal', ['', '-wal']],
+  ['with its -shm', ['', '-shm']],
+  ['with both', ['', '-wal', '-shm']],
+])('the main file deleted %s', (_what, sides) => {
+  proves('store:half-deleted');
+
+  it('what is acknowledged afterwards is in the new file, and the processes say that it is new', async () => {
+    const [a, b] = [await writer(), await writer()];
+    await acknowledged(a, 'a');
+    remove(sides);
+    const c = await writer();
+    const acks = [await acknowledged(c, 'c'), await acknowledged(a, 'a-after'), await acknowledged(b, 'b-after')];
+    const said = await end([a, b, c]);
+    const { ids, problems } = await kept();
+    expect({ ids: ids.toSorted(), problems }).toEqual({ ids: acks.toSorted(), problems: [] });
+    for (const text of said.slice(0, 2))
+      expect(text).toMatch(
+        /EarpieceWarning: .*e\.db was (?:deleted or moved away, and a new database is made in its place|replaced, and the new file is used from now on)\. What was open in the old one stays in it/u,
+      );
+    // What lay beside the deleted file is kept under another name.
+    const left = readdirSync(folder).filter((name) => name.includes('.left-'));
+    expect(left.map((name) => name.slice(-4)).toSorted()).toEqual(['-shm', '-wal'].filter((side) => !sides.includes(side)));
+  });
+});
+
+describe('a file that another program changed', () => {
+  proves('store:half-deleted');
+
+  it.each(['-wal', '-shm'])(
+    '%s replaced: nothing more is acknowledged, and nothing of the newcomer is destroyed',
+    async (side) => {
+      const a = await writer();
+      await acknowledged(a, 'a');
+      rmSync(`${path}${side}`);
+      writeFileSync(`${path}${side}`, 'of another program');
+      a.tell('lost');
+      expect(await a.line()).toBe(
+        `store_unavailable ${path}${side} was replaced while this process (${a.process.pid}) uses the database. This process writes nothing more to it: restart it`,
+      );
+      await end([a]);
+      expect(statSync(`${path}${side}`).size).toBe('of another program'.length);
+    },
+  );
+
+  it.each([0, 50, 4_096])('cut to %i bytes: told as truncated to those who use it, and to newcomers', async (bytes) => {
+    // The last one to close brings all pages into the main file.
+    const before = await writer();
+    for (let i = 0; i < 3; i++) await acknowledged(before, `before${i}`);
+    await end([before]);
+    const a = await writer();
+    await acknowledged(a, 'a');
+    truncateSync(path, bytes);
+    a.tell('lost');
+    expect(await a.line()).toMatch(/^store_corrupt the database .*e\.db .* truncated/u);
+    await a.ended();
+  });
+
+  it.each([100, 4_096, 20_000])('cut to %i bytes while nobody uses it: told as truncated', async (bytes) => {
+    const a = await writer();
+    for (let i = 0; i < 3; i++) await acknowledged(a, `a${i}`);
+    await end([a]);
+    truncateSync(path, bytes);
+    const c = runScript('writer.ts', [path]);
+    expect(await c.line()).toMatch(
+      new RegExp(
+        `^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated. Stop the programs that use it`,
+        'u',
+      ),
+    );
+    await c.ended();
+  });
+});

@@ -1,0 +1,28 @@
+/** A database of 0.0.0 is written anew once; one that is too large for that keeps its size, and the store says so. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
+import { compactStep, unusedBytes } from './compact.ts';
+import { Database } from './database.ts';
+
+it('what cannot be given back is counted: nothing of a file that shrinks in steps, all of one that is too large', () => {
+  proves('store:unused');
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-compact-'));
+  const db = new Database({ path: join(folder, 'e.db') });
+  onTestFinished(() => {
+    db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  // As 0.0.0 made it.
+  db.all('PRAGMA auto_vacuum = NONE');
+  db.all('VACUUM');
+  db.run('CREATE TABLE large (text TEXT)');
+  for (let n = 0; n < 100; n++) db.run('INSERT INTO large VALUES (?)', 'x'.repeat(10_000));
+  db.run('DELETE FROM large');
+  expect(compactStep(db, 100_000)).toBe(false);
+  expect(unusedBytes(db)).toBeGreaterThan(900_000);
+  expect(compactStep(db, 10_000_000)).toBe(false);
+  expect(unusedBytes(db)).toBe(0);
+});

@@ -1,0 +1,145 @@
+/**
+ * The files of one database: the main file, its `-wal` and its `-shm`. Processes that hold different inodes of them write past
+ * each other, and the last one to close throws the others' records away. So each process compares what it opened with what
+ * stands at the path.
+ */
+import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { EarpieceError } from '../../core/errors.ts';
+
+export type Files = {
+  readonly main: string;
+  readonly wal: string;
+  readonly shm: string;
+  /** Of the main file, in bytes. */
+  readonly size: number;
+};
+
+const NONE = 'none';
+
+/** `real`: the path with its links followed; SQLite puts the other two files beside it. */
+export function filesAt(path: string, real: string): Files {
+  const main = statSync(path, { throwIfNoEntry: false });
+  return { main: identity(main), wal: identityOf(`${real}-wal`), shm: identityOf(`${real}-shm`), size: main?.size ?? 0 };
+}
+
+/** The path with its links followed, also where no file is yet. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const identityOf = (path: string): string => identity(statSync(path, { throwIfNoEntry: false }));
+const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
+
+export type Change =
+  | { readonly kind: 'same' }
+  /** Another file stands at the path, or none. */
+  | { readonly kind: 'moved'; readonly gone: boolean }
+  /** The main file is ours and the named ones were deleted: whoever holds them open still has all of it. */
+  | { readonly kind: 'half'; readonly missing: readonly string[] }
+  /** A program opened the database after that: it and we write past each other. */
+  | { readonly kind: 'split'; readonly replaced: readonly string[] };
+
+/** What happened to the files since they were opened. */
+export function changeOf(opened: Files, now: Files): Change {
+  if (now.main !== opened.main) return { kind: 'moved', gone: now.main === NONE };
+  const sides = (['wal', 'shm'] as const).filter((side) => now[side] !== opened[side]);
+  if (sides.length === 0) return { kind: 'same' };
+  const replaced = sides.filter((side) => now[side] !== NONE).map((side) => `-${side}`);
+  if (replaced.length > 0) return { kind: 'split', replaced };
+  return { kind: 'half', missing: sides.map((side) => `-${side}`) };
+}
+
+/** The companions that a main file lacks: `-wal`, `-shm`, both or none. Only living processes make them. */
+export function missingAt(path: string): readonly string[] {
+  const { main, wal, shm } = filesAt(path, realPath(path));
+  if (main === NONE || headerOf(path)?.wal !== true) return [];
+  return [...(wal === NONE ? ['-wal'] : []), ...(shm === NONE ? ['-shm'] : [])];
+}
+
+const HEADER = Buffer.from('SQLite format 3\0');
+
+/** Undefined for a file that is empty or no database. */
+function headerOf(path: string): { readonly wal: boolean; readonly bytes: number } | undefined {
+  const bytes = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  try {
+    const length = readSync(file, bytes, 0, 100, 0);
+    if (length < 28 || !bytes.subarray(0, 16).equals(HEADER)) return undefined;
+  } finally {
+    closeSync(file);
+  }
+  const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
+  // The count of pages holds only where it was written together with the last change.
+  const counted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 1;
+  return { wal: bytes[18] === 2 && bytes[19] === 2, bytes: pageSize * counted };
+}
+
+/**
+ * Why a main file lost its end; undefined for a whole one. A `-wal` with content may hold the missing pages, unless `opened`:
+ * this process had the file open, and it is smaller than it was.
+ */
+export function truncation(path: string, opened = false): EarpieceError | undefined {
+  const hasWal = (): boolean => (statSync(`${realPath(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  // First of all: another process that makes the database writes the main file before the -wal.
+  const before = hasWal();
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return undefined;
+  if (size === 0) return opened || before ? truncated(path, 'is empty: it was truncated to 0 bytes') : undefined;
+  const header = headerOf(path);
+  if (header === undefined) return opened ? truncated(path, `has ${size} bytes left and no header: it was truncated`) : undefined;
+  if (size >= header.bytes || (!opened && (before || hasWal()))) return undefined;
+  return truncated(path, `has ${size} of ${header.bytes} bytes: it was truncated`);
+}
+
+const truncated = (path: string, what: string): EarpieceError =>
+  new EarpieceError(
+    'store_corrupt',
+    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then put a backup in its place or move it away with its -wal and -shm files`,
+    { data: { path } },
+  );
+
+/**
+ * A `-wal` or `-shm` whose main file is gone belongs to nobody: SQLite would read it into the new database, or delete it.
+ * Moves it aside and returns where to; empty where there is none.
+ */
+export function setAside(path: string): readonly string[] {
+  const folder = statSync(dirname(path), { throwIfNoEntry: false });
+  if (folder?.isDirectory() !== true || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
+  const real = realPath(path);
+  return ['-wal', '-shm'].flatMap((side) => {
+    const from = `${real}${side}`;
+    if (statSync(from, { throwIfNoEntry: false }) === undefined) return [];
+    const to = `${real}.left-${Date.now()}${side}`;
+    renameSync(from, to);
+    return [to];
+  });
+}
+
+/** Others still hold deleted files of this database. Trying again helps once they have noticed, which takes them a second. */
+export class Half extends Error {
+  readonly told: EarpieceError;
+
+  constructor(path: string, missing: readonly string[]) {
+    const files = missing.map((side) => `${path}${side}`).join(' and ');
+    super(`${files} missing`);
+    this.told = new EarpieceError(
+      'store_unavailable',
+      `${files} ${missing.length === 1 ? 'was' : 'were'} deleted while a program uses the database. Nothing was written. Try again: the program restores the file within a second of work; if it does not, stop it (\`fuser ${path}\`)`,
+      { retryable: true, data: { path } },
+    );
+  }
+}
+
+export const splitError = (path: string, replaced: readonly string[]): EarpieceError => {
+  const files = replaced.map((side) => `${path}${side}`).join(' and ');
+  return new EarpieceError(
+    'store_unavailable',
+    `${files} ${replaced.length === 1 ? 'was' : 'were'} replaced while this process (${process.pid}) uses the database. This process writes nothing more to it: restart it`,
+    { data: { path } },
+  );
+};

@@ -6,6 +6,7 @@ import type { Json } from './json.ts';
 import type { Action, Level } from './notification.ts';
 import type { Decision } from './plan.ts';
 import type { Stored } from './records.ts';
+import type { Verdict } from './verdict.ts';
 import type { Task, TaskExecution, TaskStatus } from './task.ts';
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
@@ -67,6 +68,8 @@ export type ConversationSummary = {
   readonly seenAt: number;
   readonly carriedAt: number | null;
   readonly endedAt: number | null;
+  /** The conversation that took over what this one had not read. */
+  readonly passedTo: { readonly conversation: string; readonly at: number } | null;
   readonly turns: number;
   /** What can carry to it, each with when it did last. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
@@ -183,6 +186,8 @@ export type Story = {
 
 export type StoryItem = {
   readonly notification: NotificationView;
+  /** One answer to why it was delivered, waits or ended. */
+  readonly verdict: Verdict;
   readonly steps: readonly { readonly at: number; readonly seq: number; readonly what: string; readonly detail: string | null }[];
   /** Of one that ended undelivered: the step of the plan, or who closed it. */
   readonly ended: { readonly outcome: string; readonly by: string; readonly reason: string; readonly at: number } | null;
@@ -218,7 +223,22 @@ export type QueuedReply = {
   readonly to: readonly string[];
 };
 
-export type InterruptReply = QueuedReply & { readonly effects: readonly Effect[] };
+export type InterruptReply = QueuedReply & {
+  readonly effects: readonly Effect[];
+  /** The pauses that a resume lifted; empty where nothing was paused. */
+  readonly lifted: readonly LiftedPause[];
+};
+export type LiftedPause = {
+  readonly log: string;
+  readonly id: string;
+  /** Null: a pause of the agent that no conversation has taken. */
+  readonly conversation: string | null;
+  readonly message: string;
+  /** Who paused; null where no person did. */
+  readonly person: string | null;
+  /** Epoch ms. */
+  readonly since: number;
+};
 export type Effect = {
   readonly address: string;
   readonly host: string | null;
@@ -227,7 +247,10 @@ export type Effect = {
   readonly says: string;
 };
 
-export type WithdrawReply = { readonly id: string; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
+export type WithdrawReply = {
+  readonly id: string;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
 
 export type ReceiptReply = {
   readonly id: string;
@@ -354,14 +377,36 @@ export type SubscribersReply = {
   readonly problems: readonly { readonly file: string; readonly severity: string; readonly message: string }[];
 };
 
+/** What it would say about a sample event; and, where an agent was named, the test notification that was sent there. */
 export type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
-  readonly to: string;
+  readonly kind: string;
+  /** Of a real one. A test notification is info. */
+  readonly level: Level;
+  /** What the model would read of a real one. */
+  readonly preview: string;
+  /** Why its template could not say it. */
+  readonly problem: string | null;
+  /** Null: nothing was sent. */
+  readonly to: string | null;
   readonly notification: string | null;
-  /** When it will show. */
+  /** What was done, and when it will show. */
   readonly message: string;
+};
+
+/** A kind that somebody silenced for an agent: `*`, `source`, `source.*` or `source.name`. */
+export type MuteView = {
+  readonly log: string;
+  readonly pattern: string;
+  /** Null: until somebody lifts it. */
+  readonly until: number | null;
+  readonly by: string;
+};
+export type MutesReply = {
+  readonly items: readonly MuteView[];
+  /** There are more agents than were looked at. */ readonly more: boolean;
 };
 
 export type EmittedReply = {

@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
-import { filteredBecause } from './filter.ts';
-import { makeNotification } from './notification.ts';
-import { DEFAULT_POLICY } from './policy.ts';
+import { describe, expect, it } from 'vitest';
+import { filteredBecause, type Mute } from './filter.ts';
+import { makeNotification, type NotificationInput } from './notification.ts';
+import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import { proves } from '../../e2e/verifies.ts';
 
 const because = (kind: string, names: Readonly<Record<string, boolean>>): string | undefined =>
   filteredBecause(
@@ -17,4 +18,36 @@ it('what a tool is filtered by holds for an agent that is a tool', () => {
   expect(because('subagent.complete', { stopped: false })).toBe('conversation.tools.agent.notifications.stopped = false');
   expect(because('subagent.failed', { failed: false })).toBe('conversation.tools.agent.notifications.failed = false');
   expect(because('subagent.complete', { failed: false })).toBeUndefined();
+});
+
+const SILENT: readonly (readonly [string, Partial<Policy>, readonly Mute[]])[] = [
+  ['a mute of everything', {}, [{ pattern: '*', until: null, by: 'mallory' }]],
+  ['a mute of the kind', {}, [{ pattern: 'user.message', until: null, by: 'mallory' }]],
+  ['the master switch', { enable: false }, []],
+  ['min_level', { minLevel: 'critical' }, []],
+  ['the kind', { flat: { 'user.message': false } }, []],
+  ['the source', { kinds: { user: { enable: false, names: {} } } }, []],
+];
+
+describe.each(SILENT)('%s', (_, policy, mutes) => {
+  const reason = (input: Omit<NotificationInput, 'message'>): string | undefined =>
+    filteredBecause(
+      makeNotification(
+        { kind: 'user.message', message: 'hold on', ...input },
+        { id: 'n', now: 0, ttlMs: { info: null, warning: null, error: null, critical: null } },
+      ),
+      { ...DEFAULT_POLICY, core: [], ...policy },
+      mutes,
+    );
+
+  it.each(['pause', 'cancel', 'resume'] as const)('does not filter a %s', (action) => {
+    proves('gate:unfiltered');
+    expect(reason({ action })).toBeUndefined();
+  });
+
+  it("does not filter a person's critical, and filters a person's info", () => {
+    proves('gate:unfiltered');
+    expect(reason({ level: 'critical', origin: { person: 'Ann' } })).toBeUndefined();
+    expect(reason({ level: 'info', origin: { person: 'Ann' } })).toBeDefined();
+  });
 });

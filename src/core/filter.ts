@@ -2,37 +2,87 @@ import { formatKind, levelRank, type Level, type Notification } from './notifica
 import type { Policy } from './policy.ts';
 
 /** A kind that somebody silenced by hand for a while (`earpiece mute`). `until` is epoch ms, null for ever. */
-export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string };
+/** `since`: what the clock of whoever muted said, so that a reader can judge `until`. */
+export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
-/** Why the policy or a mute keeps this notification from the model; undefined when it may pass. */
+/**
+ * What keeps a notification from the model. `key` is the setting's name as `earpiece config explain` takes it, `says` what the
+ * file says. `until` is missing where only the log's words are left.
+ */
+export type FilterCause =
+  | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
+  | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
+
+/**
+ * Why the policy or a mute keeps this notification from the model; undefined when it may pass. Nothing filters a notification
+ * with an `action`, a critical of a person or a critical of a core kind. The plan and the gate both ask here.
+ */
+export function filterOf(
+  notification: Notification,
+  policy: Policy,
+  mutes: readonly Mute[] = [],
+  now = 0,
+): FilterCause | undefined {
+  const { action, kind, level, origin, subscriber } = notification;
+  // A person's stop would fall by a mute or by the file of a cloned project.
+  if (action !== undefined || (level === 'critical' && origin?.person !== undefined)) return undefined;
+  const dotted = formatKind(kind);
+  if (level === 'critical' && (subscriber?.core || policy.core.some((pattern) => matchesKind(pattern, dotted)))) return undefined;
+  if (!policy.enable) return off('conversation.notifications.enable');
+
+  const mute = mutes.find((m) => (m.until === null || m.until > now) && matchesKind(m.pattern, dotted));
+  if (mute) return { kind: 'mute', mute };
+
+  const kinds = 'conversation.notifications.kinds';
+  const flat = policy.flat[dotted];
+  if (flat === false) return off(`${kinds}."${dotted}"`, `${kinds} "${dotted}" = false`);
+  if (flat === undefined) {
+    const source = own(policy.kinds, kind.source);
+    if (source?.enable === false) return off(`${kinds}.${kind.source}.enable`);
+    if (source && own(source.names, kind.name) === false)
+      return off(`${kinds}."${dotted}"`, `${kinds}.${kind.source}.${kind.name} = false`);
+  }
+  // An agent is a tool of the one that has started it.
+  const tool = origin?.tool === undefined ? undefined : own(policy.tools, origin.tool);
+  const name = formatKind(kind) === 'subagent.complete' ? 'stopped' : kind.name;
+  if (tool && own(tool, name) === false) {
+    const quoted = /^[\w-]+$/u.test(origin?.tool ?? '') ? origin?.tool : JSON.stringify(origin?.tool);
+    return off(
+      `conversation.tools.${quoted}.notifications.${name}`,
+      `conversation.tools.${origin?.tool}.notifications.${name} = false`,
+    );
+  }
+  if (levelRank(level) < levelRank(policy.minLevel))
+    return { kind: 'setting', key: 'min_level', says: `below min_level ${policy.minLevel}` };
+  return undefined;
+}
+
+const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
+
+/** The same in the words that the log keeps. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,
   mutes: readonly Mute[] = [],
   now = 0,
 ): string | undefined {
-  const { kind, level, origin, subscriber } = notification;
-  const dotted = formatKind(kind);
-  if (level === 'critical' && (subscriber?.core || policy.core.some((pattern) => matchesKind(pattern, dotted)))) return undefined;
-  if (!policy.enable) return 'conversation.notifications.enable = false';
+  const cause = filterOf(notification, policy, mutes, now);
+  return cause?.kind === 'mute' ? `${cause.mute.pattern} is muted by ${cause.mute.by}` : cause?.says;
+}
 
-  const mute = mutes.find((m) => (m.until === null || m.until > now) && matchesKind(m.pattern, dotted));
-  if (mute) return `${mute.pattern} is muted by ${mute.by}`;
-
-  const flat = policy.flat[dotted];
-  if (flat === false) return `conversation.notifications.kinds "${dotted}" = false`;
-  if (flat === undefined) {
-    const source = own(policy.kinds, kind.source);
-    if (source?.enable === false) return `conversation.notifications.kinds.${kind.source}.enable = false`;
-    if (source && own(source.names, kind.name) === false)
-      return `conversation.notifications.kinds.${kind.source}.${kind.name} = false`;
-  }
-  // An agent is a tool of the one that has started it.
-  const tool = origin?.tool === undefined ? undefined : own(policy.tools, origin.tool);
-  const name = formatKind(kind) === 'subagent.complete' ? 'stopped' : kind.name;
-  if (tool && own(tool, name) === false) return `conversation.tools.${origin?.tool}.notifications.${name} = false`;
-  if (levelRank(level) < levelRank(policy.minLevel)) return `below min_level ${policy.minLevel}`;
-  return undefined;
+/** Reads those words again. */
+export function filterIn(reason: string): FilterCause {
+  const muted = /^(\S+) is muted by (.+)$/su.exec(reason);
+  if (muted) return { kind: 'mute', mute: { pattern: muted[1] ?? '', by: muted[2] ?? '' } };
+  if (reason.startsWith('below min_level ')) return { kind: 'setting', key: 'min_level', says: reason };
+  const flat = /^conversation\.notifications\.kinds "(.+)" = false$/u.exec(reason);
+  const nested = /^conversation\.notifications\.kinds\.([\w-]+)\.(.+) = false$/u.exec(reason);
+  const dotted = flat?.[1] ?? (nested === null || nested[2] === 'enable' ? undefined : `${nested[1]}.${nested[2]}`);
+  if (dotted !== undefined) return off(`conversation.notifications.kinds."${dotted}"`, reason);
+  const tool = /^conversation\.tools\.(.+)\.notifications\.(\S+) = false$/u.exec(reason);
+  if (tool && !/^[\w-]+$/u.test(tool[1] ?? ''))
+    return off(`conversation.tools.${JSON.stringify(tool[1])}.notifications.${tool[2]}`, reason);
+  return { kind: 'setting', key: reason.replace(/ = false$/u, ''), says: reason };
 }
 
 /** `*`, `source`, `source.*` or `source.name`. */

@@ -13,7 +13,7 @@ export {
   type LogKey,
 } from './address.ts';
 export { didYouMean, EarpieceError, type ErrorCode } from './errors.ts';
-export { filteredBecause, matchesKind, type Mute } from './filter.ts';
+export { filteredBecause, filterOf, matchesKind, type FilterCause, type Mute } from './filter.ts';
 export { ANYONE, isFor, itemKey, replay, settle, touches, type Item, type Settled, type Touches } from './items.ts';
 export type { Json } from './json.ts';
 export { NO_FACTS, plan, type Facts } from './make-plan.ts';

@@ -10,57 +10,23 @@
  *    └────released──────┘
  *   open ──own transcript's carrier──▶ closed (delivered | summarized)
  *   open ──notification_closed──▶ closed (its outcome);   open ──folded into another──▶ closed (folded)
+ *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
- * Closed is final per item: an id closes once per conversation.
+ * Closed is final per item: an id closes once per conversation. What a conversation has not read when it is over passes on to
+ * its heir (`passing.ts`): the item gets another audience and stays what it is.
  */
 import type { ConversationId } from './address.ts';
-import type { Json } from './json.ts';
-import { isInterrupt, type Notification, type NotificationId } from './notification.ts';
-import type { CarrierId, Draft, KnownDraft, Outcome, Owner, ReleasedRecord } from './records.ts';
+import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
+import type { NotificationId } from './notification.ts';
+import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
+import type { CarrierId, Draft, KnownDraft, ReleasedRecord, Stored } from './records.ts';
 import { notificationOf } from './records.ts';
 
-/** The audience of a notification that any conversation of the agent may take, once. */
-export const ANYONE = '' as ConversationId;
-
-export type Item = {
-  readonly id: NotificationId;
-  readonly audience: ConversationId;
-  readonly notification: Notification;
-  /** Where it was queued. */
-  readonly seq: number;
-  readonly at: number;
-  readonly state: 'open' | 'offered' | 'closed';
-  readonly outcome?: Outcome | 'delivered' | 'folded';
-  /** The conversation whose carrier took it (differs from `audience` for ANYONE). */
-  readonly takenBy?: ConversationId;
-  /** The last carrier that offered or delivered it, its lease while offered. */
-  readonly carrier?: CarrierId;
-  readonly owner?: Owner;
-  readonly until?: number;
-  /** In the offer as part of the summary line, not as a text of its own. */
-  readonly inSummary?: true;
-  /** How often it was offered; above 0 the model may have seen it. */
-  readonly offers: number;
-  /** Its text as first rendered, and the ids that share it (coalesced); the first of them is the line's. */
-  readonly text?: string;
-  readonly group?: readonly NotificationId[];
-  /** The gate of its conversations is up because of it. */
-  readonly gate: boolean;
-  readonly read: boolean;
-  readonly observed: boolean;
-  /** Folded into it: how many in all, since when, and up to `MAX_DIFFERS` of what was different. */
-  readonly count: number;
-  readonly lastAt: number;
-  readonly differs: readonly { readonly message?: string; readonly data?: Json }[];
-  readonly closedAt?: number;
-  /** Positions of the records about it, oldest first. */
-  readonly history: readonly number[];
-};
-
-export const MAX_DIFFERS = 50;
+export { ANYONE, itemKey, type Item } from './item.ts';
+export { before, holderOf, putItem } from './passing.ts';
 
 /** Releases of a carrier that went without the view: nobody can have seen it. */
-const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
+export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
 /** What a record needs to see before it can be settled: items by id, by carrier, or none (it makes new ones). */
 export type Touches = {
@@ -79,15 +45,20 @@ export function touches(draft: Draft): Touches {
     case 'system_notification_folded':
       return { ids: [record.into], creates: [record.id] };
     case 'carrier_offered':
-      return { ids: [...record.ids, ...(record.summarizes ?? [])], creates: [] };
+      return { ids: [...record.ids, ...(record.summarizes ?? []), ...(record.shows ?? [])], creates: [] };
     case 'carrier_confirmed':
     case 'carrier_released':
       return { ids: [], carrier: record.carrier, creates: [] };
+    case 'carrier_redacted':
+      return record.refusals === undefined ? NOTHING : { ids: record.ids, creates: [] };
     case 'notification_observed':
     case 'notification_read':
     case 'notification_closed':
     case 'gate_refused':
+    case 'gate_lifted':
     case 'conversation_forked':
+    case 'conversation_succeeded':
+    case 'notification_extended':
       return { ids: record.ids, creates: [] };
     case 'chat_request':
     case 'tool_call_response': {
@@ -106,6 +77,9 @@ export function touches(draft: Draft): Touches {
   }
 }
 
+/** Where a record stands: its position, its time, and its writer's clock where that is behind. */
+export type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
+
 export type Settled =
   | { readonly kind: 'settled'; readonly items: readonly Item[] }
   /** The log already has this id: the queue is a repetition and changes nothing. */
@@ -117,11 +91,11 @@ export type Settled =
     };
 
 /**
- * What `draft` at (`seq`, `at`) makes of the items that it touches. Returns the changed and new items only.
+ * What `draft` at its place makes of the items that it touches. Returns the changed and new items only.
  * `found` holds every item with an id or carrier named by `touches(draft)`, of all audiences.
  * With `lenient` (a log from which retention has pruned records is replayed) unknown ids are passed over.
  */
-export function settle(draft: Draft, place: { seq: number; at: number }, found: readonly Item[], lenient = false): Settled {
+export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;
   switch (record.type) {
     case 'system_notification_queued': {
@@ -170,8 +144,10 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
         );
       const texts = new Map(record.view.items.flatMap(({ ids, text }) => ids.map((id) => [id, { text, group: ids }] as const)));
       const summarized = new Set(record.summarizes);
-      return settled(
-        taken.items.map((item) => {
+      const shown = of(found, record.conversation).filter((item) => record.shows?.includes(item.id) && item.state === 'closed');
+      return settled([
+        ...shown.map((item) => ({ ...seen(item, place), offers: item.offers + 1 })),
+        ...taken.items.map((item) => {
           const rendered = texts.get(item.id);
           return {
             ...seen(item, place),
@@ -183,9 +159,9 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
             ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
             ...(summarized.has(item.id) ? { inSummary: true as const } : {}),
             ...(item.text === undefined && rendered ? { text: rendered.text, group: rendered.group } : {}),
-          };
+          } as const;
         }),
-      );
+      ]);
     }
     case 'carrier_confirmed':
       return settled(
@@ -237,29 +213,37 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
         );
       return settled(alive.map((item) => close(item, place, record.outcome)));
     }
+    case 'carrier_redacted':
+      return settled(
+        of(found, record.conversation)
+          .filter((item) => item.state === 'closed' && (item.outcome === 'delivered' || item.outcome === 'summarized'))
+          .map((item) => ({
+            ...seen(item, place),
+            outcome: 'left_out',
+            // The model cannot read it any more; a pause lasts until somebody lifts it.
+            gate: item.gate && item.notification.action === 'pause',
+          })),
+      );
     case 'notification_read':
-      return settled(of(found, record.conversation).map((item) => ({ ...seen(item, place), read: true, gate: false })));
+      return settled(
+        of(found, record.conversation).map((item) => ({
+          ...seen(item, place),
+          read: true,
+          gate: record.holds === true && item.gate,
+        })),
+      );
+    case 'gate_lifted':
+      return settled(of(found, record.conversation).map((item) => ({ ...seen(item, place), gate: false })));
     case 'notification_observed':
       return settled(of(found, record.conversation).map((item) => ({ ...seen(item, place), observed: true })));
     case 'gate_refused':
       return settled(of(found, record.conversation).map((item) => seen(item, place)));
-    case 'conversation_forked': {
-      const to = record.conversation;
-      const origins = record.ids.map((id) => ({ id, item: originOf(found, id, record.from) }));
-      const missing = origins.flatMap(({ id, item }) => (item === undefined ? [id] : []));
-      if (missing.length > 0 && !lenient) return conflict(missing, 'unknown');
-      return settled(
-        origins.flatMap(({ id, item }) =>
-          // What was counted into another has no life of its own: the other one may be in the fork.
-          to === undefined ||
-          item === undefined ||
-          item.outcome === 'folded' ||
-          found.some((other) => other.id === id && other.audience === to)
-            ? []
-            : [forked(item, to, place)],
-        ),
-      );
-    }
+    case 'conversation_forked':
+      return outcome(forkedFrom(record, place, found, lenient));
+    case 'notification_extended':
+      return outcome(extendedTo(record, place, found, lenient));
+    case 'conversation_succeeded':
+      return outcome(passedOn(record, place, found, lenient));
     case 'fan_out':
     case 'fan_out_done':
     case 'turn_start':
@@ -273,32 +257,30 @@ export function settle(draft: Draft, place: { seq: number; at: number }, found: 
 }
 
 /** Replays records from nothing. Keyed by id and audience. */
-export function replay(records: Iterable<{ seq: number; at: number; body: Draft }>): Map<string, Item> {
+export function replay(records: Iterable<Place & { readonly body: Draft }>): Map<string, Item> {
   const items = new Map<string, Item>();
   const byId = new Map<NotificationId, Set<string>>();
   const byCarrier = new Map<CarrierId, Set<string>>();
-  for (const { seq, at, body } of records) {
+  for (const { seq, at, clock, body } of records) {
     const need = touches(body);
     const keys = new Set([...need.ids, ...need.creates].flatMap((id) => [...(byId.get(id) ?? [])]));
     if (need.carrier) for (const key of byCarrier.get(need.carrier) ?? []) keys.add(key);
     const result = settle(
       body,
-      { seq, at },
+      { seq, at, ...(clock === undefined ? {} : { clock }) },
       [...keys].flatMap((key) => items.get(key) ?? []),
       true,
     );
     if (result.kind !== 'settled') continue;
     for (const item of result.items) {
       const key = itemKey(item);
-      items.set(key, item);
+      putItem(items, item);
       byId.set(item.id, (byId.get(item.id) ?? new Set()).add(key));
       if (item.carrier) byCarrier.set(item.carrier, (byCarrier.get(item.carrier) ?? new Set()).add(key));
     }
   }
   return items;
 }
-
-export const itemKey = (item: Pick<Item, 'id' | 'audience'>): string => `${item.audience}\n${item.id}`;
 
 /** Whether a conversation of this purpose may take the item. */
 export function isFor(item: Item, conversation: ConversationId, purpose: string | undefined): boolean {
@@ -313,38 +295,6 @@ function withoutOffer(item: Item): Item {
   return { ...rest, offers: 0 };
 }
 
-function fresh(notification: Notification, audience: ConversationId, place: { seq: number; at: number }): Item {
-  return {
-    id: notification.id,
-    audience,
-    notification,
-    seq: place.seq,
-    at: place.at,
-    state: 'open',
-    offers: 0,
-    gate: isInterrupt(notification),
-    read: false,
-    observed: false,
-    count: notification.count ?? 1,
-    lastAt: place.at,
-    differs: [],
-    history: [place.seq],
-  };
-}
-
-/** The item that a fork of `from` has its own of: that conversation's, or anyone's that it took. */
-const originOf = (found: readonly Item[], id: NotificationId, from: ConversationId): Item | undefined =>
-  found.find((item) => item.id === id && item.audience === from) ??
-  found.find((item) => item.id === id && item.audience === ANYONE);
-
-/** The same notification, open for another conversation: as old as it is, counted as it is, and not said yet. */
-function forked(item: Item, audience: ConversationId, place: { seq: number; at: number }): Item {
-  const { notification, seq, at, count, lastAt, differs } = item;
-  return { ...fresh(notification, audience, { seq, at }), count, lastAt, differs, history: [seq, place.seq] };
-}
-
-const seen = (item: Item, place: { seq: number }): Item => ({ ...item, history: [...item.history, place.seq] });
-
 /** A delivered interrupt keeps the gate up until it is read; every other end lowers it. */
 function close(item: Item, place: { seq: number; at: number }, outcome: NonNullable<Item['outcome']>): Item {
   const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = seen(item, place);
@@ -352,7 +302,12 @@ function close(item: Item, place: { seq: number; at: number }, outcome: NonNulla
 }
 
 const of = (found: readonly Item[], conversation: ConversationId | undefined): readonly Item[] =>
-  conversation === undefined ? found : found.filter((item) => item.audience === conversation || item.audience === ANYONE);
+  conversation === undefined
+    ? found
+    : found.filter(
+        ({ audience, merged, passedFrom }) =>
+          audience === conversation || audience === ANYONE || (merged === true && passedFrom === conversation),
+      );
 
 /** The items that a carrier of `conversation` takes: each must be open and nobody else's. */
 function take(
@@ -366,7 +321,7 @@ function take(
   for (const id of ids) {
     const mine = of(found, conversation).filter((item) => item.id === id);
     const open = mine.filter((item) => item.state === 'open');
-    if (open.length > 0) items.push(...open);
+    if (open.length > 0) for (const item of open) items.push(item);
     else if (mine.length === 0) {
       if (!lenient) problems.push({ id, why: 'unknown' });
     } else problems.push({ id, why: mine.some((item) => item.state === 'offered') ? 'offered' : 'closed' });
@@ -381,6 +336,7 @@ function isNews(differs: Item['differs'][number], known: Item['differs']): boole
   return known.every((other) => JSON.stringify(other) !== text);
 }
 
+const outcome = (passing: Passing): Settled => (passing.kind === 'conflict' ? passing : settled(passing.items));
 const settled = (items: readonly Item[]): Settled => ({ kind: 'settled', items });
 const conflict = (ids: readonly NotificationId[], why: 'closed' | 'offered' | 'unknown'): Settled => ({
   kind: 'conflict',

@@ -4,6 +4,7 @@
  * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
  * reason. Error and above are never summarized: what does not fit stays open and rides next.
  */
+import { isDue, isExpired, saidAt, waitedMs, type Earliest } from './clocks.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
 import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId, type Subscribed } from './notification.ts';
@@ -11,6 +12,7 @@ import { lineName, type Decision, type Grouped, type Line, type Plan, type Rest,
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
+import { listsNothing } from './unlisted.ts';
 import { listedOf } from './views/wording.ts';
 
 /** What was known when the carrier was composed; gathered before the transaction. Times are epoch ms. */
@@ -22,6 +24,10 @@ export type Facts = {
   /** Turns that started since an item was queued, for those that wait for some. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
+  /** For items whose stamps lie in the future of this clock: when each was queued at the earliest. */
+  readonly earliest?: Earliest;
+  /** No other live process has a clock that agrees with this one: what it holds for expired is hidden here, not closed. */
+  readonly clockAlone?: true;
   /** The tools whose results this carrier is, or closes the batch of. */
   readonly tools?: readonly string[];
   /**
@@ -72,8 +78,12 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     const filtered = filteredBecause(item.notification, policy, facts.mutes, now);
     if (filtered !== undefined) return close(item, 'filter', 'filtered', filtered);
     const { expiresAt, about } = item.notification;
-    if (typeof expiresAt === 'number' && expiresAt <= now)
-      return close(item, 'relevance', 'expired', `expired ${timeText(expiresAt)}`);
+    if (typeof expiresAt === 'number' && isExpired(item, now)) {
+      const expired = `expired ${timeText(expiresAt)}`;
+      if (!facts.clockAlone) return close(item, 'relevance', 'expired', expired);
+      decisions.push({ kind: 'keep', id: item.id, step: 'relevance', reason: `${expired}, by this clock alone` });
+      return false;
+    }
     if (about !== undefined && Object.hasOwn(facts.known, about) && (facts.known[about] ?? 0) >= item.lastAt)
       return close(item, 'relevance', 'known', `the agent knows ${about} since ${timeText(facts.known[about] ?? 0)}`);
     return true;
@@ -106,13 +116,14 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
 
 function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
   const { deliver = 'next', level } = item.notification;
+  const { earliest } = facts;
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return now >= deliver.at ? undefined : `waits until ${timeText(deliver.at)}`;
+    if ('at' in deliver) return isDue(deliver.at, item, { now, earliest }) ? undefined : `waits until ${timeText(deliver.at)}`;
     if ('afterTool' in deliver) {
       const points = DUE_AT.after_tool as readonly ContactPoint[];
       if (points.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
-      if (!has(facts, points) || now - item.at >= policy.maxDeferMs) return undefined;
+      if (!has(facts, points) || waitedMs(item, { now, earliest }) >= policy.maxDeferMs) return undefined;
       return `waits for the tool ${deliver.afterTool}`;
     }
     const since = facts.turnsSince[item.id] ?? 0;
@@ -121,7 +132,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   }
   const points = DUE_AT[deliver];
   if (points === 'any' || points.includes(point) || !has(facts, points)) return undefined;
-  if (now - item.at >= policy.maxDeferMs) return undefined;
+  if (waitedMs(item, { now, earliest }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }
 
@@ -152,7 +163,7 @@ function coalesce(due: readonly Item[], policy: Policy): Item[][] {
       join((g) => joins(g, item) && g[0]?.notification.key === key && sameKind(g[0], item), item);
     else {
       const windowMs = policy.coalesceMs[kind.source] ?? policy.coalesceMs['*'] ?? 0;
-      const near = (g: Item[]): boolean => Math.abs(item.at - (g.at(-1)?.at ?? 0)) <= windowMs;
+      const near = (g: Item[]): boolean => Math.abs(saidAt(item) - saidAt(g.at(-1) ?? { at: 0 })) <= windowMs;
       join(
         (g) =>
           windowMs > 0 &&
@@ -234,6 +245,9 @@ const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
+/** One item as a line of its own, before a template has said it. */
+export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
+
 function lineOf(group: Item[], { said }: Facts): Line {
   const first = group[0] as Item;
   const n = first.notification;
@@ -252,8 +266,8 @@ function lineOf(group: Item[], { said }: Facts): Line {
     level: n.level,
     messages: messagesOf(group),
     count: group.reduce((sum, item) => sum + item.count, 0),
-    firstAt: Math.min(...group.map((item) => item.notification.firstAt ?? item.at)),
-    lastAt: Math.max(...group.map((item) => item.lastAt)),
+    firstAt: group.reduce((least, item) => Math.min(least, item.notification.firstAt ?? saidAt(item)), Infinity),
+    lastAt: group.reduce((most, item) => Math.max(most, item.lastAt), 0),
     data: rows,
     ...(subscriber === undefined ? {} : { subscriber, group: group.map((item) => groupedOf(item, subscriber)) }),
     ...(kinds.size > 1 ? { status: true as const } : {}),
@@ -270,7 +284,7 @@ const groupedOf = (item: Item, otherwise: Subscribed): Grouped => ({
   subscribed: item.notification.subscriber ?? otherwise,
   level: item.notification.level,
   count: item.count,
-  firstAt: item.notification.firstAt ?? item.at,
+  firstAt: item.notification.firstAt ?? saidAt(item),
   lastAt: item.lastAt,
   details: [{ message: item.notification.message, data: item.notification.data }, ...item.differs].map((detail) => {
     const data = detail.data ?? item.notification.data;
@@ -312,7 +326,11 @@ function budget(
 
 /** Its template has not been asked yet. */
 export const isUnsaid = (line: Line): boolean =>
-  line.subscriber?.template !== undefined && line.sent === undefined && line.rendered === undefined && !line.unrendered;
+  line.subscriber?.template !== undefined &&
+  line.sent === undefined &&
+  line.rendered === undefined &&
+  !line.unrendered &&
+  !listsNothing(line);
 
 /** As views show it: cut, its rows indented. */
 const tokensOf = (text: string, { maxItemChars }: Policy): number =>

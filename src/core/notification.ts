@@ -109,8 +109,8 @@ export type NotificationInput = {
   readonly expiresAt?: number | null;
   /** Instead of `expiresAt`: milliseconds from the queue. */
   readonly ttlMs?: number;
-  /** When it may ride. Default `next`: on the first message that goes to the model. */
-  readonly deliver?: Deliver;
+  /** When it may ride; `inMs`: milliseconds from the queue. Default `next`: on the first message that goes to the model. */
+  readonly deliver?: Deliver | { readonly inMs: number };
   /** Makes it an interrupt that asks for something. */
   readonly action?: Action;
   /** What the agent is asked to do. */
@@ -252,7 +252,7 @@ export function makeNotification(
   const otherwise = optional('needs.otherwise', needs?.otherwise, LIMITS.instructionChars);
   const tool = optional('needs.tool', needs?.tool, LIMITS.keyChars);
   const purpose = optional('purpose', input.purpose, LIMITS.nameChars);
-  const deliver = checkDeliver(input.deliver, refuse);
+  const deliver = checkDeliver(momentOf(input.deliver, made.now), refuse);
   const origin = input.origin && { ...input.origin, depth: input.origin.depth ?? 0 };
   for (const who of ['agent', 'tool', 'person', 'cause'] as const) optional(`origin.${who}`, origin?.[who], LIMITS.idChars);
   if (origin && !(Number.isInteger(origin.depth) && origin.depth >= 0))
@@ -281,6 +281,12 @@ export function makeNotification(
 /** The last that a date can have, epoch milliseconds: what is beyond has no form in which anybody could be told of it. */
 const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
+
+/** A delay counts from the clock of the process that queues, not from that of the program that asked for it. */
+function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
+  if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;
+  return { at: now + deliver.inMs };
+}
 
 function checkDeliver(
   deliver: Deliver | undefined,

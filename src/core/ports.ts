@@ -14,7 +14,8 @@ import type { CarrierId, Draft, Owner, Stored } from './records.ts';
  * - An append never waits for, or compares with, the log's head: two producers without pause do not starve a carrier.
  * - `seq` is unique in the store and grows along each log in the order in which readers can see the records: whoever has
  *   read up to a `seq` never misses one below it.
- * - `at` is the store's time, epoch ms, and never runs backwards within a log, even when the clock does.
+ * - `at` is for order, epoch ms: it never runs backwards within a log, even when a writer's clock does. The writer's own
+ *   clock is kept beside it where it is behind (`clockBeside`).
  * - Types and fields that it does not know come back as they were given.
  * - Drafts come in already checked; a store does not know what they mean.
  * - A method that cannot reach the data rejects with `store_unavailable` (retryable) after `withinMs`, by default 5,000.
@@ -23,8 +24,14 @@ export interface Store {
   /** For people: `memory`, `sqlite /path/to/earpiece.db`. */
   readonly name: string;
 
-  /** The store's time, epoch ms. */
+  /** This process's own wall clock, epoch ms: expiry, due times, leases and ages go by it, whatever the log's time is. */
   now(): number;
+
+  /** Now, as a record would be stamped: not before any record that this process has seen. Only to compare with an `at`. */
+  ordered(): number;
+
+  /** No other process can open it, so nobody else's clock matters. */
+  readonly private?: true;
 
   /** With `swaps` the append happens only where each of these settings is still as the caller saw it, and changes them in the same step. */
   append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended>;
@@ -105,7 +112,7 @@ export interface Store {
   secret(options?: Wait): Promise<string>;
 
   /** Checks what can be checked (structure, index against replay). Empty when sound. */
-  verify(options?: Wait): Promise<readonly string[]>;
+  verify(options?: Wait & Progress): Promise<readonly string[]>;
 
   close(): Promise<void>;
 }
@@ -142,19 +149,32 @@ export type ReadQuery = {
   readonly seqs?: readonly number[];
 };
 
+/** Called now and then while a long check runs: records done, and about how many there are. Must not throw. */
+export type Progress = { readonly onProgress?: ((done: number, of: number) => void) | undefined };
+
 export type ItemQuery =
   /** Open or offered. With `conversation`: its own and ANYONE's. */
   | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
+  /** Open or offered, and some conversation's: it is the audience, or took what was anyone's. */
+  | { readonly kind: 'held' }
   /** Those that hold the gate up. With `conversation`: its own, those that it took, and ANYONE's that nobody took yet. */
   | { readonly kind: 'gate'; readonly conversation?: ConversationId }
-  /** Delivered or summarized and not read, newest first. With `conversation`: what that conversation took. */
-  | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number }
+  /** Delivered or summarized and not read, newest first. With `conversation`: what that conversation took. `before`: a position (exclusive). */
+  | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number; readonly before?: number }
   /** Open, with this key. */
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'ids'; readonly ids: readonly NotificationId[] }
   | { readonly kind: 'carrier'; readonly carrier: CarrierId }
   /** Newest first: of all states, or of one; `before` is a position (exclusive). */
-  | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' };
+  | { readonly kind: 'latest'; readonly limit: number; readonly before?: number; readonly state?: 'open' | 'closed' }
+  /** Closed from `from` (inclusive) to `to` (exclusive), closed last first; `before` is the last one of the page before. */
+  | {
+      readonly kind: 'closed';
+      readonly limit: number;
+      readonly from: number;
+      readonly to: number;
+      readonly before?: { readonly closedAt: number; readonly seq: number };
+    };
 
 export type LogOverview = {
   readonly log: LogKey;
@@ -182,6 +202,18 @@ export type Presence = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: Owner;
+  /** The process serves many conversations (an HTTP gateway): that it lives says nothing of this one. */
+  readonly shared?: boolean;
+  /** The worktree that it works in. */
+  readonly folder?: string;
+  /** It has called no tool yet: a client's health check looks like this. */
+  readonly pending?: true;
+  /** Its current run, and the runs of its agent's other conversations that were active when it began. */
+  readonly began?: { readonly run: string; readonly beside: readonly string[] };
+  /** Who took over what it had not read. */
+  readonly passedTo?: { readonly conversation: ConversationId; readonly at: number };
+  /** The connections of gateways that it has now, each with the gateway's process. */
+  readonly connections?: Readonly<Record<string, Owner>>;
   /** What can carry to it (`gateway:stdio filesystem`, `hook`), each with its last carry. */
   readonly carriers: Readonly<Record<string, number>>;
   readonly startedAt: number;
@@ -190,6 +222,8 @@ export type Presence = {
   readonly endedAt?: number;
   /** The meaning of the mark has been told to the model. */
   readonly told: boolean;
+  /** The mark that a frame explained last. Missing where release 0.0.0 explained the mark of the conversation. */
+  readonly mark?: string;
   /** Its model can call `get_notifications`. */
   readonly pulls: boolean;
   /** Our other tools that it can call; undefined: not known. */
@@ -202,11 +236,23 @@ export type PresenceUpdate = Pick<Presence, 'log' | 'conversation'> & {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: Owner;
+  readonly shared?: boolean;
+  readonly folder?: string;
+  /** `true` counts only for a conversation that was not seen before. */
+  readonly pending?: boolean;
+  /** A new run begins now. */
+  readonly began?: Presence['began'];
+  /** About a conversation that is over: no sign of life of it. */
+  readonly passedTo?: ConversationId;
+  readonly connect?: { readonly key: string; readonly process: Owner };
+  readonly disconnect?: readonly string[];
   /** Names a carrier that was seen now. */
   readonly carrier?: string;
   readonly carried?: true;
-  readonly ended?: boolean;
+  /** `alone`: where it has no connection left. */
+  readonly ended?: boolean | 'alone';
   readonly told?: true;
+  readonly mark?: string;
   readonly pulls?: boolean;
   readonly has?: readonly string[];
   readonly turnStarted?: true;

@@ -74,6 +74,10 @@ export type OfferedRecord = Base & {
   readonly on?: string;
   /** This carrier is the answer of `get_notifications`: its confirm also reads. */
   readonly reads?: true;
+  /** With `reads`: what the answer shows although it was closed before (counted in a sum, cut, or holding the gate up). */
+  readonly shows?: readonly NotificationId[];
+  /** With `reads`: the wall clock of the process that offered it, epoch ms. The store's `at` may run ahead of it. */
+  readonly clockAt?: number;
   readonly facts?: Json;
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
@@ -81,6 +85,17 @@ export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
   readonly carrier: CarrierId;
   readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'owner_dead' | 'lease_expired' | 'shutdown';
+};
+/**
+ * The provider refused the request with these notifications and took it without them: one line stands in their place.
+ * `refusals` counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause; such a record
+ * still changes the prompt and no item.
+ */
+export type RedactedRecord = Base & {
+  readonly type: 'carrier_redacted';
+  readonly ids: readonly NotificationId[];
+  readonly reason: string;
+  readonly refusals?: number;
 };
 export type ObservedRecord = Base & {
   readonly type: 'notification_observed';
@@ -91,6 +106,15 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
+  /** The gate stays up: a pause was read, and holds until a person lifts it. */
+  readonly holds?: true;
+};
+/** The gate of these falls although the model may not have read them: a person resumed or withdrew them. */
+export type GateLiftedRecord = Base & {
+  readonly type: 'gate_lifted';
+  readonly ids: readonly NotificationId[];
+  readonly by: string;
+  readonly reason: string;
 };
 export type ClosedRecord = Base & {
   readonly type: 'notification_closed';
@@ -99,13 +123,19 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** An upstream tool call was answered with the gate's text instead of being passed on. `text`: what was said, where it was said first. */
+/** An upstream tool call was answered with the gate's text instead of being passed on. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
-  /** What was said, where it was said first. */
+  /** The gate's text, in the first refusal that used it. */
   readonly text?: string;
+  /** The wall clock of the process that refused, epoch ms. The store's `at` may run ahead of it. Missing in records of 0.0.0. */
+  readonly clockAt?: number;
+  /** How many refusals this record stands for. Default: 1. */
+  readonly times?: number;
+  /** The call was made, and its result withheld. */
+  readonly made?: boolean;
 };
 /** In the log `project/*`: who gets a fan-out, written before the first queue, and that all were queued. */
 export type FanOutRecord = Base & {
@@ -125,6 +155,25 @@ export type ForkedRecord = Base & {
   readonly from: ConversationId;
   readonly upTo: number;
   readonly ids: readonly NotificationId[];
+};
+
+/**
+ * `conversation` takes over what `from` has not read: the same notifications, with everything that happened to them.
+ * `merges`: both are one conversation of one host process, and what is in flight for `from` passes on too.
+ */
+export type SucceededRecord = Base & {
+  readonly type: 'conversation_succeeded';
+  readonly from: ConversationId;
+  readonly ids: readonly NotificationId[];
+  /** `merged`: its host process shows `conversation` now. */
+  readonly why: 'ended' | 'died' | 'silent' | 'merged';
+  readonly merges?: true;
+};
+/** `conversation` is one more audience of these notifications. */
+export type ExtendedRecord = Base & {
+  readonly type: 'notification_extended';
+  readonly ids: readonly NotificationId[];
+  readonly reason: string;
 };
 
 type Carrying = {
@@ -166,13 +215,17 @@ export type KnownDraft =
   | OfferedRecord
   | ConfirmedRecord
   | ReleasedRecord
+  | RedactedRecord
   | ObservedRecord
   | ReadRecord
   | ClosedRecord
   | GateRefusedRecord
+  | GateLiftedRecord
   | FanOutRecord
   | FanOutDoneRecord
   | ForkedRecord
+  | SucceededRecord
+  | ExtendedRecord
   | TurnStartRecord
   | ChatRequestRecord
   | ChatResponseRecord
@@ -186,7 +239,14 @@ export type Draft = KnownDraft | UnknownRecord;
  * One stored fact. `seq` is unique in the store and grows along each log; `at` is epoch ms and never runs backwards in a
  * log. `body` is the draft as it was given.
  */
-export type Stored = { readonly seq: number; readonly log: LogKey; readonly at: number; readonly body: Draft };
+/** `clock`: what its writer's own clock said, where that is behind `at`. */
+export type Stored = {
+  readonly seq: number;
+  readonly log: LogKey;
+  readonly at: number;
+  readonly clock?: number;
+  readonly body: Draft;
+};
 
 /** The types that may reach a provider, and no others: a new internal type is invisible by default. */
 export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
@@ -195,6 +255,10 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'tool_call_request',
   'tool_call_response',
 ]);
+
+/** Types that Earpiece writes itself, beside those of the transcript: an imported record of such a type would change what is open. */
+export const isOurs = (type: string): boolean =>
+  /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);
 
 /** By the newest of these it is told what an agent does, or did last; what others do to its log is no sign of that. */
 export const SIGNS_OF_WORK = [

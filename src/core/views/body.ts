@@ -1,3 +1,5 @@
+import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
+
 /**
  * What others wrote, made safe to stand inside a view. Signs that nobody sees and forms that only our frames have are
  * escaped with a backslash, so the text still says what it said. The same for every view and idempotent, so that a text
@@ -53,14 +55,18 @@ const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 /** Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates. */
 const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv;
 
-/** `[ep k7f3]`, `[/ep k7f3]` and what looks like them. */
-const FRAME = /([\[［【〔⟦])(?=[ \t]*[\/／]?[ \t]*[eеｅ][pрｐ](?![\p{L}\p{N}]))/giv;
+const BLANK = String.raw`[\t\p{Zs}]*`;
+const SLASH = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
+const EP = String.raw`[${LIKE_E}]\p{M}*[${LIKE_P}]\p{M}*`;
+
+/** `[ep k7f3]`, `[/ep k7f3]` and what looks like them: any opening bracket but `(` and `{`, and letters that look alike. */
+const FRAME = new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${BLANK}${SLASH}${BLANK}${EP}(?![\p{L}\p{N}]))`, 'giv');
 
 /** `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`. */
-const TAG = /([<＜])(?=[ \t]*[\/／]?[ \t]*(?:notification|system[\-_]|\|))/giv;
+const TAG = new RegExp(String.raw`([<＜])(?=${BLANK}${SLASH}${BLANK}(?:notification|system[\-_]|\|))`, 'giv');
 
 /** `{"ep":"k7f3"`, how the JSON view begins. */
-const JSON_FRAME = /(["“”])(?=ep["“”][ \t]*:)/gi;
+const JSON_FRAME = new RegExp(String.raw`(["“”])(?=${EP}["“”][ \t]*:)`, 'giv');
 
 /** Where all of a text is that was cut. */
 const WHOLE = /\((?=all of it: )/g;

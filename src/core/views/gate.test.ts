@@ -22,6 +22,23 @@ describe('the text of a refused call', () => {
     );
   });
 
+  it('says that a call was made, where it was', () => {
+    proves('gate:after');
+    const view = render('default', { ...SHOWN, lines: [cancel] });
+    const text = gateText('default', { view, pulls: 'get_notifications', made: true });
+    expect(text.split('\n')).toEqual([
+      '[ep k7f3] this call was made; its result is withheld until you have read this interrupt: 1 notification, written by a person',
+      'user critical, Ann asks to cancel: “Stop.”',
+      '  instruction from Ann: “Leave the files.”',
+      'get_notifications returns the result; do not repeat the call.',
+      '[/ep k7f3]',
+    ]);
+    const paused = gateText('default', { view, pulls: 'get_notifications', made: true, lift: 'earpiece resume shop/coder' });
+    expect(paused).toContain('Each result is withheld until a person lifts the pause, with `earpiece resume shop/coder`');
+    const signal = gateText('signal_en', { view, pulls: 'get_notifications', made: true, lift: 'earpiece resume shop/coder' });
+    expect(signal).not.toContain('no tool runs');
+  });
+
   it('says nothing of ignoring', () => {
     const plain: Line = { ...CORPUS[1], level: 'critical' } as Line;
     const view = render('markdown', { ...SHOWN, lines: [plain] });

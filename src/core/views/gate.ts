@@ -2,26 +2,49 @@ import type { SentView, ViewName } from '../records.ts';
 import { PREAMBLE } from './markdown.ts';
 import { signalTexts } from './signal.ts';
 
-/** `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`. */
-export type GateInput = { readonly view: SentView; readonly pulls: string | false };
+/**
+ * `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`.
+ * `lift`: a pause is among them, and this command lifts it. `made`: the call was made, and this text replaces its result.
+ */
+export type GateInput = {
+  readonly view: SentView;
+  readonly pulls: string | false;
+  readonly lift?: string | undefined;
+  readonly made?: boolean | undefined;
+};
 
-const REFUSED = 'this call was not made, an interrupt came first: ';
-const loweredBy = (pulls: string): string => `Calls are made again after ${pulls} has been called.`;
+type Words = { readonly stated: string; readonly lowered: (pulls: string) => string; readonly lifted: (lift: string) => string };
+
+const REFUSED: Words = {
+  stated: 'this call was not made, an interrupt came first: ',
+  lowered: (pulls) => `Calls are made again after ${pulls} has been called.`,
+  lifted: (lift) => `Calls are made again only after a person lifts the pause, with \`${lift}\` or in the console.`,
+};
+const WITHHELD: Words = {
+  stated: 'this call was made; its result is withheld until you have read this interrupt: ',
+  lowered: (pulls) => `${pulls} returns the result; do not repeat the call.`,
+  lifted: (lift) => `Each result is withheld until a person lifts the pause, with \`${lift}\` or in the console.`,
+};
 
 /**
- * The answer to a call that was not made because an interrupt is unread: states that, shows the interrupts (who asks, what,
- * in whose words) and what ends it. It names no call, so every call that is refused for the same view gets the same text.
- * The signal views have the third seed's text, which the model is to find instead of any result.
+ * The answer to a call while an interrupt is unread or a pause holds: states whether the call was made, shows the interrupts
+ * (who asks, what, in whose words) and what ends it. It names no call, so every call that is refused for the same view gets
+ * the same text. The signal views have the third seed's text, which the model is to find instead of any result.
  */
-export function gateText(format: ViewName, { view, pulls }: GateInput): string {
-  if (format === 'signal_en' || format === 'signal_ja') return signalTexts(format, pulls || undefined).interrupt;
-  const then = pulls === false ? undefined : loweredBy(pulls);
+export function gateText(format: ViewName, { view, pulls, lift, made = false }: GateInput): string {
+  if (format === 'signal_en' || format === 'signal_ja') {
+    const { interrupt, paused, pausedMade } = signalTexts(format, pulls || undefined);
+    return lift === undefined ? interrupt : `${interrupt}\n\n${(made ? pausedMade : paused)(lift)}`;
+  }
+  const words = made ? WITHHELD : REFUSED;
+  const lowered = pulls === false || (lift !== undefined && !made) ? undefined : words.lowered(pulls);
+  const then = [lowered, lift && words.lifted(lift)].filter(Boolean).join(' ') || undefined;
   if (view.format === 'json' && view.text.endsWith('}')) {
-    const stated = view.text.replace('"note":"', (note) => note + REFUSED);
+    const stated = view.text.replace('"note":"', (note) => note + words.stated);
     return then === undefined ? stated : `${stated.slice(0, -1)},"then":${JSON.stringify(then)}}`;
   }
-  if (!OPENING.test(view.text)) return [`${REFUSED.slice(0, -2)}.`, then, view.text].filter(Boolean).join('\n');
-  const stated = view.text.replace(OPENING, (opening) => opening + REFUSED).replace(PREAMBLE, '');
+  if (!OPENING.test(view.text)) return [`${words.stated.slice(0, -2)}.`, then, view.text].filter(Boolean).join('\n');
+  const stated = view.text.replace(OPENING, (opening) => opening + words.stated).replace(PREAMBLE, '');
   return then === undefined ? stated : stated.replace(ENDING, (ending: string, sign = '') => `${sign}${then}\n${ending}`);
 }
 

@@ -1,4 +1,5 @@
 import type { Line } from '../plan.ts';
+import { unlistedOf } from '../unlisted.ts';
 import { escapeSigns, isCopyable, neutralizeKind, neutralizeName, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
 import type { Layout } from './layout.ts';
@@ -10,6 +11,7 @@ export const json: Layout = {
     const { shown, left } = messagesOf(line, how);
     const times = line.count > 1;
     const whole = wholeOf(line, how);
+    const unlisted = unlistedOf(line);
     return JSON.stringify({
       level: line.level,
       kind: `${neutralizeKind(line.kind.source)}.${neutralizeKind(line.kind.name)}`,
@@ -17,6 +19,7 @@ export const json: Layout = {
       ...(line.action === undefined ? {} : { action: line.action }),
       ...(shown.length === 1 ? { message: shown[0] } : { messages: shown }),
       ...(left > 0 ? { other_messages: left } : {}),
+      ...(unlisted === undefined ? {} : { not_listed: unlisted.count }),
       ...(whole === undefined ? {} : { all_of_it: whole }),
       ...(times ? { count: line.count, last: timeOf(line.lastAt, how.timeZone) } : {}),
       ...(line.instruction === undefined ? {} : { instruction: instructionOf(line, how)?.text }),

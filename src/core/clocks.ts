@@ -1,0 +1,73 @@
+/**
+ * Rules for clocks that may be wrong. A producer stamps a notification with its own clock, a reader judges that stamp by
+ * its own clock, and neither trusts the other blindly. Pure: the caller passes the time.
+ *
+ * - The record's `at` is a lower bound of the true time: it is never before the record that was appended before it.
+ * - `clock` is what the writer's own clock said. It is stored only where it is behind `at`.
+ * - A stamp that lies in the reader's future says nothing: either the writer's clock is ahead or the reader's is behind.
+ */
+import type { Item } from './items.ts';
+import type { NotificationId } from './notification.ts';
+
+/** Two clocks agree when they differ by at most a day. */
+export const AGREE_MS = 86_400_000;
+
+export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE_MS;
+
+/** A writer's own clock is stored where it is at least this far behind the log. */
+export const BEHIND_MS = 60_000;
+
+/** What to store as the writer's clock beside a record at `at`. */
+export const clockBeside = (at: number, clock: number): { readonly clock?: number } => (at - clock >= BEHIND_MS ? { clock } : {});
+
+export type Stamped = Pick<Item, 'at' | 'clock'>;
+
+/** The time that a person reads: what the writer's clock said. */
+export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
+
+/** When the item was queued, by the reader's clock. Undefined: its stamps are in the reader's future. */
+export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
+  if (at <= now + AGREE_MS) return at;
+  return clock <= now + AGREE_MS ? clock : undefined;
+}
+
+/**
+ * A moment that the producer computed from its own clock, by the reader's clock. `earliest` is when the item was queued at
+ * the earliest; it counts where the stamps are in the reader's future.
+ */
+function byReader(moment: number, item: Stamped, now: number, earliest?: number): number | undefined {
+  const clock = saidAt(item);
+  const queued = queuedAt(item, now) ?? earliest;
+  if (queued === undefined) return undefined;
+  return agree(queued, clock) ? moment : queued + (moment - clock);
+}
+
+/** The end of its time has come, by the reader's clock. An item whose age the reader cannot know is not expired. */
+export function isExpired(item: Stamped & Pick<Item, 'notification'>, now: number): boolean {
+  const { expiresAt } = item.notification;
+  if (typeof expiresAt !== 'number') return false;
+  const end = byReader(expiresAt, item, now);
+  return end !== undefined && end <= now;
+}
+
+/** For items whose stamps are in the reader's future: when each was queued at the earliest. */
+export type Earliest = Readonly<Record<NotificationId, number>>;
+
+/** Its time has come. An item whose age nobody knows is due: early is better than a year late. */
+export function isDue(
+  deliverAt: number,
+  item: Stamped & Pick<Item, 'id'>,
+  { now, earliest = {} }: { readonly now: number; readonly earliest?: Earliest | undefined },
+): boolean {
+  const due = byReader(deliverAt, item, now, earliest[item.id]);
+  return due === undefined || due <= now;
+}
+
+/** How long it has waited, in ms; Infinity where nobody knows. */
+export function waitedMs(
+  item: Stamped & Pick<Item, 'id'>,
+  { now, earliest = {} }: { readonly now: number; readonly earliest?: Earliest | undefined },
+): number {
+  const queued = queuedAt(item, now) ?? earliest[item.id];
+  return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;
+}

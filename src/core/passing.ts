@@ -1,0 +1,125 @@
+/**
+ * How a notification gets another audience: a fork has its own copy, a project-wide interrupt also holds for a conversation
+ * that begins later, and the heir of a conversation that is over takes what that one has not read.
+ */
+import type { ConversationId } from './address.ts';
+import { ANYONE, fresh, itemKey, seen, type Item } from './item.ts';
+import type { NotificationId } from './notification.ts';
+import type { ExtendedRecord, ForkedRecord, Stored, SucceededRecord } from './records.ts';
+
+type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
+type Problem = { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' };
+export type Passing =
+  | { readonly kind: 'passing'; readonly items: Item[] }
+  | { readonly kind: 'conflict'; readonly ids: Problem[] };
+
+/** The conversation that holds the item: its audience, or for `ANYONE` the one that took it. */
+export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
+  audience === ANYONE ? (takenBy ?? ANYONE) : audience;
+
+/** A fork opens what was open in the conversation that it was forked from. */
+export function forkedFrom(record: ForkedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
+  return copied(
+    record,
+    place,
+    found,
+    lenient,
+    (item) => item.audience === record.from,
+    (item) => item.audience === ANYONE,
+  );
+}
+
+/** One more conversation is an audience of notifications that this log has already. */
+export function extendedTo(record: ExtendedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
+  return copied(record, place, found, lenient, () => true);
+}
+
+function copied(
+  { conversation: to, ids }: Pick<ForkedRecord, 'conversation' | 'ids'>,
+  place: Place,
+  found: readonly Item[],
+  lenient: boolean,
+  ...origins: readonly ((item: Item) => boolean)[]
+): Passing {
+  const items: Item[] = [];
+  const unknown: Problem[] = [];
+  for (const id of ids) {
+    const same = found.filter((item) => item.id === id);
+    const item = origins.flatMap((isOrigin) => same.find(isOrigin) ?? [])[0];
+    if (item === undefined) {
+      if (!lenient) unknown.push({ id, why: 'unknown' });
+      continue;
+    }
+    // What was counted into another notification has no life of its own: the other one may be copied.
+    if (to === undefined || item.outcome === 'folded' || same.some((other) => other.audience === to)) continue;
+    items.push(copy(item, to, place));
+  }
+  return unknown.length > 0 ? { kind: 'conflict', ids: unknown } : { kind: 'passing', items };
+}
+
+/** The same notification, open for another conversation: as old as it is, counted as it is, and not said yet. */
+function copy(item: Item, audience: ConversationId, place: Place): Item {
+  const { notification, seq, at, clock, count, lastAt, differs } = item;
+  const origin = { seq, at, ...(clock === undefined ? {} : { clock }) };
+  return { ...fresh(notification, audience, origin), count, lastAt, differs, history: [seq, place.seq] };
+}
+
+/**
+ * The heir takes items with everything that they are: id, count, offered text, receipt, gate. All of them, or none where one
+ * is not held by the conversation that is over any more. An offer in flight passes only when two conversations are merged.
+ */
+export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
+  const { conversation: to, from } = record;
+  const items: Item[] = [];
+  const problems: Problem[] = [];
+  for (const id of record.ids) {
+    const same = found.filter((item) => item.id === id);
+    const held = same.filter((item) => holderOf(item) === from);
+    if (held.length === 0 && !lenient) problems.push({ id, why: same.length === 0 ? 'unknown' : 'closed' });
+    for (const item of held) {
+      if (item.state === 'offered' && !record.merges && !lenient) problems.push({ id, why: 'offered' });
+      if (to !== undefined) items.push(handedTo(item, to, { record, place, known: same }));
+    }
+  }
+  return problems.length > 0 ? { kind: 'conflict', ids: problems } : { kind: 'passing', items };
+}
+
+function handedTo(
+  item: Item,
+  to: ConversationId,
+  { record, place, known }: { record: SucceededRecord; place: Place; known: readonly Item[] },
+): Item {
+  const { from, merges } = record;
+  const touched = seen(item, place);
+  if (item.audience === ANYONE) return { ...touched, takenBy: to };
+  // The heir has this notification itself, from a fork or a broadcast: one copy is enough.
+  if (known.some((other) => other.audience === to)) {
+    if (item.state === 'closed') return { ...touched, gate: false };
+    const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = touched;
+    return { ...rest, state: 'closed', outcome: 'superseded', closedAt: place.at, gate: false };
+  }
+  const { merged: _merged, ...rest } = touched;
+  return {
+    ...rest,
+    audience: to,
+    passedFrom: from,
+    ...(merges ? { merged: true as const } : {}),
+    ...(item.takenBy === from ? { takenBy: to } : {}),
+  };
+}
+
+/** What the item was before a record made it what it is now, of those that the record found. */
+export function before<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
+  const same = found.filter(({ id }) => id === item.id);
+  return (
+    same.find(({ audience }) => audience === item.audience) ??
+    (item.passedFrom === undefined ? undefined : same.find(({ audience }) => audience === item.passedFrom))
+  );
+}
+
+/** Puts an item into a map by `itemKey`, in the place of what it was. */
+export function putItem(items: Map<string, Item>, item: Item): void {
+  const key = itemKey(item);
+  if (!items.has(key) && item.passedFrom !== undefined) items.delete(itemKey({ id: item.id, audience: item.passedFrom }));
+  items.set(key, item);
+}

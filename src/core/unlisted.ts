@@ -1,0 +1,51 @@
+/**
+ * What a line stands for and does not list: a storm has more different events than the log keeps one by one, and a template
+ * sees a bounded number of them. The engine says so itself, because a template may forget it.
+ */
+import type { Json } from './json.ts';
+import type { Line } from './plan.ts';
+
+/** `keys`: some of what was counted, for a reader who looks closer. */
+export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
+
+/** At most so many different events of a line reach its template. */
+export const LISTED_EVENTS = 200;
+
+/** So many keys stand in the line itself. */
+const KEYS_IN_LINE = 5;
+
+/** Undefined when the line lists everything. */
+export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'subscriber'>): Unlisted | undefined {
+  let count = 0;
+  let room = LISTED_EVENTS;
+  const keys: string[] = [];
+  for (const item of group) {
+    if (item.subscribed.rest) {
+      count += item.count;
+      for (const { data } of item.details) keys.push(...countedKeys(data));
+      continue;
+    }
+    const listed = Math.min(room, item.details.length);
+    room -= listed;
+    if (listed < item.details.length) count += listed === 0 ? item.count : item.details.length - listed;
+  }
+  return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
+}
+
+/** Whether a line only counts: then there is nothing that its template could say. */
+export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>
+  group.length > 0 && group.every(({ subscribed }) => subscribed.rest);
+
+/** "90 more build.failed events, not listed here: web, api, docs, …" */
+export function unlistedText({ count, type, keys }: Unlisted, most = KEYS_IN_LINE): string {
+  const named = keys.slice(0, most);
+  const list = named.length === 0 ? '' : `: ${named.join(', ')}${named.length < count ? ', …' : ''}`;
+  return `${count} more ${type} event${count === 1 ? '' : 's'}, not listed here${list}`;
+}
+
+/** The keys that the record of a storm's rest names. */
+export function countedKeys(data: Json | undefined): readonly string[] {
+  if (typeof data !== 'object' || data === null || !('keys' in data)) return [];
+  const { keys } = data as { readonly keys: Json };
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+}

@@ -1,0 +1,210 @@
+/** A verdict and its cures in plain words, the same on a terminal and in the console. */
+import type { Deliver } from './notification.ts';
+import type { Absence, Cure, RodeOn, Verdict } from './verdict.ts';
+
+/** How the reader says times. All are epoch ms. */
+export type TimeWords = {
+  /** `10:31`, with the day where it is another one. */
+  readonly clock: (at: number) => string;
+  /** `5.2 s`, `31 min`. */
+  readonly span: (ms: number) => string;
+  readonly now: number;
+};
+
+/** One or two sentences. The first one holds without the second. */
+export function sayVerdict(verdict: Verdict, words: TimeWords): string {
+  const { clock, span, now } = words;
+  const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;
+  switch (verdict.kind) {
+    case 'never_carried':
+      return verdict.log.endsWith('/*')
+        ? `Holding for the whole project ${verdict.log.slice(0, -2)}: each conversation that begins while it is open gets it.`
+        : `Waiting: nobody has carried for ${verdict.log} yet. It is delivered when the agent first makes contact.`;
+    case 'away':
+      return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
+        verdict.wrappedOnly ? ' It hears only when it calls a wrapped tool.' : ''
+      }`;
+    case 'other_purpose':
+      return `Waiting: it is for conversations of the purpose ${verdict.purpose}, and no active one of ${verdict.log} has that purpose.`;
+    case 'paused':
+      return `Waiting: ${verdict.log} is paused${by(verdict.by)} since ${ago(verdict.since)}. The pause holds until ${
+        verdict.until === null
+          ? 'somebody resumes the agent'
+          : `somebody resumes the agent, at most until ${clock(verdict.until)}`
+      }.`;
+    case 'muted': {
+      const mute = `${verdict.by} muted ${verdict.pattern} for ${verdict.log}`;
+      if (!verdict.holds) return `Filtered: ${mute}. The mute is over.`;
+      const until = typeof verdict.until === 'number' ? `until ${clock(verdict.until)}` : 'until somebody lifts it';
+      return verdict.over ? `Filtered: ${mute} ${until}.` : `Muted: ${mute} ${until}. The next message filters it.`;
+    }
+    case 'filtered':
+      return `Filtered: ${verdict.setting}${verdict.file === null ? '' : `, set in ${verdict.file}`}.${
+        verdict.over ? '' : ' The next message filters it.'
+      }`;
+    case 'budget':
+      return verdict.how === 'waits'
+        ? `Waiting: the next message has no room for it (${verdict.reason.replace(/: rides next$/u, '')}). It rides on the message after that.`
+        : `Waiting: the next message has no room for its text (${verdict.reason}) and counts it in a summary.`;
+    case 'summarized':
+      return `Counted in a summary at ${clock(verdict.at)}: that message had no room for its text. ${
+        !verdict.read
+          ? 'The agent has not read the text.'
+          : verdict.markedRead === true
+            ? `It was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read the text.`
+            : `The agent has read it since${reader(verdict.readBy)}.`
+      }`;
+    case 'gate': {
+      const refused = verdict.refusals === 1 ? '1 tool call was refused' : `${verdict.refusals} tool calls were refused`;
+      const carried = verdict.deliveredAt === null ? '' : ` It was delivered at ${clock(verdict.deliveredAt)}.`;
+      return verdict.action === 'pause'
+        ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${carried} The gate falls when somebody resumes the agent.`
+        : `The gate of ${verdict.log} is up because of this interrupt; so far ${refused}.${carried} The gate falls when the agent has read it.`;
+    }
+    case 'behind_gate':
+      return `Waiting: the gate of ${verdict.log} is up because of ${verdict.id} (${brief(verdict.about)}). It rides when the agent has read that.`;
+    case 'moment':
+      return `Waiting for its moment: ${momentOf(verdict.deliver, verdict.reason, words)}.`;
+    case 'due': {
+      const again = verdict.offered ? ' It was offered before without a confirmation, so it will be marked as repeated.' : '';
+      if (!verdict.wrappedOnly) return `Waiting: it rides on the next message to ${verdict.address}.${again}`;
+      const since =
+        verdict.unseenSince === null
+          ? ''
+          : ` None was called since it was queued (${span(Math.max(0, now - verdict.unseenSince))} ago).`;
+      return `Waiting: it rides on the next result of a wrapped tool of ${verdict.address}.${since} Built-in tools carry nothing.${again}`;
+    }
+    case 'offered':
+      return `On its way: it was sent to ${verdict.address} ${rode(verdict.rodeOn)} and waits for the client's confirmation${
+        verdict.until === null ? '' : `, at most until ${clock(verdict.until)}`
+      }.`;
+    case 'delivered': {
+      const sent = `Delivered at ${clock(verdict.at)} ${rode(verdict.rodeOn)}, ${span(verdict.afterMs)} after it was queued.`;
+      const again = verdict.offers > 1 ? ` It was sent ${verdict.offers} times, the later ones marked as repeated.` : '';
+      switch (verdict.evidence) {
+        case 'read':
+          return `${sent}${again} The agent has read it${reader(verdict.readBy)}.`;
+        case 'marked':
+          return `${sent}${again} It was ${markedBy(verdict.readBy)}. Nothing proves that the agent has read it.`;
+        case 'observed':
+          return `${sent}${again} It was seen in the agent's transcript.`;
+        case 'none':
+          return `${sent}${again} Nothing proves yet that the agent has read it.`;
+        default:
+          return verdict.evidence satisfies never;
+      }
+    }
+    case 'superseded':
+      return verdict.by === null
+        ? `Superseded: ${verdict.reason}.`
+        : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'took' : 'takes'} its place.`;
+    case 'expired':
+      return `Expired at ${clock(verdict.at)}, before a message could carry it.`;
+    case 'withdrawn':
+      return `Withdrawn by ${verdict.by} at ${clock(verdict.at)}: ${verdict.reason}. ${
+        verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.'
+      }`;
+    case 'known':
+      return `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${verdict.about ?? 'it'}.`;
+    case 'dropped':
+      return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
+    case 'left_out':
+      return `Left out at ${clock(verdict.at)}: ${verdict.reason}. The model cannot read it any more.`;
+    case 'folded':
+      return verdict.into === null
+        ? 'Counted into another notification of its key.'
+        : `Counted into ${verdict.into}, which has the same key and was still waiting.`;
+    case 'passed_on':
+      return `Passed on at ${clock(verdict.at)} to ${verdict.to}, which goes on where this conversation ended.`;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+const ABSENCES: Readonly<Record<Absence, string>> = {
+  ended: '; it has ended',
+  process_gone: '; its process is gone',
+  silent: '',
+};
+
+const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
+/** `marked as read by Mira in the console`, for a mark that the agent did not make itself. */
+export function markedBy(who: string | null): string {
+  const person = /^browser(?: of (.+))?$/u.exec(who ?? '');
+  return person === null ? `marked as read${by(who)}` : `marked as read by ${person[1] ?? 'a person'} in the console`;
+}
+const reader = (who: string | null): string => (who === null ? '' : ` (${who})`);
+const brief = (text: string): string => {
+  const line = text.replaceAll(/\s+/gu, ' ').trim();
+  return line.length > 60 ? `${line.slice(0, 60).toWellFormed()}…` : line;
+};
+
+function rode(on: RodeOn | null): string {
+  if (on === null) return 'with a message';
+  const { point, name } = on;
+  switch (point) {
+    case 'tool_result':
+    case 'tool_batch_end':
+      return name === 'get_notifications' ? 'in the answer of get_notifications' : `with the result of ${name ?? 'a tool'}`;
+    case 'turn_start':
+    case 'cycle_start':
+      return 'with a message to the agent';
+    case 'turn_end':
+    case 'idle':
+      return 'at the end of a turn';
+    case 'forced':
+      return name === null ? 'by an interrupt' : `in place of a call of ${name}`;
+    case null:
+      return 'with a message';
+    default:
+      return point satisfies never;
+  }
+}
+
+function momentOf(deliver: Deliver, reason: string, { clock }: TimeWords): string {
+  if (typeof deliver === 'object') {
+    if ('at' in deliver) return `it rides from ${clock(deliver.at)} on`;
+    if ('afterTool' in deliver) return `it rides with the next result of ${deliver.afterTool}`;
+    return reason.replace(
+      /^waits for turn (\d+) after it was queued, (\d+) so far$/u,
+      'it rides after $1 turns; $2 have begun so far',
+    );
+  }
+  return MOMENT_WORDS[deliver];
+}
+
+const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
+  next: 'it rides on the next message',
+  after_tool: 'it rides on the next tool result',
+  next_cycle: 'it rides on the next request to the model',
+  cycle_end: 'it rides at the end of this request',
+  turn_start: 'it rides at the start of the next turn',
+  turn_end: 'it rides at the end of this turn',
+  now: 'it rides on the next message',
+};
+
+/** What a person types. */
+export function cureCommand(cure: Cure): string {
+  switch (cure.kind) {
+    case 'unmute':
+      return `earpiece mute ${shown(cure.pattern)} ${shown(cure.log)} --off`;
+    case 'resume':
+      return `earpiece resume ${shown(cure.log)}`;
+    case 'requeue':
+      return `earpiece requeue ${shown(cure.id)}`;
+    case 'setting':
+      return `earpiece config explain ${shown(cure.key)}`;
+    case 'mark_read':
+    case 'withdraw':
+      return `earpiece withdraw ${shown(cure.id)}`;
+    case 'show':
+      return `earpiece why ${shown(cure.id)} ${shown(cure.log)}`;
+    case 'connect':
+      return 'earpiece doctor';
+    default:
+      return cure satisfies never;
+  }
+}
+
+/** As a shell takes it as one word. */
+const shown = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,445 @@
+import { describe, expect, it, test } from 'vitest';
+import { filterIn, filterOf, filteredBecause, type Mute } from './filter.ts';
+import type { Item } from './items.ts';
+import { makeNotification, type NotificationInput, type NotificationId } from './notification.ts';
+import { DEFAULT_POLICY, type Policy } from './policy.ts';
+import type { Decision } from './plan.ts';
+import { cureCommand, sayVerdict } from './verdict-words.ts';
+import { curesOf, VERDICT_KINDS, verdictOf, type KnownConversation, type VerdictFacts } from './verdict.ts';
+import { proves } from '../../e2e/verifies.ts';
+
+const MIN = 60_000;
+const NOW = 1_000 * MIN;
+
+type Given = Omit<Partial<VerdictFacts>, 'item'> & { readonly n?: Partial<NotificationInput>; readonly item?: Partial<Item> };
+
+const notification = (input: Partial<NotificationInput> = {}): Item['notification'] =>
+  makeNotification(
+    { id: 'n1', kind: 'ci.failed', message: 'main is red', ...input },
+    { id: 'x', now: NOW - MIN, ttlMs: { info: null, warning: null, error: null, critical: null } },
+  );
+
+const item = (more: Partial<Item> = {}, input: Partial<NotificationInput> = {}): Item => {
+  const n = notification(input);
+  return {
+    id: n.id,
+    audience: 'main' as never,
+    notification: n,
+    seq: 1,
+    at: NOW - MIN,
+    state: 'open',
+    offers: 0,
+    gate: false,
+    read: false,
+    observed: false,
+    count: 1,
+    lastAt: NOW - MIN,
+    differs: [],
+    history: [1],
+    ...more,
+  };
+};
+
+const there = (more: Partial<KnownConversation> = {}): KnownConversation => ({
+  conversation: 'main',
+  host: 'codex',
+  purpose: null,
+  lastContactAt: NOW,
+  absence: null,
+  wrappedOnly: false,
+  ...more,
+});
+
+const decides = (decision: Omit<Decision, 'id'>): VerdictFacts['decisions'] => [
+  { conversation: 'main', decision: { id: 'n1', ...decision } as Decision },
+];
+const TAKE = decides({ kind: 'take', step: 'budget', reason: 'due and within the budget' } as never);
+const mute: Mute = { pattern: 'ci.*', until: NOW + MIN, by: 'mira' };
+const pause = item(
+  { id: 'p1' as NotificationId, gate: true, state: 'closed', outcome: 'delivered', at: NOW - 2 * MIN },
+  { id: 'p1', kind: 'user.pause', action: 'pause', origin: { person: 'mira' } },
+);
+const critical = item({ id: 'c1' as NotificationId, gate: true }, { id: 'c1', level: 'critical', message: 'disk full' });
+
+function told({ n, item: more, ...facts }: Given): { kind: string; says: string; cures: readonly string[] } {
+  const verdict = verdictOf({
+    log: 'shop/coder',
+    item: item(more, n),
+    now: NOW,
+    conversations: [there()],
+    decisions: [],
+    filter: undefined,
+    gates: [],
+    refusals: 0,
+    rodeOn: null,
+    readBy: null,
+    closed: null,
+    ...facts,
+  });
+  const says = sayVerdict(verdict, {
+    now: NOW,
+    clock: (at) => `t${(at - NOW) / MIN}`,
+    span: (ms) => (ms < MIN ? `${ms} ms` : `${ms / MIN} min`),
+  });
+  return {
+    kind: verdict.kind,
+    says,
+    cures: curesOf(verdict, { log: 'shop/coder', id: 'n1' as NotificationId }).map(cureCommand),
+  };
+}
+
+const closed = (outcome: Item['outcome'], more: Partial<Item> = {}): Partial<Item> => ({
+  state: 'closed',
+  ...(outcome === undefined ? {} : { outcome }),
+  closedAt: NOW,
+  ...more,
+});
+
+test('a mark that the agent did not make itself is no proof that the agent read it', () => {
+  const marked = told({ item: closed('delivered', { read: true }), readBy: 'browser', markedRead: true }).says;
+  expect(marked).toContain('It was marked as read by a person in the console. Nothing proves that the agent has read it.');
+  const counted = told({ item: closed('summarized', { read: true }), readBy: 'browser of mira', markedRead: true }).says;
+  expect(counted).toContain('It was marked as read by mira in the console. Nothing proves that the agent has read the text.');
+  const read = told({ item: closed('delivered', { read: true }), readBy: 'get_notifications' }).says;
+  expect(read).toContain('The agent has read it (get_notifications).');
+});
+
+const TABLE: readonly (readonly [what: string, given: Given, kind: string, says: string, cures?: readonly string[]])[] = [
+  [
+    'nobody was ever there',
+    { conversations: [] },
+    'never_carried',
+    'Waiting: nobody has carried for shop/coder yet. It is delivered when the agent first makes contact.',
+    ['earpiece doctor'],
+  ],
+  [
+    'the agent is silent',
+    { conversations: [there({ absence: 'silent', lastContactAt: NOW - 31 * MIN })] },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-31 (31 min ago).',
+    [],
+  ],
+  [
+    'its process is gone; the newest contact counts',
+    {
+      conversations: [
+        there({ conversation: 'old', absence: 'ended', lastContactAt: NOW - 9 * MIN }),
+        there({ absence: 'process_gone', lastContactAt: NOW - MIN, wrappedOnly: true }),
+      ],
+    },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); its process is gone. It hears only when it calls a wrapped tool.',
+    ['earpiece doctor'],
+  ],
+  [
+    'the session has ended',
+    { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN })] },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended.',
+  ],
+  [
+    'a decision that a carrier would make for nobody changes nothing',
+    { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN })], decisions: TAKE },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended.',
+  ],
+  [
+    'nobody has its purpose',
+    { conversations: [there({ purpose: 'chat' })], n: { purpose: 'review' } },
+    'other_purpose',
+    'Waiting: it is for conversations of the purpose review, and no active one of shop/coder has that purpose.',
+    ['earpiece withdraw n1'],
+  ],
+  [
+    'paused, though a carrier would take it',
+    { gates: [pause], decisions: TAKE },
+    'paused',
+    'Waiting: shop/coder is paused by mira since t-2 (2 min ago). The pause holds until somebody resumes the agent.',
+    ['earpiece resume shop/coder', 'earpiece why p1 shop/coder'],
+  ],
+  [
+    "another conversation's pause holds nothing back",
+    { gates: [{ ...pause, audience: 'b' as never }], decisions: TAKE },
+    'due',
+    'Waiting: it rides on the next message to shop/coder#main.',
+  ],
+  [
+    'muted',
+    { filter: { kind: 'mute', mute }, decisions: TAKE },
+    'muted',
+    'Muted: mira muted ci.* for shop/coder until t1. The next message filters it.',
+    ["earpiece mute 'ci.*' shop/coder --off"],
+  ],
+  [
+    'was muted, and still is',
+    {
+      item: closed('filtered'),
+      closed: { at: NOW, by: 'filter', reason: 'ci.* is muted by mira', cause: filterIn('ci.* is muted by mira') },
+      filter: { kind: 'mute', mute: { ...mute, until: null } },
+    },
+    'muted',
+    'Filtered: mira muted ci.* for shop/coder until somebody lifts it.',
+    ["earpiece mute 'ci.*' shop/coder --off", 'earpiece requeue n1'],
+  ],
+  [
+    'was muted, and is not any more',
+    {
+      item: closed('filtered'),
+      closed: { at: NOW, by: 'filter', reason: '* is muted by mira', cause: filterIn('* is muted by mira') },
+    },
+    'muted',
+    'Filtered: mira muted * for shop/coder. The mute is over.',
+    ['earpiece requeue n1'],
+  ],
+  [
+    'filtered by a file',
+    {
+      filter: {
+        kind: 'setting',
+        key: 'conversation.notifications.kinds.ci.enable',
+        says: 'kinds.ci.enable = false',
+        file: '/s/earpiece.toml:3',
+      },
+    },
+    'filtered',
+    'Filtered: kinds.ci.enable = false, set in /s/earpiece.toml:3. The next message filters it.',
+    ['earpiece config explain conversation.notifications.kinds.ci.enable'],
+  ],
+  [
+    'was filtered',
+    {
+      item: closed('filtered'),
+      closed: { at: NOW, by: 'filter', reason: 'below min_level error', cause: filterIn('below min_level error') },
+    },
+    'filtered',
+    'Filtered: below min_level error.',
+    ['earpiece config explain min_level', 'earpiece requeue n1'],
+  ],
+  [
+    'no room',
+    { decisions: decides({ kind: 'keep', step: 'budget', reason: 'beyond max_items 10: rides next' } as never) },
+    'budget',
+    'Waiting: the next message has no room for it (beyond max_items 10). It rides on the message after that.',
+    ['earpiece config explain budget.max_items'],
+  ],
+  [
+    'no room for its text',
+    { decisions: decides({ kind: 'summarize', step: 'budget', reason: 'beyond max_tokens 800' } as never) },
+    'budget',
+    'Waiting: the next message has no room for its text (beyond max_tokens 800) and counts it in a summary.',
+    ['earpiece config explain budget.max_tokens'],
+  ],
+  [
+    'summarized',
+    { item: closed('summarized') },
+    'summarized',
+    'Counted in a summary at t0: that message had no room for its text. The agent has not read the text.',
+  ],
+  [
+    'summarized and read',
+    { item: closed('summarized', { read: true }), readBy: 'get_notifications' },
+    'summarized',
+    'Counted in a summary at t0: that message had no room for its text. The agent has read it since (get_notifications).',
+  ],
+  [
+    'its gate is up',
+    { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
+    'gate',
+    'The gate of shop/coder is up because of this interrupt; so far 3 tool calls were refused. It was delivered at t0. The gate falls when the agent has read it.',
+    ['earpiece withdraw n1', 'earpiece withdraw n1'],
+  ],
+  [
+    'its gate is up before it was delivered',
+    { n: { level: 'critical' }, item: { gate: true }, decisions: TAKE, gates: [critical] },
+    'gate',
+    'The gate of shop/coder is up because of this interrupt; so far 0 tool calls were refused. The gate falls when the agent has read it.',
+  ],
+  [
+    'a pause that holds',
+    { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1 },
+    'gate',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused. It was delivered at t0. The gate falls when somebody resumes the agent.',
+    ['earpiece resume shop/coder'],
+  ],
+  [
+    'an interrupt for somebody who is away is away',
+    {
+      n: { level: 'critical' },
+      item: { gate: true },
+      conversations: [there({ absence: 'silent', lastContactAt: NOW - 40 * MIN })],
+    },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-40 (40 min ago).',
+  ],
+  [
+    "behind another's gate",
+    { gates: [critical], decisions: TAKE },
+    'behind_gate',
+    'Waiting: the gate of shop/coder is up because of c1 (disk full). It rides when the agent has read that.',
+    ['earpiece why c1 shop/coder', 'earpiece withdraw c1'],
+  ],
+  [
+    'not its moment',
+    { n: { deliver: 'turn_end' }, decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn_end' } as never) },
+    'moment',
+    'Waiting for its moment: it rides at the end of this turn.',
+    ['earpiece withdraw n1'],
+  ],
+  [
+    'after some turns',
+    {
+      n: { deliver: { afterTurns: 3 } },
+      decisions: decides({ kind: 'keep', step: 'moment', reason: 'waits for turn 3 after it was queued, 1 so far' } as never),
+    },
+    'moment',
+    'Waiting for its moment: it rides after 3 turns; 1 have begun so far.',
+  ],
+  ['due', { decisions: TAKE }, 'due', 'Waiting: it rides on the next message to shop/coder#main.', []],
+  [
+    'due at one that hears by wrapped tools only, and has called none',
+    { conversations: [there({ wrappedOnly: true, lastContactAt: NOW - 5 * MIN })], decisions: TAKE },
+    'due',
+    'Waiting: it rides on the next result of a wrapped tool of shop/coder#main. None was called since it was queued (1 min ago). Built-in tools carry nothing.',
+    ['earpiece doctor'],
+  ],
+  [
+    'due again',
+    { item: { offers: 1 }, decisions: TAKE },
+    'due',
+    'Waiting: it rides on the next message to shop/coder#main. It was offered before without a confirmation, so it will be marked as repeated.',
+  ],
+  [
+    'offered',
+    { item: { state: 'offered', until: NOW + MIN, offers: 1 }, rodeOn: { point: 'tool_result', name: 'read_file' } },
+    'offered',
+    "On its way: it was sent to shop/coder#main with the result of read_file and waits for the client's confirmation, at most until t1.",
+  ],
+  [
+    'delivered',
+    { item: closed('delivered', { offers: 1 }), rodeOn: { point: 'tool_result', name: 'read_file' } },
+    'delivered',
+    'Delivered at t0 with the result of read_file, 1 min after it was queued. Nothing proves yet that the agent has read it.',
+    [],
+  ],
+  [
+    'delivered twice and read',
+    {
+      item: closed('delivered', { offers: 2, read: true }),
+      readBy: 'get_notifications',
+      rodeOn: { point: 'turn_start', name: null },
+    },
+    'delivered',
+    'Delivered at t0 with a message to the agent, 1 min after it was queued. It was sent 2 times, the later ones marked as repeated. The agent has read it (get_notifications).',
+  ],
+  [
+    'superseded',
+    { item: closed('superseded'), closed: { at: NOW, by: 'supersede', reason: 'n7 is newer with key tests' } },
+    'superseded',
+    'Superseded: n7 is newer and took its place.',
+    ['earpiece why n7 shop/coder'],
+  ],
+  [
+    'about to be superseded',
+    {
+      decisions: decides({
+        kind: 'close',
+        step: 'supersede',
+        outcome: 'superseded',
+        reason: 'n7 is newer with key tests',
+      } as never),
+    },
+    'superseded',
+    'Superseded: n7 is newer and takes its place.',
+  ],
+  [
+    'expired',
+    { item: closed('expired'), n: { expiresAt: NOW - MIN } },
+    'expired',
+    'Expired at t-1, before a message could carry it.',
+    ['earpiece requeue n1'],
+  ],
+  ['about to expire', { n: { expiresAt: NOW - MIN } }, 'expired', 'Expired at t-1, before a message could carry it.', []],
+  [
+    'withdrawn in time',
+    { item: closed('withdrawn'), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
+    'withdrawn',
+    'Withdrawn by mcp at t0: the server is back. The agent was not told.',
+    ['earpiece requeue n1'],
+  ],
+  [
+    'withdrawn after an offer',
+    { item: closed('withdrawn', { offers: 1 }), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
+    'withdrawn',
+    'Withdrawn by mcp at t0: the server is back. It had been sent before: the agent may have seen it.',
+  ],
+  [
+    'known',
+    { item: closed('known'), n: { about: 'file:/a.ts' }, closed: { at: NOW, by: 'relevance', reason: 'the agent knows it' } },
+    'known',
+    'Not needed: the agent already knew file:/a.ts.',
+  ],
+  [
+    'dropped',
+    { item: closed('dropped'), closed: { at: NOW, by: 'max_open', reason: 'more than 1000 waited' } },
+    'dropped',
+    'Dropped at t0: more than 1000 waited.',
+  ],
+  [
+    'left out',
+    { item: closed('left_out'), closed: { at: NOW, by: 'provider', reason: 'the provider refused it (400)' } },
+    'left_out',
+    'Left out at t0: the provider refused it (400). The model cannot read it any more.',
+    ['earpiece requeue n1'],
+  ],
+  [
+    'folded',
+    { item: closed('folded', { group: ['n0' as NotificationId] }) },
+    'folded',
+    'Counted into n0, which has the same key and was still waiting.',
+    ['earpiece why n0 shop/coder'],
+  ],
+  [
+    'passed on',
+    { passedOn: { to: 'shop/coder#b', at: NOW } },
+    'passed_on',
+    'Passed on at t0 to shop/coder#b, which goes on where this conversation ended.',
+  ],
+];
+
+describe('one verdict, in a sentence, with its cure', () => {
+  test.for(TABLE)('%s', ([, given, kind, says, cures]) => {
+    proves('delivery:verdict');
+    expect(told(given)).toEqual({ kind, says, cures: cures ?? expect.anything() });
+  });
+
+  it('has a row for each kind', () => {
+    expect([...new Set(TABLE.map(([, , kind]) => kind))].toSorted()).toEqual([...VERDICT_KINDS].toSorted());
+  });
+});
+
+describe('what filtered it', () => {
+  const mutes = [{ pattern: 'mail', until: null, by: 'mira from sales' }];
+  const policies: readonly Partial<Policy>[] = [
+    { enable: false },
+    { minLevel: 'error' },
+    { kinds: { ci: { enable: false, names: {} } } },
+    { kinds: { ci: { names: { failed: false } } } },
+    { flat: { 'ci.failed': false } },
+    { tools: { 'my tool': { failed: false } } },
+    { tools: { run: { failed: false } } },
+  ];
+  test.for(policies)('is read again from the words of the log: %j', (policy) => {
+    const tool = Object.keys(policy.tools ?? {})[0];
+    const n = notification(tool === undefined ? {} : { origin: { tool } });
+    const all = { ...DEFAULT_POLICY, ...policy };
+    expect(filterIn(filteredBecause(n, all) ?? '')).toEqual(filterOf(n, all));
+  });
+
+  it('a mute too', () => {
+    const n = notification({ kind: 'mail.came' });
+    expect(filterIn(filteredBecause(n, DEFAULT_POLICY, mutes) ?? '')).toEqual({
+      kind: 'mute',
+      mute: { pattern: 'mail', by: 'mira from sales' },
+    });
+  });
+});

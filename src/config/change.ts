@@ -7,12 +7,14 @@ import { editToml, type Edit, type Plain } from './edit.ts';
 import { unknownSetting } from './explain.ts';
 import type { Layers } from './layers.ts';
 import { readConfig, type LoadOptions } from './load.ts';
-import { CONFIG_FILE, projectPlace, userConfigFile } from './places.ts';
+import { CONFIG_FILE, projectPlace, refusedLink, userConfigFile } from './places.ts';
+import { rootOf } from './repository.ts';
 import { joinKey, piecesOf, splitKey } from './positions.ts';
 import { configError, formatProblem, type Problem } from './problems.ts';
 import { replaceFile } from './replace.ts';
 import { SETTINGS, type AnySetting } from './schema.ts';
 import { readToml } from './toml.ts';
+import { trustBook } from './trust.ts';
 import type { Read } from './values.ts';
 
 /** Whose file: the user's for all projects, or the project's. */
@@ -54,6 +56,9 @@ export function configWriter(options: LoadOptions): ConfigWriter {
     problems: () => readConfig(options).problems.flatMap((each) => (each.file === undefined ? [] : [formatProblem(each)])),
     change: async (scope, asked) => {
       const file = fileOf(scope);
+      const { root } = projectPlace(options.cwd);
+      const refused = file === userConfigFile(options) ? undefined : refusedLink(file, [root, rootOf(root)]);
+      if (refused !== undefined) throw unchanged([{ file, message: refused }]);
       const { layers } = readConfig(options).config;
       const changes = asked.map((each): Change => {
         const path = splitKey(each.key) ?? [];
@@ -63,7 +68,14 @@ export function configWriter(options: LoadOptions): ConfigWriter {
       // The user's file may hold passwords; a project's is everybody's.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
-      return { file, keys: changes.map(({ path }) => joinKey(canonical(path))), written };
+      const keys = changes.map(({ path }) => joinKey(canonical(path)));
+      // Whoever changes it by name here has looked at it.
+      if (scope === 'project')
+        trustBook(options).allow(
+          file,
+          keys.filter((key) => key === 'interrupt' || key.startsWith('wake.')),
+        );
+      return { file, keys, written };
     },
   };
 }

@@ -140,7 +140,7 @@ describe('what is refused, and how', () => {
     [
       'no regular expression',
       'redact = ["ok", "("]',
-      ['1:17: redact has "(" as element 2: it is no regular expression (Unterminated group)'],
+      ['1:17: redact has "(" as element 2: it is no regular expression (missing closing ))'],
     ],
     [
       'an expression that matches everything',

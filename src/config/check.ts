@@ -17,17 +17,37 @@ export type Entry = {
 
 export type Checked = { readonly entries: readonly Entry[]; readonly problems: readonly Problem[] };
 
-const MAX_BYTES = 1_048_576;
+/** Of a configuration file. */
+export const MAX_BYTES = 1_048_576;
 
 /** Never throws. Entries are those that are right, also when others are not; none when the text is no TOML. */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
-    return { entries: [], problems: [{ file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` }] };
+    return broken(text, { file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` });
   const read = readToml(text, file);
-  if (read.kind === 'problem') return { entries: [], problems: [read.problem] };
+  if (read.kind === 'problem') return broken(text, read.problem);
   const walk: Walk = { file, places: scanToml(text), entries: [], problems: [] };
   walkTable(read.table, TREE, [], walk);
   return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
+}
+
+/** A pattern that nobody can use: texts are redacted whole. */
+const UNREADABLE = '(';
+/** Where a broken file seems to set `redact`, in any spelling and at any place of a line. A comment counts too: better too much. */
+const REDACT = /\bredact["']?\s*=/u;
+
+/** Nothing in a broken file counts, but it must not switch off its own `redact`: nobody knows which texts that would have hidden. */
+function broken(text: string, problem: Problem): Checked {
+  if (!REDACT.test(text)) return { entries: [], problems: [problem] };
+  const entry: Entry = {
+    key: joinKey(SETTINGS.redact.pattern),
+    path: SETTINGS.redact.pattern,
+    setting: SETTINGS.redact,
+    value: [UNREADABLE],
+    at: { line: problem.line ?? 1, column: problem.column ?? 1 },
+  };
+  const message = `${problem.message}; until you mend the file, texts are redacted whole, because its redact list cannot be read`;
+  return { entries: [entry], problems: [{ ...problem, message }] };
 }
 
 type Walk = {
@@ -68,11 +88,12 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
       const where = [...path, ...at.filter((part) => typeof part === 'string')];
       complain(walk, where, text, aboutKey ? 'key' : 'value', [...path, ...at]);
     }
-    return;
+    if (read.counts === undefined) return;
   }
   const meant = setting.meaning?.(path) ?? path;
   const at = walk.places.get(pathKey(path))?.key ?? { line: 1, column: 1 };
-  walk.entries.push({ key: joinKey(meant), path, setting, value: read.value, at });
+  const value: unknown = read.kind === 'value' ? read.value : read.counts;
+  walk.entries.push({ key: joinKey(meant), path, setting, value, at });
 }
 
 /**

@@ -15,9 +15,13 @@ export type GatewayConfig = {
   readonly tasks: boolean | undefined;
   /** Over the built-in ones; by the name that a client gives. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
-  /** Servers that cannot be started as they stand (a variable is not set here), and are left out. */
+  /** Servers that cannot be started as they stand (a variable is not set here), by their prefix, with the reason. */
+  readonly leftOut: LeftOut;
+  /** The same with the place in the file, for a person. */
   readonly problems: readonly Problem[];
 };
+
+export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
@@ -25,6 +29,7 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
   const servers = Object.create(null) as Record<string, ServerConfig>;
+  const leftOut = Object.create(null) as Record<string, string>;
   for (const { path, said } of winnersBelow(layers, 'gateway', 'servers')) {
     const name = path[2] ?? '';
     const entry = said.value as ServerEntry;
@@ -40,8 +45,11 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
     const file = said.source.kind === 'file' ? said.source : undefined;
     const base = file === undefined ? '.' : dirname(file.file);
     const ready = readyServer(name, entry, { separator, base, at, ...(file?.scope === 'project' ? { worksIn: base } : {}) });
-    if (ready.kind === 'problem') complain(`${said.key} ${ready.problem}`);
-    else servers[name] = ready.server;
+    if (ready.kind === 'ready') servers[name] = ready.server;
+    else {
+      leftOut[entry.prefix ?? name] = `its entry ${ready.problem}`;
+      complain(`${said.key} ${ready.problem}`);
+    }
   }
   const profiles = Object.create(null) as Record<string, ProfileEntry>;
   for (const { path, said } of winnersBelow(layers, 'gateway', 'profiles')) profiles[path[2] ?? ''] = said.value as ProfileEntry;
@@ -56,6 +64,7 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
     },
     tasks: valueOf(layers, SETTINGS.gatewayTasks),
     profiles,
+    leftOut,
     problems,
   };
 }

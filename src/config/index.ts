@@ -3,7 +3,7 @@ export { configWriter, type Asked, type Changed, type ConfigWriter, type Scope }
 export { changeOf, takesEffect, type Change } from './changeable.ts';
 export { checkConfigText, type Checked, type Entry } from './check.ts';
 export { deciderOf, explain, type Explained, type ExplainedSetting } from './explain.ts';
-export type { GatewayConfig, ServerConfig } from './gateway.ts';
+export type { GatewayConfig, LeftOut, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags, type Said, type Source } from './layers.ts';
 export { loadConfig, readConfig, type Config, type LoadOptions, type ToolConfig } from './load.ts';
 export { parseMcpServers, readMcpServers, type McpServers } from './mcp-servers.ts';
@@ -17,7 +17,9 @@ export {
   type Surroundings,
 } from './places.ts';
 export { formatProblem, type Position, type Problem } from './problems.ts';
-export { policySource, rememberProject, type PolicySource } from './projects.ts';
+export { homeOfProject, nameTold, policySource, rememberProject, type PolicySource } from './projects.ts';
+export { readEntries, takeName } from './registry.ts';
+export { foreignNames, nobodyToAsk } from './foreign.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';
 export { trustBook, type TrustBook, type Untrusted } from './trust.ts';
 export { formatDuration, parseDuration, type Form } from './values.ts';

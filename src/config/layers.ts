@@ -66,7 +66,9 @@ export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[
     const read = setting.value.fromText(text);
     const key = joinKey(setting.pattern);
     if (read.kind === 'problems') for (const one of read.problems) problems.push({ key, message: `${setting.env} ${one.text}` });
-    else layer.push({ key, setting, path: setting.pattern, value: read.value, source: { kind: 'env', name: setting.env } });
+    const value: unknown = read.kind === 'value' ? read.value : read.counts;
+    if (value !== undefined)
+      layer.push({ key, setting, path: setting.pattern, value, source: { kind: 'env', name: setting.env } });
   }
   return { layer, problems };
 }
@@ -92,7 +94,8 @@ export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Pr
     const read = typeof raw === 'string' ? setting.value.fromText(raw) : setting.value.read(raw);
     const key = joinKey(setting.meaning?.(path) ?? path);
     if (read.kind === 'problems') for (const one of read.problems) problems.push({ key, message: `flag --${name} ${one.text}` });
-    else layer.push({ key, setting, path, value: read.value, source: { kind: 'flag', name } });
+    const value: unknown = read.kind === 'value' ? read.value : read.counts;
+    if (value !== undefined) layer.push({ key, setting, path, value, source: { kind: 'flag', name } });
   }
   return { layer, problems };
 }

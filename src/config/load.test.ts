@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { world } from './fixtures.ts';
@@ -17,7 +18,7 @@ describe('with nothing said', () => {
       projectRoot: repository,
       db: join(home, '.local/state/earpiece/earpiece.db'),
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      gateway: { separator: '__', servers: {}, http: { host: '127.0.0.1', port: 4748 }, profiles: {}, problems: [] },
+      gateway: { separator: '__', servers: {}, http: { host: '127.0.0.1', port: 4748 }, profiles: {}, leftOut: {}, problems: [] },
       server: { host: '127.0.0.1', port: 4747 },
       tools: {},
       files: [],
@@ -128,7 +129,7 @@ describe('who wins', () => {
   });
 
   test('every part of the policy can be said', () => {
-    const { read } = world({
+    const { read, options, projectFile } = world({
       project: `
         view = "signal_ja"
         interrupt = "after"
@@ -160,6 +161,7 @@ describe('who wins', () => {
         [conversation.tools.other]
         source = "mcp"`,
     });
+    trustBook(options()).trust(projectFile);
     const { config, problems } = read();
     expect(problems).toEqual([]);
     expect(config.policy).toEqual({
@@ -218,6 +220,29 @@ describe('who wins', () => {
     });
     expect(read().config.policy).toMatchObject({ redact: ['b', 'a'], core: [...DEFAULT_POLICY.core, 'a.*'] });
   });
+
+  test('a redact list with an invalid pattern counts all the same, whoever wrote it', () => {
+    proves('queue:patterns');
+    const { read } = world({ project: 'redact = ["sk-1", "("]' });
+    const { config, problems } = read({ env: { EARPIECE_REDACT: '(?=x)' } });
+    expect(config.policy.redact).toEqual(['(?=x)', 'sk-1', '(']);
+    expect(problems).toEqual([
+      expect.stringMatching(/^EARPIECE_REDACT has "\(\?=x\)" as element 1: lookahead/u),
+      '…/web/earpiece.toml:1:19: redact has "(" as element 2: it is no regular expression (missing closing ))',
+    ]);
+  });
+
+  test.each(['redact = ["sk-1"]\nview = [', 'view = [\n"redact" = ["sk-1"]', '{ redact= '])(
+    'a broken file that sets redact does not switch it off: %j',
+    (project) => {
+      proves('config:broken-redact');
+      const { config, problems } = world({ project, user: 'redact = ["sk-2"]' }).read();
+      expect(config.policy.redact).toEqual(['(', 'sk-2']);
+      expect(problems).toEqual([expect.stringMatching(/is no TOML: .*; until you mend the file, texts are redacted whole/u)]);
+      // Without a list of its own a broken file redacts nothing.
+      expect(world({ project: 'view = [' }).read().config.policy.redact).toEqual([]);
+    },
+  );
 
   test('names of the language are names like others', () => {
     const { read } = world({
@@ -364,6 +389,7 @@ describe('the gateway', () => {
         },
         http: { host: '0.0.0.0', port: 0, tokenEnv: 'GATEWAY_TOKEN' },
         profiles: { 'my-client': { kind: 'blocks' }, other: { kind: 'extend', maxResultChars: 20_000 } },
+        leftOut: {},
         problems: [],
       }),
     );

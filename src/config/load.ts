@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { nameFrom } from '../core/address.ts';
+import { dirname, join } from 'node:path';
+import { readLimited } from '../input/index.ts';
 import type { Policy } from '../core/policy.ts';
-import { checkConfigText, type Entry } from './check.ts';
+import { checkConfigText, MAX_BYTES, type Entry } from './check.ts';
 import { gatewayOf, type GatewayConfig } from './gateway.ts';
 import {
   merge,
@@ -16,9 +15,12 @@ import {
   type Layers,
   type Said,
 } from './layers.ts';
-import { expandDb, projectPlace, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
+import { expandDb, projectPlace, refusedLink, stateFolder, userConfigFile, type Env, type Surroundings } from './places.ts';
 import { policyOf } from './policy.ts';
 import { configError, type Problem } from './problems.ts';
+import { foreignNames, nobodyToAsk } from './foreign.ts';
+import { holderOf, ownName, readEntries, shortName, type Holder } from './registry.ts';
+import { rootOf } from './repository.ts';
 import { SETTINGS } from './schema.ts';
 import { sift, type Untrusted } from './trust.ts';
 import { webhooksOf, type WebhookEntry } from './webhooks.ts';
@@ -28,6 +30,10 @@ export type Config = {
   readonly project: string;
   /** The repository's root, else the working folder. */
   readonly projectRoot: string;
+  /** The folder of the repository that all its worktrees belong to. */
+  readonly root: string;
+  /** The name that it would have, did another root not have it. */
+  readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
   /** An absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
@@ -42,6 +48,10 @@ export type Config = {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
+    /** Keys and tokens that its commands and MCP servers get all the same, by the names of their variables. */
+    readonly passEnv: readonly string[];
+    /** Of the result of an MCP tool; the rest is in a file. */
+    readonly maxResultChars: number;
     /** Whether it has the tools for tasks; undefined: where there are tasks. */
     readonly tasks: boolean | undefined;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
@@ -98,23 +108,27 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
   let entriesOfProject: readonly Entry[] = [];
   let projectFile: string | undefined;
 
+  const userFile = userConfigFile(at);
+  const root = rootOf(place.root);
   for (const candidate of options.withoutProject ? [] : place.candidates) {
-    const checked = readEntries(candidate, problems);
+    const refused = candidate === userFile ? undefined : refusedLink(candidate, [place.root, root]);
+    if (refused !== undefined) problems.push({ file: candidate, message: refused });
+    const checked = refused === undefined ? entriesIn(candidate, problems) : [];
     if (checked === undefined) continue;
     entriesOfProject = checked;
     projectFile = candidate;
     files.push({ scope: 'project', file: candidate });
     break;
   }
-  const userFile = userConfigFile(at);
   // A repository may be the user's own folder of configuration: one file does not count twice.
-  const entriesOfUser = userFile === projectFile ? undefined : readEntries(userFile, problems);
+  const entriesOfUser = userFile === projectFile ? undefined : entriesIn(userFile, problems);
   if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
 
+  const names = readEntries(at);
   const sifted =
     projectFile === undefined || projectFile === userFile
       ? { trusted: entriesOfProject, held: [], untrusted: [] }
-      : sift(entriesOfProject, projectFile, at);
+      : sift(entriesOfProject, projectFile, at, foreignNames({ names, root, mayTake: nobodyToAsk(env) }));
   const byFlags = saidByFlags(flags);
   const byEnv = saidByEnv(env);
   const layers = merge([
@@ -124,10 +138,14 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
   const address = valueOf(layers, SETTINGS.address);
-  const project = valueOf(layers, SETTINGS.project) ?? nameFrom(basename(place.root));
+  const project = valueOf(layers, SETTINGS.project) ?? ownName(names, root);
+  const wanted = (sifted.held.find(({ key }) => key === 'project')?.value as string | undefined) ?? shortName(root);
+  const holder = layers.has('project') || project === wanted ? undefined : holderOf(names, wanted, root);
   const config: Config = {
     project,
     projectRoot: place.root,
+    root,
+    ...(holder === undefined ? {} : { wanted: { name: wanted, ...holder } }),
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
     ...(address === undefined ? {} : { address }),
@@ -147,10 +165,10 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
 }
 
 /** Undefined when there is no such file. */
-function readEntries(file: string, problems: Problem[]): readonly Entry[] | undefined {
+function entriesIn(file: string, problems: Problem[]): readonly Entry[] | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -178,6 +196,8 @@ function agentOf(layers: Layers): Config['agent'] {
     ...(model === undefined ? {} : { model }),
     ...(system === undefined ? {} : { system }),
     maxCycles: valueOf(layers, SETTINGS.agentMaxCycles),
+    passEnv: valueOf(layers, SETTINGS.agentPassEnv),
+    maxResultChars: valueOf(layers, SETTINGS.agentMaxResult),
     tasks: valueOf(layers, SETTINGS.agentTasks),
     budget: {
       ...(tokens === undefined ? {} : { tokens }),

@@ -2,16 +2,24 @@
  * The servers in another program's settings: `mcpServers` as Claude Code, Claude Desktop, Gemini CLI, Cursor and others
  * have it, and `mcp` as opencode has it. Keys that we do not know are theirs and left alone.
  */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { readLimited } from '../input/index.ts';
 import { didYouMean } from '../core/errors.ts';
-import { readyServer, type ServerConfig } from './gateway.ts';
+import { readyServer, type LeftOut, type ServerConfig } from './gateway.ts';
 import { parseJsonc, positionIn, toValue, type Node } from './jsonc.ts';
 import type { Surroundings } from './places.ts';
 import { seen, type Problem } from './problems.ts';
 import { isHttpUrl, type ServerEntry } from './servers.ts';
 
-export type McpServers = { readonly servers: Readonly<Record<string, ServerConfig>>; readonly problems: readonly Problem[] };
+export type McpServers = {
+  readonly servers: Readonly<Record<string, ServerConfig>>;
+  /** Servers that cannot be started as they stand, by their name, with the reason. Each is one of the problems too. */
+  readonly leftOut: LeftOut;
+  readonly problems: readonly Problem[];
+};
+
+/** Claude Code keeps its whole history in the same file. */
+const MAX_BYTES = 64 * 1_048_576;
 
 type Options = Surroundings & { readonly separator?: string; readonly cwd?: string };
 
@@ -20,10 +28,14 @@ export function readMcpServers(file: string, options: Options): McpServers {
   const path = resolve(options.cwd ?? '.', file);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readLimited(path, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    return { servers: {}, problems: [{ file: path, message: `cannot be read (${code}); name a JSON file with "mcpServers"` }] };
+    return {
+      servers: {},
+      leftOut: {},
+      problems: [{ file: path, message: `cannot be read (${code}); name a JSON file with "mcpServers"` }],
+    };
   }
   return parseMcpServers(text, path, options);
 }
@@ -33,6 +45,7 @@ export function parseMcpServers(text: string, file: string, options: Options): M
   if (parsed.kind === 'malformed')
     return {
       servers: {},
+      leftOut: {},
       problems: [{ file, ...parsed.at, message: `is no JSON: expected ${parsed.expected}, found ${parsed.found}` }],
     };
 
@@ -42,25 +55,31 @@ export function parseMcpServers(text: string, file: string, options: Options): M
   };
   const list = serverList(parsed.root, complain);
   const servers = Object.create(null) as Record<string, ServerConfig>;
+  const leftOut = Object.create(null) as Record<string, string>;
   for (const [name, node] of list?.members ?? []) {
     const key = `${list?.key}.${name}`;
+    // A name becomes part of tools' names, where hosts take no blanks and dots.
+    const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+    const taken = safe in servers || safe in leftOut;
+    const leaveOut = (problem: string, { member, at = node }: { member?: string; at?: Node } = {}): void => {
+      if (!taken && safe !== '') leftOut[safe] = `its ${member ?? 'entry'} ${problem}`;
+      complain(at, `${key}${member === undefined ? '' : `.${member}`} ${problem}`);
+    };
     const read = entryOf(node);
     if (read.kind === 'problem') {
-      complain(read.node ?? node, `${key}${read.member === undefined ? '' : `.${read.member}`} ${read.problem}`);
+      leaveOut(read.problem, { ...(read.member !== undefined && { member: read.member }), ...(read.node && { at: read.node }) });
       continue;
     }
     if (!read.entry.enable) continue;
-    // A name becomes part of tools' names, where hosts take no blanks and dots.
-    const safe = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
     const separator = options.separator ?? '__';
     const ready = readyServer(safe, read.entry, { separator, base: baseOf(file), at: options });
     if (safe === '') complain(node, `${list?.key} has a server without a name`);
-    else if (safe in servers)
+    else if (taken)
       complain(node, `${key} has the same name as another one once it is written ${safe}; give one of them another name`);
-    else if (ready.kind === 'problem') complain(node, `${key} ${ready.problem}`);
+    else if (ready.kind === 'problem') leaveOut(ready.problem);
     else servers[safe] = ready.server;
   }
-  return { servers, problems };
+  return { servers, leftOut, problems };
 }
 
 /** A settings folder of a project (`.cursor/mcp.json`) stands for the project itself. */

@@ -1,7 +1,7 @@
 /** Where configuration and state are kept, and which file counts for a working folder. */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -63,6 +63,26 @@ export function projectPlace(cwd: string): ProjectPlace {
     if (existsSync(join(folder, '.git'))) return { root: folder, candidates: folders.map((each) => join(each, CONFIG_FILE)) };
     if (dirname(folder) === folder) return { root: start, candidates: [join(start, CONFIG_FILE)] };
   }
+}
+
+/**
+ * Why a project's configuration file is not read, without its content: a cloned repository could link it to any file of
+ * its user, and an error would quote that file. A link to another TOML file in one of the `roots` is read.
+ */
+export function refusedLink(file: string, roots: readonly string[]): string | undefined {
+  let target: string;
+  try {
+    if (!lstatSync(file).isSymbolicLink()) return undefined;
+    target = realpathSync(file);
+    // Reading says what is wrong with a folder or a device.
+    if (!statSync(target).isFile()) return undefined;
+  } catch {
+    return undefined;
+  }
+  const way = `it is not read; replace the link by the file itself`;
+  if (!roots.some((root) => target.startsWith(root.endsWith(sep) ? root : root + sep)))
+    return `is a link to ${target}, outside of the project; ${way}`;
+  return target.endsWith('.toml') ? undefined : `is a link to ${target}, which is not a .toml file; ${way}`;
 }
 
 /** A path as a person writes it in a configuration: `~/` is home, and what is relative starts at `base`. */

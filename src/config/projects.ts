@@ -2,27 +2,30 @@
  * Policy belongs to the conversation's project, not to the folder of whichever process asks. So each process notes where
  * its project's configuration is, and others that are asked about that project find it there.
  */
-import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Policy } from '../core/policy.ts';
+import { deciderOf } from './explain.ts';
+import { formatSource } from './layers.ts';
 import type { Config } from './load.ts';
-import { projectPlace, stateFolder, userConfigFile, type Surroundings } from './places.ts';
+import { projectPlace, userConfigFile, type Surroundings } from './places.ts';
 import type { Problem } from './problems.ts';
-import { readState, writeState } from './state-file.ts';
+import { claimName, folderOf, holderOf, projectsFile, readEntries, takeName, withRoots, type Entry } from './registry.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
 /** Cheap enough to be asked at each contact point. */
-export type PolicySource = { readonly policy: (project: string) => Policy };
-
-export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
+export type PolicySource = {
+  readonly policy: (project: string) => Policy;
+  /** Where the value of a setting stands, for people: `~/shop/earpiece.toml:3`. Undefined: it is the default. */
+  readonly decidedBy: (project: string, key: string) => string | undefined;
+};
 
 /**
  * The own folder's policy for the own project; for another one that of the first folder that was seen to be it and still
  * is there; for one that nobody has seen, what the user's file says. Variables and flags of this process count for all.
  */
-/** `remember: false` leaves no note of where this project is: for programs whose log nobody else reads. */
+/** `remembered`: the name that the caller has claimed already. `remember: false` leaves no note of where this project is: for programs whose log nobody else reads. */
 export function policySource(
-  options: WatchOptions & { readonly remember?: boolean },
+  options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },
 ): PolicySource & { readonly own: ConfigWatch; readonly rootOf: (project: string) => string | undefined } {
   const at: Surroundings = { env: options.env, home: options.home };
   const own = watchConfig(options);
@@ -41,16 +44,21 @@ export function policySource(
     others.set(folder ?? '', watch);
     return watch;
   };
-  let noticed: string | undefined;
-  const folderOf = (project: string): string | undefined =>
-    noted().find(([name, folder]) => name === project && isFolder(folder))?.[1];
+  let noticed = options.remembered;
+  // A variable or a flag may name another root's project: then its files count, not those of the own folder.
+  const isOwn = ({ project, root }: Config, asked: string): boolean =>
+    project === asked && holderOf(noted(), asked, root)?.gone !== false;
+  const configOf = (project: string): Config => {
+    const config = own.current();
+    return isOwn(config, project) ? config : watched(folderOf(noted(), project)).current();
+  };
   return {
     own,
     /** Where a project's files are; undefined for one that nobody has seen. */
     rootOf: (project) => {
       const config = own.current();
-      if (config.project === project) return config.projectRoot;
-      const folder = folderOf(project);
+      if (isOwn(config, project)) return config.projectRoot;
+      const folder = folderOf(noted(), project);
       return folder === undefined ? undefined : projectPlace(folder).root;
     },
     policy: (project) => {
@@ -59,60 +67,54 @@ export function policySource(
         noticed = config.project;
         rememberProject(config, at, options.onProblem);
       }
-      if (config.project === project) return config.policy;
-      return watched(folderOf(project)).current().policy;
+      return configOf(project).policy;
+    },
+    decidedBy: (project, key) => {
+      const source = deciderOf(configOf(project), key);
+      if (source === undefined || source.kind === 'default') return undefined;
+      return source.kind === 'file' ? `${source.file}:${source.line}` : formatSource(source);
     },
   };
 }
 
-/** Notes where a project's configuration is, and forgets folders that are gone. A state folder that cannot be written to is reported and nothing more. */
+/** Claims the project's name and notes where its configuration is. A state folder that cannot be written to is reported and nothing more. */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
-  const file = projectsFile(at);
-  const folder = homeOfProject(config);
-  const known = readState(file, isProjects) ?? { version: 1, projects: [] };
-  if (known.projects.some(([name, other]) => name === config.project && other === folder)) return;
+  const place = { folder: homeOfProject(config), root: config.root };
   try {
-    writeState(file, {
-      version: 1,
-      projects: [...known.projects.filter(([, other]) => isFolder(other)), [config.project, folder]],
-    } satisfies Projects);
+    // A variable, a flag or a file that may decide it says that the root has moved here.
+    if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
+      return takeName(at, config.project, place);
+    const isNews = claimName(at, config.project, place);
+    if (isNews && config.wanted !== undefined) onProblem?.([{ message: nameTold(config) ?? '' }]);
   } catch (error) {
     onProblem?.([{ message: (error as Error).message }]);
   }
 }
 
+/** One line where another root has the name that this one would have. */
+export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>): string | undefined {
+  if (wanted === undefined) return undefined;
+  const name = JSON.stringify(wanted.name);
+  const here = `this project is called ${JSON.stringify(project)}`;
+  return wanted.gone
+    ? `${here}: ${name} belonged to ${wanted.folder}, which is gone; if that has moved here: earpiece trust`
+    : `${here}: ${name} belongs to ${wanted.folder}; another name: project = "…" in earpiece.toml`;
+}
+
 /** Where a process has to stand to find the same configuration. */
-function homeOfProject(config: Config): string {
+export function homeOfProject(config: Config): string {
   const file = config.files.find((each) => each.scope === 'project')?.file;
   return file === undefined ? config.projectRoot : dirname(file);
 }
 
-/** In the order in which they were seen; two folders may have one name. */
-type Projects = { readonly version: 1; readonly projects: readonly (readonly [project: string, folder: string])[] };
-
-const isProjects = (value: unknown): value is Projects =>
-  typeof value === 'object' &&
-  value !== null &&
-  'projects' in value &&
-  Array.isArray(value.projects) &&
-  value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
-
 /** Reads the file again only when it has changed. */
-function notedProjects(at: Surroundings): () => Projects['projects'] {
+function notedProjects(at: Surroundings): () => readonly Entry[] {
   const file = projectsFile(at);
   let state = '';
-  let projects: Projects['projects'] = [];
+  let projects: readonly Entry[] = [];
   return () => {
     const now = stateOf([file]);
-    if (now !== state) [state, projects] = [now, readState(file, isProjects)?.projects ?? []];
+    if (now !== state) [state, projects] = [now, withRoots(readEntries(at))];
     return projects;
   };
 }
-
-const isFolder = (folder: string): boolean => {
-  try {
-    return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch {
-    return false;
-  }
-};

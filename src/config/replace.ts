@@ -10,7 +10,6 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -22,7 +21,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EarpieceError } from '../core/errors.ts';
-import { makeFolders } from './state-file.ts';
+import { makeFolders, readLimited } from '../input/index.ts';
 
 export type ReplaceOptions = {
   /** Of a file that is made. */
@@ -131,11 +130,12 @@ function targetOf(file: string, links = 0): string {
 }
 
 const MAX_LINKS = 40;
+const MAX_BYTES = 1_048_576;
 
 /** Text that is not UTF-8 would be another text when it is written back. */
 function textOf(file: string): string {
   if (statOf(file) === undefined) return '';
-  const bytes = readFileSync(file);
+  const bytes = readLimited(file, MAX_BYTES);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {

@@ -74,7 +74,10 @@ export const SETTINGS = {
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view),
-  interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt),
+  interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
+    needsTrust: (value) =>
+      value === 'after' ? 'interrupt (makes calls while an interrupt is unread or a pause holds)' : undefined,
+  }),
   minLevel: one('min_level', oneOf(LEVELS), policy.minLevel),
   maxDefer: one('max_defer', duration({ min: '1s', max: '30d' }), policy.maxDeferMs),
   maxOpen: one('max_open', integer({ min: 1, max: 1_000_000 }), policy.maxOpen),
@@ -86,7 +89,11 @@ export const SETTINGS = {
   maxItemChars: one('budget.max_item_chars', integer({ min: 80, max: 1_048_576 }), policy.maxItemChars),
 
   ttl: levels((level) => one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level])),
-  wake: levels((level) => one(`wake.${level}`, oneOf(['never', 'ask', 'auto']), policy.wake[level])),
+  wake: levels((level) =>
+    one(`wake.${level}`, oneOf(['never', 'ask', 'auto']), policy.wake[level], {
+      needsTrust: (how) => `wake.${level} = ${how} (decides what wakes an idle agent)`,
+    }),
+  ),
 
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
@@ -144,9 +151,22 @@ export const SETTINGS = {
     'agent.model',
     text('a model such as "anthropic:claude-sonnet-5", "openai:gpt-5" or "ollama:qwen3"', (name) => /^[\w-]+:.+$/.test(name)),
     undefined,
+    { needsTrust: (model) => `agent.model (sends the conversation to ${model})` },
   ),
-  agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined),
+  agentSystem: one('agent.system', text('the words that stand before every conversation'), undefined, {
+    needsTrust: (words) =>
+      `agent.system (is the system prompt: ${JSON.stringify(words.length > 200 ? `${words.slice(0, 200)}…` : words)})`,
+  }),
   agentMaxCycles: one('agent.max_cycles', integer({ min: 1, max: 10_000 }), 100),
+  agentPassEnv: one(
+    'agent.pass_env',
+    texts('a list of names of variables such as ["OPENAI_API_KEY"]', (name) =>
+      /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? undefined : 'it is not the name of a variable',
+    ),
+    [],
+    { needsTrust: (names) => `agent.pass_env (gives ${names.join(', ')} to commands and MCP servers)` },
+  ),
+  agentMaxResult: one('agent.max_result_chars', integer({ min: 1_000, max: 10_000_000 }), 40_000),
   agentTasks: one('agent.tasks', boolean(), undefined),
   agentTokens: one('agent.budget.tokens', integer({ min: 100, max: 1_000_000_000 }), undefined),
   agentContext: one('agent.budget.context', integer({ min: 100, max: 1_000_000_000 }), undefined),

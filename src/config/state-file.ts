@@ -1,14 +1,17 @@
 /** A small JSON file of ours in the state folder: for its owner only, replaced whole or not at all. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
+import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
+
+const MAX_BYTES = 16 * 1_048_576;
 
 /** Undefined when there is none, or when it is not what `is` asks for: then it is written anew. */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch {
     return undefined;
   }
@@ -26,6 +29,7 @@ export function writeState(file: string, value: unknown): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     makeFolders(folder);
+    keepPrivate(folder);
     writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flush: true });
     chmodSync(draft, 0o600);
     renameSync(draft, file);
@@ -43,18 +47,5 @@ function discard(draft: string): void {
     rmSync(draft, { force: true });
   } catch {
     // It was never made.
-  }
-}
-
-/** As `mkdir -p`. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
-export function makeFolders(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
-    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
-    makeFolders(dirname(folder));
-    makeFolders(folder);
   }
 }

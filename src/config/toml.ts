@@ -2,11 +2,18 @@
 import { parse, TomlError } from 'smol-toml';
 import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
+import { excessOf } from './toml-size.ts';
 
 export type Toml = { readonly kind: 'table'; readonly table: Table } | { readonly kind: 'problem'; readonly problem: Problem };
 
 /** Never throws. Whole numbers beyond 2^53 are bigints. */
 export function readToml(text: string, file: string): Toml {
+  const excess = excessOf(text);
+  if (excess !== undefined) {
+    const before = text.slice(0, excess.at);
+    const place = { line: before.split('\n').length, column: excess.at - before.lastIndexOf('\n') };
+    return { kind: 'problem', problem: { file, ...place, message: excess.message } };
+  }
   try {
     return { kind: 'table', table: parse(text, { integersAsBigInt: 'asNeeded' }) };
   } catch (cause) {

@@ -68,9 +68,11 @@ test('trust lasts while those parts stay the same, and until it is taken back', 
   expect([book.isTrusted(projectFile), waiting()]).toEqual([false, 1]);
   write(projectFile, RISKY);
   expect([book.isTrusted(projectFile), waiting()]).toEqual([true, 0]);
-  // One part less is another file, too.
+  // One part less needs no new yes, one more does.
   write(projectFile, RISKY.replace(/\[gateway\.servers\.net\][^]*$/, ''));
-  expect(book.isTrusted(projectFile)).toBe(false);
+  expect(book.isTrusted(projectFile)).toBe(true);
+  write(projectFile, `${RISKY}\n[gateway.servers.more]\ncommand = "more"`);
+  expect(book.asking(projectFile).what).toEqual(['gateway.servers.more (runs more)']);
 
   write(projectFile, RISKY);
   expect([book.untrust(projectFile), book.untrust(projectFile), waiting()]).toEqual([true, false, 1]);
@@ -168,4 +170,16 @@ test('fetching by itself waits for trust, what does not fetch does not', () => {
       .read()
       .config.untrusted.map((one) => one.what);
   expect([what('never'), what('10m')]).toEqual([[], [["sources.git.fetch_every (fetches from the repository's remote)"]]]);
+});
+
+test('a cloned project does not weaken the gate: interrupt = "after" waits for trust', () => {
+  proves('config:trust');
+  const { read, options, projectFile } = world({ project: 'interrupt = "after"\n' });
+  expect(read().config.policy.interrupt).toBe('before');
+  expect(read().config.untrusted.map(({ what }) => what)).toEqual([
+    ['interrupt (makes calls while an interrupt is unread or a pause holds)'],
+  ]);
+  trustBook(options()).trust(projectFile);
+  expect(read().config.policy.interrupt).toBe('after');
+  expect(world({ project: 'interrupt = "before"\n' }).read().config.untrusted).toEqual([]);
 });

@@ -1,13 +1,15 @@
 /**
- * A configuration that came with a cloned repository may shape what is delivered, but not run commands, open the network
- * or say where notifications are kept, until its user has said so once. What was said is kept for the file's real path
+ * A configuration that came with a cloned repository may shape what is delivered. It may not run commands, open the network,
+ * say where notifications are kept, take another root's name or speak to the model with our authority until its user has said so once. What was said is kept for the file's real path
  * and for exactly those parts: when they change, it is asked anew. What a command's own script does is not looked at.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readLimited } from '../input/index.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { checkConfigText, type Entry } from './check.ts';
+import { MAX_BYTES, checkConfigText, type Entry } from './check.ts';
+import type { Demand } from './foreign.ts';
 import { stateFolder, type Surroundings } from './places.ts';
 import { readState, writeState } from './state-file.ts';
 
@@ -17,8 +19,14 @@ export type Untrusted = { readonly file: string; readonly what: readonly string[
 export type TrustBook = {
   /** Also true for a file in which nothing needs trust. */
   readonly isTrusted: (file: string) => boolean;
+  /** What the file holds now that needs trust and has none. */
+  readonly asking: (file: string) => Untrusted;
+  /** What the file holds now that needs trust and has it. */
+  readonly allowed: (file: string) => Untrusted;
   /** Says yes to what the file holds now; returns what that is. */
   readonly trust: (file: string) => Untrusted;
+  /** Says yes to some keys alone, as they are now. */
+  readonly allow: (file: string, keys: readonly string[]) => void;
   /** False when it was not trusted. */
   readonly untrust: (file: string) => boolean;
   readonly list: () => readonly string[];
@@ -26,26 +34,80 @@ export type TrustBook = {
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
-export function trustBook(at: Surroundings): TrustBook {
-  const book = trustFile(at);
-  const load = (): Book => readState(book, isBook) ?? { version: 1, files: {} };
+/** `foreign`: what more needs trust here, see `foreign.ts`. */
+export function trustBook(at: Surroundings, foreign: Demand = () => undefined): TrustBook {
+  const file = trustFile(at);
+  const asked = (of: string): readonly Entry[] => entriesOf(of).filter((entry) => demand(entry, foreign) !== undefined);
+  const waiting = (of: string): readonly Entry[] => {
+    const entries = entriesOf(of);
+    return asked(of).filter((entry) => !isAllowed(readBook(at), of, entry, entries));
+  };
+  const whatOf = (entries: readonly Entry[]): readonly string[] => entries.map((entry) => demand(entry, foreign) ?? '');
   return {
-    isTrusted: (file) => {
-      const asking = entriesOf(file).filter((entry) => demand(entry) !== undefined);
-      return asking.length === 0 || load().files[realPath(file)] === fingerprint(asking);
+    isTrusted: (of) => waiting(of).length === 0,
+    asking: (of) => ({ file: realPath(of), what: whatOf(waiting(of)) }),
+    allowed: (of) => {
+      const held = new Set(waiting(of).map(({ key }) => key));
+      return { file: realPath(of), what: whatOf(asked(of).filter(({ key }) => !held.has(key))) };
     },
-    trust: (file) => {
-      const asking = entriesOf(file).filter((entry) => demand(entry) !== undefined);
-      const { files } = load();
-      writeState(book, { version: 1, files: { ...files, [realPath(file)]: fingerprint(asking) } } satisfies Book);
-      return { file: realPath(file), what: asking.map((entry) => demand(entry) ?? '') };
+    trust: (of) => {
+      const asking = asked(of);
+      const { files, parts } = readBook(at);
+      const path = realPath(of);
+      // A name needs trust only while another root has it: a yes to it lasts.
+      const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
+      writeState(file, {
+        version: 1,
+        files: { ...files, [path]: fingerprint(entriesOf(of).filter(isOfFirstRelease)) },
+        parts: { ...parts, [path]: { ...Object.fromEntries(kept), ...hashes(asking) } },
+      } satisfies Book);
+      return { file: path, what: whatOf(asking) };
     },
-    untrust: (file) => {
-      const { [realPath(file)]: removed, ...files } = load().files;
-      if (removed !== undefined) writeState(book, { version: 1, files } satisfies Book);
-      return removed !== undefined;
+    allow: (of, keys) => {
+      const mine = keys.length === 0 ? [] : asked(of).filter(({ key }) => keys.includes(key));
+      if (mine.length === 0) return;
+      const { files, parts } = readBook(at);
+      const path = realPath(of);
+      writeState(file, { version: 1, files, parts: { ...parts, [path]: { ...parts[path], ...hashes(mine) } } } satisfies Book);
     },
-    list: () => Object.keys(load().files),
+    untrust: (of) => {
+      const book = readBook(at);
+      const path = realPath(of);
+      const { [path]: removed, ...files } = book.files;
+      const { [path]: removedParts, ...parts } = book.parts;
+      const was = removed !== undefined || removedParts !== undefined;
+      if (was) writeState(file, { version: 1, files, parts } satisfies Book);
+      return was;
+    },
+    list: () => [...new Set([...Object.keys(readBook(at).files), ...Object.keys(readBook(at).parts)])],
+  };
+}
+
+/** Folders of a project whose files say what agents read. */
+export function trustedFolders(at: Surroundings): {
+  /** Changes with what is trusted. */
+  readonly state: () => string;
+  readonly isTrusted: (folder: string) => boolean;
+  readonly trust: (folder: string) => void;
+} {
+  const file = trustFile(at);
+  const state = (): string => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? '' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+  };
+  let book: Book | undefined;
+  let of: string | undefined;
+  return {
+    state,
+    isTrusted: (folder) => {
+      const now = state();
+      if (now !== of || book === undefined) [of, book] = [now, readBook(at)];
+      return book.parts[realPath(folder)] !== undefined;
+    },
+    trust: (folder) => {
+      const { files, parts } = readBook(at);
+      writeState(file, { version: 1, files, parts: { ...parts, [realPath(folder)]: {} } } satisfies Book);
+    },
   };
 }
 
@@ -54,28 +116,56 @@ export function sift(
   entries: readonly Entry[],
   file: string,
   at: Surroundings,
+  foreign: Demand = () => undefined,
 ): { trusted: readonly Entry[]; held: readonly Entry[]; untrusted: readonly Untrusted[] } {
-  const asking = entries.filter((entry) => demand(entry) !== undefined);
+  const asking = entries.filter((entry) => demand(entry, foreign) !== undefined);
   if (asking.length === 0) return { trusted: entries, held: [], untrusted: [] };
-  const book = readState(trustFile(at), isBook);
-  if (book?.files[realPath(file)] === fingerprint(asking)) return { trusted: entries, held: [], untrusted: [] };
-  const held = new Set(asking);
+  const book = readBook(at);
+  const held = asking.filter((entry) => !isAllowed(book, file, entry, entries));
+  if (held.length === 0) return { trusted: entries, held: [], untrusted: [] };
   return {
-    trusted: entries.filter((entry) => !held.has(entry)),
-    held: asking,
-    untrusted: [{ file, what: asking.map((entry) => demand(entry) ?? '') }],
+    trusted: entries.filter((entry) => !held.includes(entry)),
+    held,
+    untrusted: [{ file, what: held.map((entry) => demand(entry, foreign) ?? '') }],
   };
 }
 
-function demand(entry: Entry): string | undefined {
-  const what = entry.setting.needsTrust?.(entry.value);
+function demand(entry: Entry, foreign: Demand): string | undefined {
+  const what = entry.setting.needsTrust?.(entry.value) ?? foreign(entry);
   return what === undefined || !entry.setting.pattern.includes('*') ? what : `${entry.key} (${what})`;
 }
 
-type Book = { readonly version: 1; readonly files: Readonly<Record<string, string>> };
+/**
+ * `files` is what release 0.0.0 reads: one hash over all parts that needed trust then. `parts` has one for each key, so
+ * that a part that needs trust since a later release does not take it from the others.
+ */
+type Book = {
+  readonly version: 1;
+  readonly files: Readonly<Record<string, string>>;
+  readonly parts: Readonly<Record<string, Readonly<Record<string, string>>>>;
+};
 
-const isBook = (value: unknown): value is Book =>
+const isBook = (value: unknown): value is Omit<Book, 'parts'> & Partial<Book> =>
   typeof value === 'object' && value !== null && 'files' in value && typeof value.files === 'object' && value.files !== null;
+
+function readBook(at: Surroundings): Book {
+  const { files = {}, parts } = readState(trustFile(at), isBook) ?? {};
+  return { version: 1, files, parts: typeof parts === 'object' && parts !== null ? parts : {} };
+}
+
+function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: readonly Entry[]): boolean {
+  const path = realPath(file);
+  if (parts[path]?.[entry.key] === fingerprint([entry])) return true;
+  return isOfFirstRelease(entry) && files[path] !== undefined && files[path] === fingerprint(entries.filter(isOfFirstRelease));
+}
+
+/** What needed trust in release 0.0.0 already. */
+const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
+  setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
+const SINCE_FIRST = /^(?:(?:agent|wake)\.|interrupt$)/;
+
+const hashes = (entries: readonly Entry[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(entries.map((entry) => [entry.key, fingerprint([entry])]));
 
 function fingerprint(entries: readonly Entry[]): string {
   const parts = entries.map((entry) => [entry.key, sorted(entry.value)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -92,7 +182,7 @@ function sorted(value: unknown): unknown {
 function entriesOf(file: string): readonly Entry[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
     throw new EarpieceError('not_found', `${file} cannot be read (${code}); name the earpiece.toml that you mean`, { cause });

@@ -1,6 +1,7 @@
 /** How one value is read: from TOML, and from the text of an environment variable or a flag. */
 import { parseAddress } from '../core/address.ts';
 import { didYouMean } from '../core/errors.ts';
+import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
 /** `read` takes what the TOML parser gave, `fromText` what stands in an environment variable or behind a flag. */
@@ -26,7 +27,8 @@ export type Form =
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
-  | { readonly kind: 'problems'; readonly problems: readonly Complaint[] };
+  /** `counts`: what holds until the problems are mended, for a value that protects. Without it, what is said elsewhere. */
+  | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
 /** `text` follows the key's name: it tells the value seen and what to write instead. `at` leads to a part of the value. */
 export type Complaint = {
@@ -216,14 +218,25 @@ export function timeZone(): Value<string> {
   });
 }
 
-/** Sources of regular expressions, with the flag `u`. */
+/**
+ * Regular expressions for texts that must not be stored. A list with a problem counts all the same: its invalid patterns
+ * then redact whole texts.
+ */
 export function patterns(): Value<readonly string[]> {
-  return texts('a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]', (source) => {
-    if (source.length > 1_000) return `is ${source.length} characters long, at most 1000 are allowed`;
-    try {
-      return new RegExp(source, 'gu').test('') ? 'it matches the empty text, so everything would be redacted' : undefined;
-    } catch (cause) {
-      return `it is no regular expression (${(cause as Error).message.replace(/^.*: /, '')})`;
-    }
+  const list = texts(`a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]`, (source) => {
+    const read = readPattern(source);
+    return read.kind === 'problem' ? read.problem : undefined;
   });
+  const guarded =
+    <R>(read: (raw: R) => Read<readonly string[]>) =>
+    (raw: R): Read<readonly string[]> => {
+      const one = Array.isArray(raw) && raw.length > MAX_PATTERNS ? tooMany(raw.length) : read(raw);
+      if (one.kind === 'value') return one;
+      const elements: readonly unknown[] = Array.isArray(raw) ? raw.slice(0, MAX_PATTERNS) : [raw];
+      // An element that is no text is a pattern that nobody can use.
+      return { ...one, counts: elements.map((element) => (typeof element === 'string' ? element : '(')) };
+    };
+  return { ...list, read: guarded(list.read), fromText: guarded(list.fromText) };
 }
+
+const tooMany = (length: number): Read<never> => problem(`has ${length} elements; write at most ${MAX_PATTERNS}`);

@@ -160,17 +160,19 @@ describe('the policy of a project', () => {
     expect(cwd).toContain('part');
   });
 
-  test('of two folders with one name is the first that is still there', () => {
+  test('of two folders with one name is that of the first, and the second has another name', () => {
     const here = two();
     const file = here.write('elsewhere/web/earpiece.toml', 'view = "xml"');
     here.write('elsewhere/web/.git', '');
-    const other = policySource(here.options({ cwd: file.replace(/\/earpiece\.toml$/, '') }));
     policySource(here.options()).policy('web');
-    expect(brief(other.policy('web'))).toEqual(['xml', 9]);
+    const other = policySource(here.options({ cwd: file.replace(/\/earpiece\.toml$/, '') }));
+    expect(brief(other.policy('elsewhere-web'))).toEqual(['xml', 9]);
+    expect(brief(other.policy('web'))).toEqual(['json', 9]);
     const outsider = policySource(here.options({ cwd: here.api }));
     expect(brief(outsider.policy('web'))).toEqual(['json', 9]);
     rmSync(here.repository, { recursive: true });
-    expect(brief(outsider.policy('web'))).toEqual(['xml', 9]);
+    expect(brief(outsider.policy('web'))).toEqual(['default', 9]);
+    expect(brief(outsider.policy('elsewhere-web'))).toEqual(['xml', 9]);
   });
 
   test('variables and flags of the asking process count for each', () => {
@@ -201,7 +203,7 @@ describe('the policy of a project', () => {
     ]);
   });
 
-  test('the note is for its owner only, forgets folders that are gone, and is no obstacle', () => {
+  test('the note is for its owner only, keeps the names of folders that are gone, and is no obstacle', () => {
     const here = two();
     const file = join(here.home, '.local/state/earpiece/projects.json');
     const projects = (): unknown => (JSON.parse(readFileSync(file, 'utf8')) as { projects: unknown }).projects;
@@ -210,15 +212,16 @@ describe('the policy of a project', () => {
     policySource(here.options()).policy('web');
     policySource(here.options({ cwd: here.api })).policy('api');
     expect(projects()).toEqual([
-      ['web', here.repository],
-      ['api', here.api],
+      ['web', here.repository, here.repository],
+      ['api', here.api, here.api],
     ]);
     rmSync(here.repository, { recursive: true });
     here.write('new/.git', '');
     policySource(here.options({ cwd: join(here.api, '../new') })).policy('new');
     expect(projects()).toEqual([
-      ['api', here.api],
-      ['new', join(here.api, '../new')],
+      ['web', here.repository, here.repository],
+      ['api', here.api, here.api],
+      ['new', join(here.api, '../new'), join(here.api, '../new')],
     ]);
     here.write(file, '{');
     expect(brief(policySource(here.options({ cwd: here.api })).policy('nobody'))).toEqual(['default', 9]);

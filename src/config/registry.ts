@@ -1,0 +1,133 @@
+/**
+ * Which root has which project name. A name belongs to the root that had it first; another root of that name gets a longer
+ * one. The file is that of release 0.0.0, whose entries have no root: it is found out from their folder.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { nameFrom } from '../core/address.ts';
+import { projectPlace, stateFolder, type Surroundings } from './places.ts';
+import { isFolder, rootOf } from './repository.ts';
+import { makeFolders } from '../input/folders.ts';
+import { readState, writeState } from './state-file.ts';
+
+export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
+
+/** A name, the folder where its configuration is, and its root. */
+export type Entry = readonly [project: string, folder: string, root?: string];
+
+type Place = { readonly folder: string; readonly root: string };
+
+export type Holder = { readonly folder: string; /** Nothing is there any more. */ readonly gone: boolean };
+
+type Projects = { readonly version: 1; readonly projects: readonly Entry[] };
+
+const isProjects = (value: unknown): value is Projects =>
+  typeof value === 'object' &&
+  value !== null &&
+  'projects' in value &&
+  Array.isArray(value.projects) &&
+  value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
+
+/** Folders that are gone keep their names; of more than this many the oldest are forgotten. */
+const MAX_GONE = 500;
+
+export const readEntries = (at: Surroundings): readonly Entry[] => readState(projectsFile(at), isProjects)?.projects ?? [];
+
+const rootIn = ([, folder, root]: Entry): string =>
+  typeof root === 'string' ? root : isFolder(folder) ? rootOf(projectPlace(folder).root) : folder;
+
+/** Each with its root, so that nobody has to look for it again. */
+export const withRoots = (entries: readonly Entry[]): readonly Entry[] =>
+  entries.map((entry) => [entry[0], entry[1], rootIn(entry)]);
+
+const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
+
+const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
+
+/** Who has the name, where that is another root. */
+export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
+  const first = firstOf(entries, name);
+  return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
+}
+
+/** Where the configuration of a project is. */
+export function folderOf(entries: readonly Entry[], name: string): string | undefined {
+  const first = firstOf(entries, name);
+  return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));
+}
+
+/** The name of a root that chooses none: its folder's, or a longer one where another root has that. */
+export function ownName(entries: readonly Entry[], root: string): string {
+  const short = shortName(root);
+  const long = nameFrom(`${basename(dirname(root))}-${short}`);
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, 6);
+  const names = [short, long, nameFrom(`${short.slice(0, 100)}-${hash}`)];
+  const isMine = (name: string): boolean => {
+    const first = firstOf(entries, name);
+    return first !== undefined && rootIn(first) === root;
+  };
+  return names.find(isMine) ?? names.find((name) => firstOf(entries, name) === undefined) ?? short;
+}
+
+/** A repository's folder names its project; a bare one ends in `.git`. */
+export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
+
+/**
+ * Writes down that the root has the name, where nobody else has it. `folder`: where its configuration is. True where that
+ * was news. Throws `bad_config` when the file cannot be written.
+ */
+export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
+  const isKnown = (entries: readonly Entry[]): boolean => {
+    const first = firstOf(entries, name);
+    return first !== undefined && (rootIn(first) !== root || isFolder(first[1]));
+  };
+  if (isKnown(readEntries(at))) return false;
+  return changeEntries(at, (entries) =>
+    isKnown(entries) ? entries : [...entries.filter((entry) => entry[0] !== name), [name, folder, root]],
+  );
+}
+
+/** Gives the name to this root, whoever had it: its user said that the root has moved. */
+export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
+  changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
+}
+
+function changeEntries(at: Surroundings, change: (entries: readonly Entry[]) => readonly Entry[]): boolean {
+  const file = projectsFile(at);
+  const letGo = lock(file);
+  try {
+    const before = readEntries(at);
+    const after = change(before);
+    if (after === before) return false;
+    const gone = after.filter(isGone);
+    const forgotten = new Set(gone.slice(0, Math.max(0, gone.length - MAX_GONE)));
+    writeState(file, { version: 1, projects: after.filter((entry) => !forgotten.has(entry)) } satisfies Projects);
+    return true;
+  } finally {
+    letGo();
+  }
+}
+
+const TRIES = 100;
+const AGAIN_MS = 10;
+/** Whoever holds it this long is dead: a change takes milliseconds. */
+const STALE_MS = 5_000;
+
+/** Two roots that begin at once must not both get the name. Where no lock can be made, writing says what is wrong. */
+function lock(file: string): () => void {
+  const name = `${file}.lock`;
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      makeFolders(dirname(file));
+      closeSync(openSync(name, 'wx', 0o600));
+      return () => rmSync(name, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(dirname(file))) break;
+      const since = statSync(name, { throwIfNoEntry: false })?.mtimeMs;
+      if (since !== undefined && Math.abs(Date.now() - since) > STALE_MS) rmSync(name, { force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+    }
+  }
+  return () => {};
+}

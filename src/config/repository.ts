@@ -1,0 +1,37 @@
+/** Which repository a folder belongs to: all worktrees of one repository are one root. */
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { readLimited } from '../input/index.ts';
+
+/**
+ * The root of `folder` (which has `.git`, or lies outside any repository): the repository's own folder, also for a worktree
+ * of it. Without symbolic links. Never throws.
+ */
+export function rootOf(folder: string): string {
+  try {
+    const git = join(folder, '.git');
+    if (statSync(git).isDirectory()) return folder;
+    const [, given] = /^gitdir: (.+)$/m.exec(small(git)) ?? [];
+    if (given === undefined) return folder;
+    const own = realpathSync(resolve(folder, given.trim()));
+    // A clone may say of itself that it is a worktree of another repository: that one must say so, too.
+    if (realpathSync(small(join(own, 'gitdir')).trim()) !== realpathSync(git)) return folder;
+    const common = realpathSync(resolve(own, small(join(own, 'commondir')).trim()));
+    return basename(common) === '.git' ? dirname(common) : common;
+  } catch {
+    return folder;
+  }
+}
+
+/** These files hold one path. */
+const MAX_BYTES = 65_536;
+
+const small = (file: string): string => readLimited(file, MAX_BYTES).toString('utf8');
+
+export const isFolder = (folder: string): boolean => {
+  try {
+    return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
+};

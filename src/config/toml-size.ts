@@ -1,0 +1,105 @@
+/** Finds TOML that would take too long to read, in one pass over the text and before the parser sees it. */
+
+/** A key of Earpiece has at most 6 parts. */
+export const MAX_PARTS = 16;
+/** Of one dotted key or header, in characters. */
+export const MAX_KEY = 512;
+/** Lists and inline tables inside each other. */
+export const MAX_LEVELS = 8;
+/** Parts of keys and headers, and elements of lists, in one file. */
+export const MAX_ENTRIES = 10_000;
+
+/** What exceeds a limit: its offset in the text, and the message. */
+export type Excess = { readonly at: number; readonly message: string };
+
+/**
+ * Returns undefined for a text within the limits. Strings and comments do not count. The pass follows the grammar of TOML
+ * only where the text is valid: the parser refuses any other text in linear time.
+ */
+export function excessOf(text: string): Excess | undefined {
+  const open: string[] = [];
+  let entries = 0;
+  let inValue = false;
+  let inHeader = false;
+  /** Where the current key begins, its parts so far, and -1 before its first character. */
+  let key = -1;
+  let parts = 1;
+  const newKey = (): void => {
+    inValue = false;
+    inHeader = false;
+    key = -1;
+    parts = 1;
+  };
+
+  for (let i = text.startsWith('\ufeff') ? 1 : 0; i < text.length; i++) {
+    const char = text.charAt(i);
+    const at = i;
+    if (char === ' ' || char === '\t' || char === '\r') continue;
+    if (char === '#') i = endOfLine(text, i) - 1;
+    else if (char === '\n') {
+      if (open.length === 0 || !inValue) newKey();
+    } else if (char === '"' || char === "'") {
+      if (key < 0) key = i;
+      i = endOfString(text, i) - 1;
+    } else if (inValue) {
+      if (char === '[' || char === '{') {
+        open.push(char);
+        entries++;
+        if (open.length > MAX_LEVELS)
+          return { at, message: `nests lists and tables more than ${MAX_LEVELS} levels deep; write them flatter` };
+        if (char === '{') newKey();
+      } else if (char === ']' || char === '}') open.pop();
+      else if (char === ',') {
+        entries++;
+        if (open.at(-1) === '{') newKey();
+      }
+    } else if (char === '[' && key < 0 && open.length === 0) inHeader = true;
+    else if (char === '}') {
+      open.pop();
+      inValue = true;
+    } else if (char === '=' || (char === ']' && inHeader)) {
+      const from = key < 0 ? i : key;
+      const shown = (): string => `${JSON.stringify(text.slice(from, from + 40))}…`;
+      if (parts > MAX_PARTS)
+        return { at: from, message: `has a key of ${parts} parts, ${shown()}; a key may have at most ${MAX_PARTS} parts` };
+      if (i - from > MAX_KEY)
+        return {
+          at: from,
+          message: `has a key of ${i - from} characters, ${shown()}; a key may have at most ${MAX_KEY} characters`,
+        };
+      entries += parts;
+      inValue = true;
+    } else {
+      if (key < 0) key = i;
+      if (char === '.') parts++;
+    }
+    if (entries > MAX_ENTRIES)
+      return { at, message: `has more than ${MAX_ENTRIES} keys and list elements; remove the ones that you do not need` };
+  }
+  return undefined;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+/** Behind the closing quotes; the end of the text where there are none. */
+function endOfString(text: string, from: number): number {
+  const quote = text.charAt(from);
+  const triple = text.startsWith(quote.repeat(3), from);
+  for (let i = from + (triple ? 3 : 1); i < text.length; i++) {
+    const char = text.charAt(i);
+    if (char === '\\' && quote === '"') i++;
+    else if (char === '\n' && !triple) return i;
+    else if (char === quote) {
+      if (!triple) return i + 1;
+      if (text.charAt(i + 1) !== quote || text.charAt(i + 2) !== quote) continue;
+      // TOML lets up to two quotes stand directly before the closing three.
+      let end = i + 3;
+      while (end < i + 5 && text.charAt(end) === quote) end++;
+      return end;
+    }
+  }
+  return text.length;
+}

@@ -1,0 +1,35 @@
+/** Files that others wrote: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the memory. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+/**
+ * Throws what `openSync` throws, and an error whose `code` says in words what is wrong: `EISDIR`, `not a regular file`, or
+ * `202 MB, at most 1 MB are read`. Links are followed.
+ */
+export function readLimited(path: string, maxBytes: number): Buffer {
+  // Not blocking: opening a pipe that nobody writes to would never return.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (stat.isDirectory()) throw refusal(path, 'EISDIR');
+    if (!stat.isFile()) throw refusal(path, 'not a regular file');
+    if (stat.size > maxBytes) throw refusal(path, tooLarge(stat.size, maxBytes));
+    // A file of /proc says that it is empty, and another may grow meanwhile.
+    const parts: Buffer[] = [];
+    for (let total = 0; ;) {
+      const part = Buffer.allocUnsafe(Math.min(65_536, maxBytes + 1 - total));
+      const length = readSync(file, part);
+      if (length === 0) return Buffer.concat(parts);
+      parts.push(part.subarray(0, length));
+      total += length;
+      if (total > maxBytes) throw refusal(path, tooLarge(total, maxBytes));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const tooLarge = (bytes: number, max: number): string => `${megabytes(bytes)}, at most ${megabytes(max)} are read`;
+const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(bytes % 1_048_576 === 0 ? 0 : 1)} MB`;
+
+const refusal = (path: string, code: string): NodeJS.ErrnoException =>
+  Object.assign(new Error(`${code}: ${path}`), { code, path });

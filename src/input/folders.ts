@@ -1,0 +1,42 @@
+/** Folders of ours: for their owner only, whatever the umask. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** As `mkdir -p`, with mode 0700. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
+export function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolders(dirname(folder));
+    makeFolders(folder);
+  }
+}
+
+/**
+ * Takes the rights of others away from an existing folder. False where that cannot be done: the folder belongs to another
+ * user, or another user may replace it in its parent. True on systems without such rights.
+ */
+export function keepPrivate(folder: string): boolean {
+  const uid = process.getuid?.();
+  if (uid === undefined) return true;
+  const parent = statSync(dirname(folder));
+  const sticky = (parent.mode & 0o1000) !== 0;
+  if ((parent.mode & 0o022) !== 0 && !sticky) return false;
+  const { uid: owner, mode } = statSync(folder);
+  if (owner !== uid) return false;
+  if ((mode & 0o077) !== 0) chmodSync(folder, mode & 0o700);
+  return true;
+}
+
+/** A private folder for files that programs run. What others could have put there is deleted. False where it stays unsafe. */
+export function makePrivateCache(folder: string): boolean {
+  makeFolders(folder);
+  const { mode } = statSync(folder);
+  if (!keepPrivate(folder)) return false;
+  if (process.getuid !== undefined && (mode & 0o022) !== 0)
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  return true;
+}

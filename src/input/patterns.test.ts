@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
+import { readPattern } from './index.ts';
+
+const replaced = (source: string, text: string): string => {
+  const read = readPattern(source);
+  return read.kind === 'pattern' ? read.pattern.replaceAll(text, '[$1]') : read.problem;
+};
+const problemOf = (source: string): string | undefined => {
+  const read = readPattern(source);
+  return read.kind === 'problem' ? read.problem : undefined;
+};
+
+describe("a user's pattern", () => {
+  proves('queue:patterns');
+  it.each([
+    ['sk-\\w{4,}', 'a sk-12345 b', 'a [$1] b'],
+    ['(?<key>a)b', 'ab', '[$1]'],
+    ['\\u{1F600}|\\u00e9', 'x😀é', 'x[$1][$1]'],
+    ['\\uD83D\\uDE00', 'x😀', 'x[$1]'],
+    ['key:\\s+\\w+', 'key:\u00A0\vabc.', '[$1].'],
+    ['key:[\\s=]+\\w+', 'key:\u00A0= abc.', '[$1].'],
+    ['\\S+@\\S+', 'at a@b\u00A0c', 'at [$1]\u00A0c'],
+    ['[^\\s]+@x', 'at a@x\u00A0c', 'at [$1]\u00A0c'],
+    ['\\p{Script=Greek}+', 'abγδ', 'ab[$1]'],
+    ['\\p{gc=Lu}', 'aB', 'a[$1]'],
+    ['a$', 'a\na', 'a\n[$1]'],
+    ['\\\\s', 'a\\s b', 'a[$1] b'],
+    ['[(?=]x', '(x=x', '[$1][$1]'],
+    ['\\(\\?=', 'a(?=b', 'a[$1]b'],
+    ['-----BEGIN [^-]+-----[^]+?-----END', 'a -----BEGIN KEY-----\nabc\n-----END b', 'a [$1] b'],
+  ])('%s reads as it does in JavaScript', (source, text, expected) => {
+    expect(replaced(source, text)).toBe(expected);
+    expect(text.replaceAll(new RegExp(source, 'gu'), () => '[$1]')).toBe(expected);
+  });
+
+  it.each(['(?=a)b', '(?!a)b', '(?<=a)b', 'x(?<!a)b'])('%s is refused, with the way out', (source) => {
+    expect(problemOf(source)).toBe(
+      'lookahead and lookbehind are not supported, since every pattern must run in linear time; match what stands around the secret as well, or write one pattern for each case',
+    );
+  });
+
+  it.each(['(a)\\1', '(?<n>a)b\\k<n>'])('%s is refused: RE2 has no backreferences', (source) => {
+    expect(problemOf(source)).toMatch(/^backreferences are not supported, .*write one pattern for each case$/u);
+  });
+
+  it.each(['\\w{1,1000}', '\\w{300}\\w{301}', 'a{2000}', '\\w{1,1000}'.repeat(90)])('%s is too large', (source) => {
+    expect(problemOf(source)).toBe('it is too large: write at most 300 repetitions in all, e.g. {20,} instead of {500}');
+  });
+
+  it.each([
+    ['(', 'it is no regular expression (missing closing ))'],
+    ['x*', 'it matches the empty text, so everything would be redacted'],
+    ['x'.repeat(1001), 'it has 1001 characters; write at most 1000'],
+  ])('%s is told', (source, problem) => {
+    expect(problemOf(source)).toBe(problem);
+  });
+
+  it.each(['(a+)+$', '(a|aa)+$', '(.*a){12}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])(
+    '%s ends on the text that is worst for it',
+    (source) => {
+      expect(replaced(source, `${'a'.repeat(20_000)}!`)).toHaveLength(20_001);
+    },
+  );
+});

@@ -1,0 +1,107 @@
+/**
+ * Regular expressions that users write, in time linear to the text. JavaScript's own engine backtracks: `(a+)+$` from a
+ * cloned repository would stop a server for hours. RE2 has no lookaround and no backreferences.
+ */
+import { createRequire } from 'node:module';
+import type * as Re2 from 're2js';
+
+/** The first use loads the engine: most commands have no pattern. */
+let engine: typeof Re2.RE2JS | undefined;
+const re2 = (): typeof Re2.RE2JS => (engine ??= (createRequire(import.meta.url)('re2js') as typeof Re2).RE2JS);
+
+const MAX_CHARS = 1_000;
+/** RE2 counts instructions, so `\w{40}` has about 40. The time for a text grows with its length times this size. */
+const MAX_SIZE = 300;
+/** Expressions of one list, at most. */
+export const MAX_PATTERNS = 64;
+
+export type PatternRead =
+  | { readonly kind: 'pattern'; readonly pattern: Pattern }
+  | { readonly kind: 'problem'; readonly problem: string };
+
+export interface Pattern {
+  /** Instructions of the compiled program: at least 1. */
+  readonly size: number;
+  replaceAll(text: string, by: string): string;
+}
+
+/** By source: a policy is asked for before every notification. */
+const READ = new Map<string, PatternRead>();
+const READ_KEPT = 256;
+
+/** Never throws. The problem says what is wrong and what to write instead. */
+export function readPattern(source: string): PatternRead {
+  const known = READ.get(source);
+  if (known !== undefined) return known;
+  const read = compile(source);
+  if (READ.size >= READ_KEPT) READ.clear();
+  READ.set(source, read);
+  return read;
+}
+
+function compile(source: string): PatternRead {
+  if (source.length > MAX_CHARS) return problem(`it has ${source.length} characters; write at most ${MAX_CHARS}`);
+  const unsupported = unsupportedIn(source);
+  if (unsupported !== undefined) return problem(unsupported);
+  if (repeats(source) > 2 * MAX_SIZE) return problem(TOO_LARGE);
+  try {
+    const RE2 = re2();
+    const pattern = RE2.compile(RE2.translateRegExp(asRe2(source)));
+    const size = pattern.programSize();
+    if (size > MAX_SIZE) return problem(TOO_LARGE);
+    if (pattern.test('')) return problem('it matches the empty text, so everything would be redacted');
+    const replaceAll = (text: string, by: string): string =>
+      pattern.test(text) ? pattern.matcher(text).replaceAll(by.replaceAll('$', '$$$$')) : text;
+    return { kind: 'pattern', pattern: { size, replaceAll } };
+  } catch (cause) {
+    const said = (cause as Error).message
+      .replace('error parsing regexp: ', '')
+      .replace(`: \`${source}\``, '')
+      .replaceAll('`', '"');
+    return problem(`it is no regular expression (${said})`);
+  }
+}
+
+const problem = (text: string): PatternRead => ({ kind: 'problem', problem: text });
+
+const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all, e.g. {20,} instead of {500}`;
+
+const SIMPLER = 'match what stands around the secret as well, or write one pattern for each case';
+
+/** What JavaScript knows and linear time does not allow. RE2 would read some of it as something else. */
+function unsupportedIn(source: string): string | undefined {
+  const tokens = source.match(TOKENS) ?? [];
+  if (tokens.some((token) => /^\(\?(?:=|!|<=|<!)/u.test(token)))
+    return `lookahead and lookbehind are not supported, since every pattern must run in linear time; ${SIMPLER}`;
+  if (tokens.some((token) => /^\\(?:[1-9]|k)/u.test(token)))
+    return `backreferences are not supported, since every pattern must run in linear time; ${SIMPLER}`;
+  return undefined;
+}
+
+/** One escape, one class, one group's beginning or one character. */
+const TOKENS = /\\u[0-9A-Fa-f]{4}|\\p\{[^}]*\}|\\P\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<=|<!|[=!])|[\s\S]/gu;
+
+/** The numbers in braces together: a cheap bound for what compiling would take. */
+function repeats(source: string): number {
+  let sum = 0;
+  for (const [, least = '0', most = ''] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/gu))
+    sum += Math.max(Number(least), Number(most));
+  return sum;
+}
+
+/** JavaScript's white space, which has more characters than RE2's. */
+const SPACES = String.raw`\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+
+/** What both know and write or mean in two ways. */
+const asRe2 = (source: string): string =>
+  source
+    .replaceAll(/\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})/gu, (_, high: string, low: string) => {
+      const code = (String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)).codePointAt(0) ?? 0).toString(16);
+      return `\\x{${code}}`;
+    })
+    .replaceAll(TOKENS, (token) => {
+      if (token === String.raw`\s`) return `[${SPACES}]`;
+      if (token === String.raw`\S`) return `[^${SPACES}]`;
+      if (token.startsWith('[')) return token.replaceAll(/\\[\s\S]/gu, (escape) => (escape === String.raw`\s` ? SPACES : escape));
+      return token.replace(/^(\\[pP]\{)(?:Script|sc|General_Category|gc)=/u, '$1');
+    });

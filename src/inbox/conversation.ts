@@ -7,34 +7,32 @@
  *   lets go, and the next offer is the same text, flagged as repeated.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { filteredBecause, type Mute } from '../core/filter.ts';
+import { isExpired, queuedAt } from '../core/clocks.ts';
+import type { Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
 import { isUnsaid, NO_FACTS, plan, type Facts } from '../core/make-plan.ts';
 import { readBy, type NotificationId } from '../core/notification.ts';
 import { lineName, type Decision, type Line, type Plan, type Said } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
-import type { Presence, PresenceUpdate, Withheld } from '../core/ports.ts';
+import type { Presence, PresenceUpdate } from '../core/ports.ts';
 import {
-  isType,
   recorded,
-  type CarrierId,
   type ChatRequestRecord,
   type ClosedRecord,
   type ContactPoint,
   type Draft,
   type Outcome,
-  type OfferedRecord,
-  type ReleasedRecord,
   type SentView,
   type Stored,
   type ToolCallResponseRecord,
   type ViewName,
 } from '../core/records.ts';
-import { gateText, render, signalText, tellsOfWhole } from '../core/views/index.ts';
-import { markOf } from './ids.ts';
+import { neutralize, render, signalText } from '../core/views/index.ts';
+import { Gate, type Refusal, type RefusedCall } from './gate.ts';
 import type { Inbox } from './inbox.ts';
-import { pulled, type Pulled } from './pulled.ts';
+import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
+import { pull, type Pulled, type PullOptions } from './pull.ts';
 import { redactor } from './redact.ts';
 import { releaseStale } from './sweep.ts';
 
@@ -43,6 +41,10 @@ export type ConversationOptions = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: PresenceUpdate['process'];
+  /** The process serves many conversations: its life is not theirs. */
+  readonly shared?: boolean;
+  /** The worktree that it works in. */
+  readonly folder?: string;
   /** How this process carries, for `doctor`: `gateway:stdio files`. */
   readonly carrier?: string;
   /** The contact points that the host has; empty: not known. */
@@ -53,6 +55,8 @@ export type ConversationOptions = {
   readonly nameOf?: (tool: string) => string;
   /** Our other tools that it can call. Default: as whoever carried to it last said. */
   readonly has?: readonly string[];
+  /** The mark that its model knows without any frame: the server's instructions said it. */
+  readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;
 };
@@ -74,15 +78,6 @@ export type Carried = {
   readonly text: string;
 };
 
-export type Offer = {
-  readonly carrier: CarrierId;
-  readonly view: SentView;
-  readonly ids: readonly NotificationId[];
-  /** The bytes are out. `late`: the lease was lost before; recorded, never a second close. */
-  confirm(): Promise<'confirmed' | 'late'>;
-  release(reason: ReleasedRecord['reason']): Promise<void>;
-};
-
 export type OfferOptions = CarryOptions & {
   /** What carries: the tool's name, the hook's event. */
   readonly on?: string;
@@ -90,20 +85,13 @@ export type OfferOptions = CarryOptions & {
   readonly maxChars?: number;
 };
 
-export type Refusal = {
-  readonly text: string;
-  readonly ids: readonly NotificationId[];
-  readonly repeated: boolean;
-  readonly offer?: Offer;
-};
-
 const PRESENCE_EVERY_MS = 30_000;
 const PULL = 'get_notifications';
 const TRIES = 8;
 /** So often lines are rendered for one plan; what would still be new to it then waits, or is summarized. */
 const ROUNDS = 4;
-/** Refusals of one gate that are recorded one by one; a loop must not grow the log without end. */
-const RECORDED_REFUSALS = 100;
+/** Records that are looked at for the last plausible time before one of a wrong clock. */
+const LOOK_BACK = 50;
 
 export class Conversation {
   readonly inbox: Inbox;
@@ -112,16 +100,28 @@ export class Conversation {
   readonly options: ConversationOptions;
   #touchedAt = Number.NEGATIVE_INFINITY;
   #carriedAt = Number.NEGATIVE_INFINITY;
-  #told = false;
   #purpose: string | undefined;
   #mark: string | undefined;
+  /** The mark that a frame explained last. */
+  #toldMark: string | undefined;
   readonly #failedTemplates = new Set<string>();
+  readonly #gate: Gate;
 
   constructor(inbox: Inbox, log: LogKey, id: ConversationId, options: ConversationOptions = {}) {
     this.inbox = inbox;
     this.log = log;
     this.id = id;
     this.options = options;
+    this.#gate = new Gate({
+      inbox,
+      log,
+      id,
+      policy: () => this.policy(),
+      mine: (items) => this.#mine(items),
+      view: (gate) => this.#gateView(gate),
+      pulls: () => this.#pulls,
+      carried: (told) => this.#carried(told),
+    });
   }
 
   get address(): string {
@@ -136,10 +136,10 @@ export class Conversation {
   async seen(update: Omit<PresenceUpdate, 'log' | 'conversation'> = {}): Promise<void> {
     const now = this.inbox.store.now();
     const nothingNew = Object.keys(update).length === 0;
-    if (nothingNew && now - this.#touchedAt < PRESENCE_EVERY_MS) return;
+    if (nothingNew && Math.abs(now - this.#touchedAt) < PRESENCE_EVERY_MS) return;
     this.#touchedAt = now;
-    const presence = await this.inbox.store.touch({ ...this.#presence(), ...update });
-    this.#told = presence.told;
+    const presence = await this.inbox.store.touch({ ended: false, ...this.#presence(), ...update });
+    this.#toldMark = presence.mark;
     this.#purpose = presence.purpose;
   }
 
@@ -166,11 +166,20 @@ export class Conversation {
    */
   quiet(): boolean {
     if (this.inbox.unwritten) return false;
-    return this.inbox.store.now() - this.#touchedAt < PRESENCE_EVERY_MS && (this.inbox.store.quiet?.(this.log, this.id) ?? false);
+    return (
+      Math.abs(this.inbox.store.now() - this.#touchedAt) < PRESENCE_EVERY_MS &&
+      (this.inbox.store.quiet?.(this.log, this.id) ?? false)
+    );
   }
 
   async ended(): Promise<void> {
     await this.seen({ ended: true });
+    this.forgetSeen();
+  }
+
+  /** The next contact is written at once: somebody has said meanwhile that it is gone. */
+  forgetSeen(): void {
+    this.#touchedAt = Number.NEGATIVE_INFINITY;
   }
 
   presence(): Promise<Presence | undefined> {
@@ -187,6 +196,7 @@ export class Conversation {
     const carrier = own.findLastIndex((draft) => draft.type === 'chat_request' || draft.type === 'tool_call_response');
     if (carrier < 0) throw new TypeError('carry needs a chat_request or a tool_call_response among the records');
     await this.seen(options.at === 'turn_start' ? { turnStarted: true } : {});
+    await this.answered(options.at);
     for (let tries = 0; ; tries++) {
       const made = tries < TRIES ? await this.#compose(options, false) : undefined;
       const taken = made?.ids.flatMap((id) => made.items.filter((item) => item.id === id)) ?? [];
@@ -225,6 +235,7 @@ export class Conversation {
   /** Leases what is due to one carrier; undefined when nothing is, or when it does not fit. */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
     await this.seen(options.at === 'turn_start' ? { turnStarted: true } : {});
+    await this.answered(options.at);
     for (let tries = 0; tries < TRIES; tries++) {
       const made = await this.#compose(options, true);
       const fits = made.view !== undefined && made.view.text.length <= (options.maxChars ?? Number.POSITIVE_INFINITY);
@@ -234,11 +245,12 @@ export class Conversation {
         continue;
       }
       fault('offer.planned');
-      const record = this.#lease(options, made.view, made.ids, made.summarizes);
+      const { at, on } = options;
+      const record = leaseOf(this.#lessee, { at, on, view: made.view, ids: made.ids, summarizes: made.summarizes });
       const appended = await this.inbox.store.append(this.log, [...made.closings, record]);
       if (appended.kind !== 'appended') continue;
       fault('offer.appended');
-      return this.#offered(record, [], made.told);
+      return offerOf(this.#lessee, record, { confirmed: () => this.#carried(made.told) });
     }
     return undefined;
   }
@@ -248,7 +260,7 @@ export class Conversation {
     await this.seen();
     const made = await this.#compose(options, true, true);
     const waiting = made.items.some((item) =>
-      made.decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment'),
+      made.decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
     );
     if (made.closings.length > 0) await this.inbox.store.append(this.log, made.closings);
     const format = this.options.view ?? this.policy().view;
@@ -256,104 +268,50 @@ export class Conversation {
   }
 
   /** The interrupts that hold the gate up; empty when it is down. */
-  async gate(): Promise<readonly Item[]> {
-    const policy = this.policy();
-    const now = this.inbox.store.now();
-    const items = await this.inbox.store.items(this.log, { kind: 'gate', conversation: this.id });
-    if (items.length === 0) return items;
-    const mutes = await this.inbox.mutes(this.log);
-    return (await this.#mine(items)).filter((item) => {
-      const { expiresAt } = item.notification;
-      if (typeof expiresAt === 'number' && expiresAt <= now) return false;
-      if (item.takenBy !== undefined && item.takenBy !== this.id) return false;
-      return filteredBecause(item.notification, policy, mutes, now) === undefined;
-    });
+  gate(): Promise<readonly Item[]> {
+    return this.#gate.up();
   }
 
-  /**
-   * The answer to a tool call while the gate is up; undefined when it is down. The first refusal delivers the interrupts,
-   * the others repeat the same text.
-   */
-  async refuse(call: { readonly on: string }): Promise<Refusal | undefined> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const gate = await this.gate();
-      if (gate.length === 0) return undefined;
-      if (await releaseStale(this.inbox, this.log, gate)) continue;
-      const ids = gate.map((item) => item.id);
-      const known = await this.#refusalBefore(gate);
-      const open = gate.filter((item) => item.state === 'open');
-      const view = known === undefined || open.length > 0 ? await this.#gateView(gate) : undefined;
-      const text = known?.text ?? view?.text ?? '';
-      const drafts: Draft[] = [];
-      let lease: OfferedRecord | undefined;
-      if (open.length > 0 && view) {
-        const items = view.items.filter((item) => item.ids.some((id) => open.some((o) => o.id === id)));
-        lease = this.#lease(
-          { at: 'forced', on: call.on },
-          { ...view, items, text },
-          open.map((item) => item.id),
-          [],
-        );
-        drafts.push(lease);
-      }
-      const recorded = Math.max(...gate.map((item) => item.history.length)) < RECORDED_REFUSALS;
-      if (recorded) drafts.push({ type: 'gate_refused', conversation: this.id, ids, on: call.on, ...(known ? {} : { text }) });
-      if (drafts.length > 0 && (await this.inbox.store.append(this.log, drafts)).kind !== 'appended') continue;
-      if (lease) fault('offer.appended');
-      return { text, ids, repeated: lease === undefined, ...(lease ? { offer: this.#offered(lease, [], true) } : {}) };
-    }
-    return undefined;
+  /** The answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
+  refuse(call: RefusedCall): Promise<Refusal | undefined> {
+    return this.#gate.refuse(call);
+  }
+
+  /** The host proves that its model was asked with what was delivered before, so the gate of that falls. A pause holds. */
+  async answered(at: ContactPoint): Promise<void> {
+    if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
   }
 
   /**
    * What `get_notifications` answers: open ones (claimed by a lease that also reads), what a budget summarized or cut, the
    * interrupts that hold the gate up, and withheld results. With `mark: false` nothing is claimed and nothing changes.
    */
-  async pull(options: { readonly mark: boolean; readonly limit?: number }): Promise<Pulled> {
+  async pull(options: PullOptions): Promise<Pulled> {
     await this.seen();
-    for (let tries = 0; ; tries++) {
-      const made = await this.#compose({ at: 'tool_result' }, true, true);
-      const gate = await this.gate();
-      const taken = await this.inbox.store.items(this.log, { kind: 'unread', conversation: this.id });
-      const unread = (await this.#mine(taken)).filter((item) => !item.read && isToldInPart(item));
-      const open = made.items.filter((item) => item.state === 'open' && !made.closedIds.has(item.id));
-      const all = [...new Map([...open, ...gate, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
-        (a, b) => b.seq - a.seq,
-      );
-      const shown = all.slice(0, options.limit ?? 50);
-      const withheld: readonly Withheld[] = await this.inbox.store.withheld(this.log, this.id);
-      const answer = (offer: Offer | undefined): Pulled => pulled(shown, all.length - shown.length, withheld, offer);
-      if (!options.mark || shown.length === 0) {
-        if (options.mark && withheld.length > 0) await this.inbox.store.withheld(this.log, this.id, { take: true });
-        return answer(undefined);
-      }
-
-      const claims = shown.filter((item) => item.state === 'open');
-      const record: OfferedRecord = {
-        ...this.#lease(
-          { at: 'tool_result', on: 'get_notifications' },
-          {
-            format: 'json',
-            items: claims.map((item) => ({ ids: [item.id], text: item.text ?? item.notification.message })),
-            text: '',
-          },
-          claims.map((item) => item.id),
-          [],
-        ),
-        reads: true,
-      };
-      const drafts: Draft[] = [...made.closings, ...(claims.length > 0 ? [record] : [])];
-      if (drafts.length > 0 && (await this.inbox.store.append(this.log, drafts)).kind !== 'appended' && tries < TRIES) continue;
-      fault('offer.appended');
-      return answer(
-        this.#offered(
-          record,
-          shown.map((item) => item.id),
-          false,
-          withheld.length > 0,
-        ),
-      );
-    }
+    return pull(
+      {
+        lessee: this.#lessee,
+        compose: async () => {
+          const made = await this.#compose({ at: 'tool_result' }, true, true);
+          const kept = (step: Decision['step']): ReadonlySet<string> =>
+            new Set(made.decisions.flatMap((d) => (d.kind === 'keep' && d.step === step ? [d.id] : [])));
+          const [hidden, early] = [kept('relevance'), kept('moment')];
+          // A pull is the moment for all that waits for one, except for a time.
+          const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
+            early.has(id) && typeof deliver === 'object' && 'at' in deliver;
+          const open = made.items.filter(
+            (item) => item.state === 'open' && !made.closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item),
+          );
+          return { open, closings: made.closings };
+        },
+        gate: () => this.gate(),
+        mine: (items) => this.#mine(items),
+        carried: () => this.#carried(false),
+        reader: this.#reader,
+        lift: this.#gate.lift,
+      },
+      options,
+    );
   }
 
   /** Keeps a result that the model did not get, until it is pulled or its time is over. */
@@ -383,18 +341,6 @@ export class Conversation {
   /** The same without the view: what would be taken, kept or closed now. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose(options, true, true)).decisions;
-  }
-
-  /** The host has no `get_notifications`, and its model has answered the refusal: the gate that it saw falls. */
-  async answered(at: ContactPoint): Promise<void> {
-    if (this.options.pulls || (at !== 'turn_start' && at !== 'tool_batch_end')) return;
-    const seen = (await this.gate()).filter((item) => item.state === 'closed');
-    if (seen.length > 0)
-      await this.inbox.markRead(
-        this.log,
-        seen.map((item) => item.id),
-        at,
-      );
   }
 
   async #compose(options: CarryOptions, leased: boolean, pulls = false): Promise<Composed> {
@@ -432,13 +378,35 @@ export class Conversation {
     const turnsSince: Record<string, number> = {};
     if (waiting.length > 0) {
       for (const { id } of waiting) turnsSince[id] = 0;
-      const first = Math.min(...waiting.map(({ seq }) => seq));
+      const first = waiting.reduce((least, { seq }) => Math.min(least, seq), Number.MAX_SAFE_INTEGER);
       for await (const { seq } of this.inbox.transcript(this, { types: ['turn_start'], after: first }))
         for (const item of waiting) if (item.seq < seq) turnsSince[item.id] = (turnsSince[item.id] ?? 0) + 1;
     }
     const mutes: readonly Mute[] = await this.inbox.mutes(this.log);
     const { known = {}, tools } = options;
-    return { known, points: this.options.points ?? [], turnsSince, mutes, ...(tools === undefined ? {} : { tools }) };
+    return {
+      known,
+      points: this.options.points ?? [],
+      turnsSince,
+      mutes,
+      ...(tools === undefined ? {} : { tools }),
+      ...(await this.#clockFacts(items)),
+    };
+  }
+
+  /** Asked only where an item's stamps need them. */
+  async #clockFacts(items: readonly Item[]): Promise<Pick<Facts, 'clockAlone' | 'earliest'>> {
+    const { store, witnesses } = this.inbox;
+    const now = store.now();
+    const earliest: Record<string, number> = {};
+    const waiting = items.filter((item) => item.notification.deliver !== undefined && queuedAt(item, now) === undefined);
+    for (const { id, seq } of waiting) {
+      const before = await store.read({ upTo: seq - 1, newestFirst: true, limit: LOOK_BACK });
+      const at = before.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
+      if (at !== undefined) earliest[id] = at;
+    }
+    const alone = items.some((item) => isExpired(item, now)) && !(await witnesses.agree());
+    return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(earliest).length > 0 ? { earliest } : {}) };
   }
 
   get #pulls(): string | false {
@@ -446,11 +414,13 @@ export class Conversation {
   }
 
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {
-    const tellMark = !this.#told && !(await this.presence())?.told;
+    const mark = (this.#mark ??= await this.inbox.mark(this.log));
+    const told = this.options.knownMark?.() === mark || this.#toldMark === mark || (await this.presence())?.mark === mark;
+    const tellMark = !told;
     const view = render(format, {
       lines: made.lines,
       rest: made.rest,
-      mark: await this.#markText(),
+      mark,
       tellMark,
       pulls: this.#pulls,
       maxItemChars: policy.maxItemChars,
@@ -497,108 +467,48 @@ export class Conversation {
     await this.inbox.store.append(this.log, [record]).catch(() => undefined);
   }
 
-  async #gateView(gate: readonly Item[]): Promise<SentView> {
+  /** The interrupts as its model reads them: none is left out, whatever the budget. */
+  async #gateView(gate: readonly Item[]): Promise<{ readonly view: SentView; readonly told: boolean }> {
     const policy = { ...this.policy(), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
-    const format = this.options.view ?? policy.view;
     const lines = await this.#plan(
       gate.map((item) => ({ ...item, state: 'open' as const })),
       'forced',
       { policy, facts: NO_FACTS, now: this.inbox.store.now() },
     );
-    const { view } = await this.#render(lines, policy, format);
-    return { ...view, text: gateText(format, { view, pulls: this.#pulls }) };
+    return this.#render(lines, policy, this.options.view ?? policy.view);
   }
 
-  /** The text that this same set of interrupts was refused with before, if it was. */
-  async #refusalBefore(gate: readonly Item[]): Promise<{ text: string } | undefined> {
-    const seqs = [...new Set(gate.flatMap((item) => item.history))];
-    const key = gate
-      .map((item) => item.id)
-      .toSorted()
-      .join(' ');
-    const refusals = await this.inbox.store.read({ log: this.log, seqs, types: ['gate_refused'], conversation: this.id });
-    for (const { body } of refusals) {
-      if (isType(body, 'gate_refused') && body.text !== undefined && body.ids.toSorted().join(' ') === key)
-        return { text: body.text };
-    }
-    return undefined;
+  get #lessee(): Lessee {
+    return { inbox: this.inbox, log: this.log, id: this.id, leaseMs: this.policy().leaseMs };
   }
 
-  #lease(
-    options: OfferOptions,
-    view: SentView,
-    ids: readonly NotificationId[],
-    summarizes: readonly NotificationId[],
-  ): OfferedRecord {
-    return {
-      type: 'carrier_offered',
-      conversation: this.id,
-      carrier: this.inbox.ids.make('c') as CarrierId,
-      at_point: options.at,
-      ids,
-      ...(summarizes.length > 0 ? { summarizes } : {}),
-      owner: this.inbox.owner,
-      until: this.inbox.store.now() + this.policy().leaseMs,
-      view,
-      ...(options.on === undefined ? {} : { on: options.on }),
-    };
-  }
-
-  #offered(record: OfferedRecord, alsoRead: readonly NotificationId[], told: boolean, takesWithheld = false): Offer {
-    const { inbox, log, id } = this;
-    const { carrier } = record;
-    let done: 'confirmed' | 'released' | undefined;
-    return {
-      carrier,
-      view: record.view,
-      ids: record.ids,
-      confirm: async () => {
-        fault('confirm.before');
-        if (done !== undefined) return done === 'confirmed' ? 'confirmed' : 'late';
-        done = 'confirmed';
-        const held = record.ids.length === 0 ? [] : await inbox.store.items(log, { kind: 'carrier', carrier });
-        const late = record.ids.length > 0 && !held.some((item) => item.state === 'offered');
-        const drafts: Draft[] = [
-          ...(record.ids.length > 0
-            ? [{ type: 'carrier_confirmed' as const, conversation: id, carrier, ...(late ? { late: true as const } : {}) }]
-            : []),
-          ...(alsoRead.length > 0
-            ? [{ type: 'notification_read' as const, conversation: id, ids: alsoRead, by: 'get_notifications' }]
-            : []),
-        ];
-        if (drafts.length > 0) await inbox.store.append(log, drafts);
-        if (takesWithheld) await inbox.store.withheld(log, id, { take: true });
-        fault('confirm.after');
-        await this.#carried(told);
-        return late ? 'late' : 'confirmed';
-      },
-      release: async (reason) => {
-        fault('release.before');
-        if (done !== undefined) return;
-        done = 'released';
-        if (record.ids.length > 0)
-          await inbox.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason }]);
-      },
-    };
+  /** Who pulls, for `why`: the client, the way it takes, and the process. */
+  get #reader(): string {
+    const { host, hostVersion, carrier } = this.options;
+    const client = [host ?? 'a client without a name', hostVersion].filter((part) => part !== undefined).join(' ');
+    const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${this.inbox.owner.pid}`;
+    return neutralize(words, 200).replace(/\s+/g, ' ');
   }
 
   /** When it last carried is written like the rest of presence: at most every 30 s, but for the first of all. */
   async #carried(told: boolean): Promise<void> {
     const now = this.inbox.store.now();
-    if (!told && now - this.#carriedAt < PRESENCE_EVERY_MS) return;
+    if (!told && Math.abs(now - this.#carriedAt) < PRESENCE_EVERY_MS) return;
     this.#carriedAt = now;
-    await this.seen({ carried: true, ...(told ? { told: true as const } : {}) });
+    const presence = {
+      ...this.#presence(),
+      carried: true as const,
+      ...(told ? { told: true as const, ...this.#explained() } : {}),
+    };
+    this.#toldMark = (await this.inbox.store.touch(presence)).mark;
   }
 
-  async #markText(): Promise<string> {
-    if (this.#mark !== undefined) return this.#mark;
-    // A fork's model knows the mark of the conversation that it remembers.
-    const [first] = await this.inbox.lineage(this);
-    return (this.#mark = markOf(await this.inbox.store.secret(), this.log, first?.conversation ?? this.id));
+  #explained(): { readonly mark?: string } {
+    return this.#mark === undefined ? {} : { mark: this.#mark };
   }
 
   #presence(): PresenceUpdate {
-    const { purpose, host, hostVersion, process, carrier, pulls, has } = this.options;
+    const { purpose, host, hostVersion, process, shared, folder, carrier, pulls, has } = this.options;
     return {
       log: this.log,
       conversation: this.id,
@@ -606,6 +516,8 @@ export class Conversation {
       ...(host === undefined ? {} : { host }),
       ...(hostVersion === undefined ? {} : { hostVersion }),
       ...(process === undefined ? {} : { process }),
+      ...(shared === undefined ? {} : { shared }),
+      ...(folder === undefined ? {} : { folder }),
       ...(carrier === undefined ? {} : { carrier }),
       ...(pulls === undefined ? {} : { pulls }),
       ...(has === undefined ? {} : { has }),
@@ -625,10 +537,6 @@ type Composed = {
 };
 
 const NOTHING: Composed = { items: [], ids: [], summarizes: [], closings: [], closedIds: new Set(), decisions: [], told: false };
-
-/** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
-const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
-  outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 

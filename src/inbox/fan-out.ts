@@ -2,20 +2,25 @@
  * `project/*`: first the intent with everyone it is for, then one idempotent queue per agent, then that it is done. A
  * crash between them is made good by whoever comes next: the ids are the same, so nobody gets it twice.
  */
-import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import type { ConversationId, LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
 import type { Notification } from '../core/notification.ts';
+import type { Presence } from '../core/ports.ts';
 import type { Policy } from '../core/policy.ts';
-import { fromRecord, isType, recorded, type FanOutRecord } from '../core/records.ts';
+import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '../core/records.ts';
 import type { Inbox, Queued } from './inbox.ts';
+import { joinStanding, projectLog, stands } from './standing.ts';
 
 export async function fanOut(inbox: Inbox, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(inbox, project);
   const fits = (purpose: string | undefined): boolean =>
     notification.purpose === undefined || purpose === undefined || notification.purpose === purpose;
-  const there = (await inbox.active({ project })).filter((p) => fits(p.purpose));
-  if (there.length === 0) throw await nobody(inbox, project);
+  const active = async (): Promise<readonly Presence[]> => (await inbox.active({ project })).filter((p) => fits(p.purpose));
+  const there = await active();
+  const holds = stands(notification);
+  const lifts = notification.action === 'resume' && (await pausesIn(inbox, project)).length > 0;
+  if (there.length === 0 && !holds && !lifts) throw await nobody(inbox, project);
   const targets = Object.values(Object.groupBy(there, (p) => p.log)).map((group) => ({
     log: group?.[0]?.log as LogKey,
     conversations: (group ?? []).map((p) => p.conversation),
@@ -27,13 +32,37 @@ export async function fanOut(inbox: Inbox, project: string, notification: Notifi
     notification: recorded(notification),
     targets,
   };
-  if (!known) await inbox.store.append(projectLog(project), [intent]);
+  if (!known) {
+    const standing = holds ? [queuedRecord(notification, {})] : [];
+    await inbox.store.append(projectLog(project), [intent, ...standing]);
+  }
   fault('fan_out.intent');
   const results = await carryOut(inbox, project, intent, policy);
   const to = intent.targets.flatMap(({ log, conversations }) =>
     conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
   );
-  return { kind: results.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+  if (holds && !known) {
+    // A conversation that began between the look and the intent has seen neither.
+    const late = (await active()).filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
+    for (const { log, conversation, purpose } of late) await joinStanding(inbox, { log, id: conversation, purpose });
+    for (const { log, conversation } of late) to.push(`${log}#${conversation}`);
+    to.push(`${project}/*`);
+  }
+  return { kind: known && results.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+}
+
+/** A resume of the whole project lifts each pause in it: also of those who are not there, whose heirs would inherit it. */
+async function lift(inbox: Inbox, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
+  for (const { log, pause } of await pausesIn(inbox, project))
+    await inbox.withdraw(log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
+}
+
+async function pausesIn(inbox: Inbox, project: string): Promise<readonly { readonly log: LogKey; readonly pause: string }[]> {
+  const logs = await inbox.store.overview(project);
+  const gates = await Promise.all(
+    logs.map(async ({ log }) => (await inbox.store.items(log, { kind: 'gate' })).map((item) => ({ log, item }))),
+  );
+  return gates.flat().flatMap(({ log, item }) => (item.notification.action === 'pause' ? [{ log, pause: item.id }] : []));
 }
 
 async function nobody(inbox: Inbox, project: string): Promise<EarpieceError> {
@@ -58,6 +87,7 @@ async function carryOut(inbox: Inbox, project: string, intent: FanOutRecord, pol
     kinds.push((await inbox.queueOne(log, fromRecord(intent.notification), policy, conversations)).kind);
     fault('fan_out.queued');
   }
+  if (intent.notification.action === 'resume') await lift(inbox, project, intent);
   await inbox.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
   return kinds;
 }
@@ -77,5 +107,3 @@ async function intents(inbox: Inbox, project: string): Promise<{ all: FanOutReco
   }
   return { all, unfinished: all.filter((intent) => !done.has(intent.id)).toReversed() };
 }
-
-const projectLog = (project: string): LogKey => `${logKey(project, 'x').slice(0, -1)}*` as LogKey;

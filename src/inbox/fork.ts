@@ -108,7 +108,9 @@ export async function fork(
   if (appended.kind === 'stale') throw taken;
   if (appended.kind !== 'appended') throw new TypeError(`a fork names what the log does not have (${appended.kind})`);
   const [origin] = await store.presence({ log, conversation: parent });
-  const told = (await anyView(store, log, to)) ? { told: true as const } : {};
+  const told = (await anyView(store, log, to))
+    ? { told: true as const, ...(origin?.mark === undefined ? {} : { mark: origin.mark }) }
+    : {};
   const { host, hostVersion, purpose } = origin ?? {};
   await store.touch({
     log,
@@ -151,17 +153,18 @@ async function openAt(store: Store, log: LogKey, conversation: ConversationId, u
   const records: Stored[] = [];
   for (let after = 0; ;) {
     const page = await store.read({ log, after, upTo, limit: PAGE });
-    records.push(...page);
+    for (const record of page) records.push(record);
     if (page.length < PAGE) break;
     after = page.at(-1)?.seq ?? after;
   }
   const open = [...replay(records).values()].filter(
     (item) => item.state !== 'closed' && (item.audience === conversation || item.audience === ANYONE),
   );
-  const now = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const found = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const now = new Map(found.map((item) => [`${item.id} ${item.audience}`, item]));
   return open
     .filter(({ id, audience }) => {
-      const item = now.find((one) => one.id === id && one.audience === audience);
+      const item = now.get(`${id} ${audience}`);
       if (item === undefined || OVER.has(item.outcome)) return false;
       return audience === conversation || (item.state === 'closed' && item.takenBy === conversation);
     })

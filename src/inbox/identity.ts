@@ -2,6 +2,8 @@
  * Whose conversation a process carries for. In this order: what it was told (flag, environment, header); what the host
  * process was bound to (its session hook binds it, and binds it anew after `/clear`); the host's own session id in the
  * environment; the nearest known host among the ancestors; else `#main`, one per agent and never one per process.
+ * The host process is the nearest known host among the ancestors. Where the client's name alone tells the host, it is the
+ * nearest ancestor that is no shell: such a process can be bound, but names no conversation by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -34,7 +36,12 @@ export type Identity = {
   readonly conversation: ConversationId;
   /** How it was found, for `doctor`. */
   readonly by: 'given' | 'session variable' | 'binding' | 'host process' | 'client name' | 'default';
-  readonly host?: { readonly agent: string; readonly process: Owner };
+  readonly host?: {
+    readonly agent: string;
+    readonly process: Owner;
+    /** It runs below another host: in a tool or a hook of that one. */
+    readonly nested: boolean;
+  };
 };
 
 export type IdentityQuestion = {
@@ -59,17 +66,16 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const log =
     given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
 
-  if (host) {
-    const owner: Owner = { machine: processes.machine, pid: host.process.pid, startedAt: host.process.startedAt };
-    const about = { agent: host.known.agent, process: owner };
-    const bound = await store.binding(owner);
-    if (bound && bound.log === log) return { log, conversation: bound.conversation, by: 'binding', host: about };
-    const session = host.known.sessionVariable && env[host.known.sessionVariable];
-    if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable', host: about };
-    return { log, conversation: placeholder(owner), by: 'host process', host: about };
-  }
+  const found = host ?? (known && question.lookAtAncestors !== false ? starterOf(processes) : undefined);
+  const owner = found && { machine: processes.machine, pid: found.process.pid, startedAt: found.process.startedAt };
+  const bound = owner && (await store.binding(owner));
+  const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested } } : {};
+  // A flag that names only an agent says nothing of the session that its host shows.
+  if (bound && (bound.log === log || given !== undefined))
+    return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];
-  if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable' };
+  if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable', ...about };
+  if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about };
   return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
 }
 
@@ -88,14 +94,41 @@ function parseGiven(text: string | undefined, project: string): { log: LogKey; c
   return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
 }
 
-function nearestHost(processes: Processes): { known: KnownHost; process: Process } | undefined {
-  for (const process of ancestors(processes)) {
-    const [program, script] = process.args.map(fileName);
-    const names = [process.name, program ?? '', /^(node|bun|deno)/.test(program ?? '') ? (script ?? '') : ''];
-    const known = KNOWN_HOSTS.find((host) => names.some((name) => host.process.test(name)));
-    if (known) return { known, process };
-  }
-  return undefined;
+type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean };
+
+function nearestHost(processes: Processes): Found | undefined {
+  const line = ancestors(processes);
+  const at = line.findIndex((process) => hostOf(process) !== undefined);
+  const process = line[at];
+  const known = process && hostOf(process);
+  if (!process || !known) return undefined;
+  return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
+}
+
+/** A launcher that starts the same program with the same arguments is no other host. */
+function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, above: readonly Process[]): boolean {
+  const [parent, ...others] = above;
+  const isLauncher = parent !== undefined && hostOf(parent) === known && wordsOf(parent) === wordsOf(process);
+  return (isLauncher ? others : above).some((other) => hostOf(other) !== undefined);
+}
+
+/** What was written behind the program's name, and behind its script where an interpreter runs it. */
+const wordsOf = ({ args }: Process): string => JSON.stringify(args.slice(isInterpreter(args[0]) ? 2 : 1));
+
+function hostOf({ name, args }: Process): KnownHost | undefined {
+  const [program, script] = args.map(fileName);
+  const names = [name, program ?? '', isInterpreter(args[0]) ? (script ?? '') : ''];
+  return KNOWN_HOSTS.find((host) => names.some((each) => host.process.test(each)));
+}
+
+const isInterpreter = (program = ''): boolean => /^(node|bun|deno)/.test(fileName(program));
+
+const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
+
+/** Whoever started this process, past the shells between. */
+function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
+  const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
+  return process && { process, nested: false };
 }
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.[cm]?js$/, '');

@@ -1,5 +1,5 @@
 import { createHmac, randomFillSync } from 'node:crypto';
-import type { LogKey, ConversationId } from '../core/address.ts';
+import type { LogKey } from '../core/address.ts';
 import type { Ids } from '../core/ports.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -30,9 +30,12 @@ function random(bytes: number): Uint8Array {
   return pool.subarray(used - bytes, used);
 }
 
-/** The mark of a conversation: fixed, and not to be guessed by whoever does not have the store. */
-export function markOf(secret: string, log: LogKey, conversation: ConversationId): string {
-  return letters(createHmac('sha256', secret).update(`${log}#${conversation}`).digest().subarray(0, 4));
+/**
+ * The mark of an agent: the same in each of its conversations, and not to be guessed by whoever does not have the store.
+ * `generation` changes with `earpiece trust --new-mark`.
+ */
+export function markOf(secret: string, log: LogKey, generation = ''): string {
+  return letters(createHmac('sha256', secret).update(`mark of ${log} ${generation}`).digest().subarray(0, 4));
 }
 
 const letters = (bytes: Uint8Array): string => [...bytes].map((byte) => ALPHABET.charAt(byte % 32)).join('');

@@ -309,9 +309,11 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await inbox.queue('shop/coder', { message: 'x', id: 'n1' });
       await inbox.queue('shop/coder', { message: 'y', id: 'n2', level: 'warning' });
       now += 24 * 3_600_000;
+      await openInbox(OTHER).witnesses.note();
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['n2']);
       expect(await receipt('n1')).toEqual(['expired']);
       now += 30 * 24 * 3_600_000;
+      await openInbox(OTHER).witnesses.note();
       await inbox.sweep();
       expect(await receipt('n2')).toEqual(['maybe_seen']);
     });
@@ -383,7 +385,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       await stop();
       await (await talk().refuse({ on: 'x' }))?.offer?.confirm();
       expect(await inbox.withdraw('shop/coder', { id: 'stop' }, { by: 'Ann', reason: 'go on' })).toEqual([
-        { id: 'stop', result: 'too_late' },
+        { id: 'stop', result: 'gate_lowered' },
       ]);
       expect(await talk().gate()).toEqual([]);
     });
@@ -397,7 +399,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().gate()).toHaveLength(2);
       await inbox.queue('shop/coder', { id: 'go', message: 'go on', action: 'resume' });
       expect(await talk().gate()).toEqual([]);
-      expect(await receipt('p1')).toEqual(['read']);
+      expect(await receipt('p1')).toEqual(['delivered']);
       expect(await receipt('p2')).toEqual(['withdrawn']);
       expect((await talk().offer({ at: 'tool_result' }))?.ids).toEqual(['go']);
     });
@@ -410,7 +412,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     });
 
     it('where the host has no get_notifications it falls at the next turn after the refusal', async () => {
-      proves('gate:without-tool');
+      proves('gate:model-asked');
       const chat = talk('main', { pulls: false });
       await stop();
       await chat.answered('turn_start');
@@ -636,7 +638,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     const rode = await chat.offer({ at: 'tool_result' });
     await rode?.confirm();
     expect(chat.quiet()).toBe(false);
-    await inbox.markRead('shop/coder', ['p'], 'test');
+    await inbox.resume('shop/coder', { person: 'Ann' });
+    await (await chat.offer({ at: 'tool_result' }))?.confirm();
     expect(chat.quiet()).toBe(true);
     now += 60_000;
     expect(chat.quiet()).toBe(false);

@@ -26,29 +26,31 @@ import {
 } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Ids, LineRenderer, Presence, PresenceUpdate, ReadQuery, Store } from '../core/ports.ts';
-import {
-  queuedRecord,
-  type ClosedRecord,
-  type Draft,
-  type FoldedRecord,
-  type Owner,
-  type QueuedRecord,
-  type Stored,
-} from '../core/records.ts';
+import { queuedRecord, type FoldedRecord, type Owner, type QueuedRecord, type Stored } from '../core/records.ts';
+import { bind } from './arrival.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { fanOut, finishFanOuts } from './fan-out.ts';
 import { fork, lineageOf, transcriptOf, type Forked, type Stretch, type TranscriptQuery } from './fork.ts';
-import { randomIds } from './ids.ts';
+import { markOf, randomIds } from './ids.ts';
 import { redactedJson, redactor } from './redact.ts';
-import { placeholder } from './identity.ts';
+import { readRecords } from './lease.ts';
+import { pausesOf, resume, resumeRecords, withdrawOne, type Lifted, type Withdrawn } from './lift.ts';
+import { mute, mutesOf, type MuteOptions } from './mutes.ts';
 import { OpenLimit } from './open-limit.ts';
+import { LeaseEnds } from './lease-ends.ts';
+import { isActive, overBecause } from './presence.ts';
+import { asAgent, mayRequeue, mayTakeBack, notAPerson, type InsideAgent } from './inside.ts';
 import { isAlive, selfOwner } from './processes.ts';
+import type { Companion, Succession } from './succession.ts';
 import { sweepLog } from './sweep.ts';
-import { explain, type Why } from './why.ts';
+import { explain, type Reader, type Why } from './why.ts';
+import { Witnesses } from './witnesses.ts';
 
 export interface PolicySource {
   /** The policy of a project as it is now. Must not throw: a broken file keeps the old one. */
   policy(project: string): Policy;
+  /** Where a setting of the project was decided, for people: a file with its line, a variable. Undefined: nobody decided. */
+  decidedBy?(project: string, key: string): string | undefined;
 }
 
 export type InboxDeps = {
@@ -62,6 +64,10 @@ export type InboxDeps = {
   readonly timeZone?: string;
   /** Says lines by their subscribers' templates. Without one they are said like any other. */
   readonly lines?: LineRenderer;
+  /** What else passes on from a conversation that is over to its heir. */
+  readonly companions?: readonly Companion[];
+  /** This process is a command that an agent runs: all that it queues is the agent's. */
+  readonly speaker?: InsideAgent | undefined;
 };
 
 export type Queued =
@@ -70,9 +76,6 @@ export type Queued =
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
   /** The id was queued before; nothing changed. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
-
-/** `maybe_seen`: it was offered before, the model may have read it; it will not be offered again. */
-export type Withdrawn = { readonly id: NotificationId; readonly result: 'withdrawn' | 'maybe_seen' | 'too_late' | 'unknown' };
 
 /** What was removed. */
 export type Pruned = { readonly records: number; readonly items: number };
@@ -83,9 +86,6 @@ export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 /** The open inboxes of this process. */
 const OPEN = new Set<string>();
 
-/** A conversation without sign of life for this long is not active, unless its process lives. */
-const ACTIVE_MS = 30 * 60_000;
-
 export class Inbox implements AsyncDisposable {
   readonly store: Store;
   readonly policies: PolicySource;
@@ -94,7 +94,12 @@ export class Inbox implements AsyncDisposable {
   readonly isAlive: (owner: Owner) => boolean | undefined;
   readonly timeZone: string;
   readonly lines: LineRenderer | undefined;
+  readonly speaker: InsideAgent | undefined;
+  /** Whose clock agrees with this process's. */
+  readonly witnesses: Witnesses;
+  readonly leases = new LeaseEnds();
   readonly #unwritten = new Set<Unwritten>();
+  readonly #companions: readonly Companion[];
   #limit: OpenLimit;
   #closed = false;
   /** Tells the inboxes of one process apart. */
@@ -108,6 +113,9 @@ export class Inbox implements AsyncDisposable {
     this.isAlive = deps.isAlive ?? ((owner) => isAlive(owner));
     this.timeZone = deps.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     this.lines = deps.lines;
+    this.speaker = deps.speaker;
+    this.witnesses = new Witnesses(this);
+    this.#companions = deps.companions ?? [];
     this.#limit = new OpenLimit(this);
     OPEN.add(this.#name);
   }
@@ -120,6 +128,8 @@ export class Inbox implements AsyncDisposable {
   async queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued> {
     const address = typeof to === 'string' ? parseAddress(to) : to;
     const policy = this.policies.policy(address.project);
+    if (this.speaker !== undefined && subscribed === undefined && input.action !== undefined)
+      throw notAPerson(`to ask for ${input.action}`, this.speaker);
     const notification = { ...this.#make(input, policy), ...(subscribed ? { subscriber: subscribed } : {}) };
     fault('queue.checked');
     if (address.kind === 'project') return fanOut(this, address.project, notification, policy);
@@ -162,33 +172,32 @@ export class Inbox implements AsyncDisposable {
       if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
       // It was taken meanwhile: this one stands alone.
     }
-    const drafts: Draft[] = [
-      queuedRecord(
-        notification,
-        audience.length === 1 ? { conversation: audience[0] } : { audience: audience.length > 0 ? audience : undefined },
-      ),
-      ...(notification.action === 'resume' ? await this.#resumes(log, audience, id) : []),
-    ];
-    const appended = await this.store.append(log, drafts);
-    if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
-    if (appended.kind === 'conflict') {
-      // Only what `resume` closes can be lost to somebody else; then it is settled already.
-      const alone = await this.store.append(log, drafts.slice(0, 1));
-      return { kind: alone.kind === 'duplicate' ? 'duplicate' : 'queued', id };
+    const queued = queuedRecord(
+      notification,
+      audience.length === 1 ? { conversation: audience[0] } : { audience: audience.length > 0 ? audience : undefined },
+    );
+    for (;;) {
+      // For the whole agent it lifts each pause: also of those who are not there, whose heirs would inherit it.
+      const whose = notification.purpose === undefined ? conversations : audience;
+      const lifted = notification.action === 'resume' ? await pausesOf(this, log, whose) : [];
+      const appended = await this.store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
+      if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
+      if (appended.kind === 'appended') break;
+      // A pause that it lifts was delivered or ended meanwhile: look again.
     }
     await this.#limit.queued(log, policy);
     return { kind: 'queued', id };
   }
 
   /**
-   * What `queue` would append for one agent: for whoever appends it together with records of its own, in one step. An
-   * `action` goes to each active conversation of matching purpose and to those of `also`.
+   * What `queue` would append for one agent: for whoever appends it together with records of its own, in one step. It goes
+   * to `only`; where no conversation is known, an `action` goes to each active one of matching purpose.
    */
-  async prepare(log: LogKey, input: NotificationInput, also: readonly ConversationId[] = []): Promise<QueuedRecord> {
+  async prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord> {
     const notification = this.#make(input, this.policies.policy(splitLog(log).project));
-    const audience = notification.action === undefined ? also : [...(await this.#forAction(log, notification)), ...also];
-    const each = [...new Set(audience)];
-    return queuedRecord(notification, each.length === 1 ? { conversation: each[0] } : { audience: each });
+    if (only !== undefined) return queuedRecord(notification, { conversation: only });
+    const audience = notification.action === undefined ? [] : await this.#forAction(log, notification);
+    return queuedRecord(notification, audience.length === 1 ? { conversation: audience[0] } : { audience });
   }
 
   /** A handle on one conversation, for whoever carries to it. */
@@ -218,13 +227,14 @@ export class Inbox implements AsyncDisposable {
     const items =
       'id' in what
         ? await this.store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
-        : await this.store.items(log, { kind: 'key', key: what.key });
+        : [
+            ...(await this.store.items(log, { kind: 'key', key: what.key })),
+            ...(await this.store.items(log, { kind: 'gate' })).filter(({ notification }) => notification.key === what.key),
+          ];
     if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
+    if (this.speaker !== undefined) for (const { notification } of items) mayTakeBack(notification, this.speaker);
     const results: Withdrawn[] = [];
-    for (const id of new Set(items.map((item) => item.id))) {
-      const mine = items.filter((item) => item.id === id);
-      results.push({ id, result: await this.#withdrawOne(log, id, mine, why) });
-    }
+    for (const id of new Set(items.map((item) => item.id))) results.push({ id, result: await withdrawOne(this, log, id, why) });
     return results;
   }
 
@@ -239,6 +249,7 @@ export class Inbox implements AsyncDisposable {
         'bad_argument',
         `${id} is ${item.state}, it will ride anyway; only a closed one can be queued again`,
       );
+    if (this.speaker !== undefined) mayRequeue(item.notification, this.speaker);
     const policy = this.policies.policy(log.slice(0, log.indexOf('/')));
     const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;
     const ttl = policy.ttlMs[old.level];
@@ -253,32 +264,45 @@ export class Inbox implements AsyncDisposable {
     return { ...queued, to: [item.audience === '' ? log : `${log}#${item.audience}`] };
   }
 
-  /** Silences a kind (`*`, `source`, `source.name`) for an agent, for a while or for ever; `off` lets it speak again. */
+  /** Silences a kind (`*`, `source`, `source.name`) for an agent, for a while or until `off` lifts it. */
   async mute(
     to: string | Address | LogKey,
     pattern: string,
-    options: { forMs?: number; by: string; off?: boolean },
+    { forMs, ...options }: MuteOptions & { readonly forMs?: number },
   ): Promise<readonly Mute[]> {
-    const log = toLog(to);
-    const until = options.forMs === undefined ? null : this.store.now() + options.forMs;
-    const others = (await this.mutes(log)).filter((mute) => mute.pattern !== pattern);
-    const mutes = options.off ? others : [...others, { pattern, until, by: options.by }];
-    await this.store.append(log, [
-      { type: options.off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by: options.by },
-    ]);
-    await this.store.setSetting(`mutes ${log}`, mutes.length === 0 ? undefined : mutes);
-    return mutes;
+    if (this.speaker !== undefined) throw notAPerson('to mute', this.speaker);
+    return mute(this, toLog(to), pattern, { ...options, ...(forMs === undefined ? {} : { until: this.store.now() + forMs }) });
   }
 
   async mutes(log: LogKey): Promise<readonly Mute[]> {
-    const stored = ((await this.store.setting(`mutes ${log}`)) ?? []) as Mute[];
-    const now = this.store.now();
-    return stored.filter((mute) => mute.until === null || mute.until > now);
+    return mutesOf(this, log);
   }
 
-  /** The model has read them: lowers the gate that they hold up. */
+  /** The model has read them: the gate that they hold up falls. A pause holds until `resume`. */
   async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
-    await this.store.append(toLog(to), [{ type: 'notification_read', ids: ids as readonly NotificationId[], by }]);
+    const log = toLog(to);
+    const items = await this.store.items(log, { kind: 'ids', ids: ids as readonly NotificationId[] });
+    const records = readRecords(items, undefined, by);
+    if (records.length > 0) await this.store.append(log, records);
+  }
+
+  /** The mark in the frames of an agent. */
+  async mark(log: LogKey): Promise<string> {
+    const generation = await this.store.setting(markSetting(splitLog(log).project));
+    return markOf(await this.store.secret(), log, typeof generation === 'string' ? generation : '');
+  }
+
+  /** Gives each agent of a project a new mark, from the next start of its host on. */
+  async newMark(project: string): Promise<void> {
+    await this.store.setSetting(markSetting(project), this.ids.make('mark'));
+  }
+
+  /** Lifts the pauses of a conversation, an agent or a whole project. Returns what was lifted; empty when nothing was paused. */
+  async resume(
+    to: string | Address,
+    options: { readonly person: string; readonly message?: string },
+  ): Promise<readonly Lifted[]> {
+    return resume(this, typeof to === 'string' ? parseAddress(to) : to, options);
   }
 
   /** Evidence that the model saw them: a transcript's line, an echoed id. */
@@ -339,20 +363,37 @@ export class Inbox implements AsyncDisposable {
     return fork(this.store, log, id, { to: conversationId(to), ...(upTo === undefined ? {} : { upTo }) });
   }
 
-  /** What happened to a notification and why; for an open one also what the plan would say now. */
-  async why(id: string, to?: string | Address | LogKey): Promise<Why | undefined> {
-    return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to));
+  /** What happened to a notification and why, with one verdict; for an open one also what the plan would say now. */
+  async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
+    return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 
-  /** Conversations with a sign of life in the last 30 minutes that did not end, or whose process lives. */
+  /** Conversations that have not ended and whose process lives; where it cannot be asked, seen in the last 30 minutes. */
   async active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     const now = this.store.now();
     return (await this.store.presence(query)).filter((p) => this.isActive(p, now));
   }
 
   isActive(presence: Presence, now: number = this.store.now()): boolean {
-    if (presence.endedAt !== undefined) return false;
-    return now - presence.seenAt <= ACTIVE_MS || (presence.process !== undefined && this.isAlive(presence.process) === true);
+    return isActive(presence, now, this.isAlive);
+  }
+
+  /** Why a conversation is over; undefined while it is active. */
+  overBecause(presence: Presence): ReturnType<typeof overBecause> {
+    return overBecause(presence, this.store.now(), this.isAlive);
+  }
+
+  /** False for what was a client's connection only, and is gone: it called no tool. */
+  wasConversation(presence: Presence): boolean {
+    return presence.pending !== true || this.isActive(presence);
+  }
+
+  /** What passes on with the notifications of a conversation that is over. */
+  async companions(succession: Succession): Promise<Awaited<ReturnType<Companion>>> {
+    const all = await Promise.all(this.#companions.map((companion) => companion(this.store, succession)));
+    const some = all.filter((each) => each !== undefined);
+    if (some.length === 0) return undefined;
+    return { drafts: some.flatMap(({ drafts }) => drafts), swaps: some.flatMap(({ swaps }) => swaps) };
   }
 
   /** Whoever holds back what is to be queued (the bus, for 100 ms) says so here, and writes it before the next carrier. */
@@ -374,43 +415,9 @@ export class Inbox implements AsyncDisposable {
     return this.store.touch(update);
   }
 
-  /**
-   * Binds a host process to the conversation that it shows now. What waits under the process's placeholder, because
-   * it was queued before anyone knew the session, goes on to it.
-   */
+  /** Binds a host process to the conversation that it shows now; what it showed before is the same one going on. */
   async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
-    const before = await this.store.binding(host);
-    await this.store.bind(host, to);
-    const left = before?.conversation ?? placeholder(host);
-    if (left === to.conversation) return;
-    await this.store.touch({ log: before?.log ?? to.log, conversation: left, ended: true });
-    if (before !== undefined) return;
-    const waiting = (await this.store.items(to.log, { kind: 'open', conversation: left })).filter(
-      (item) => item.audience === left && item.state === 'open',
-    );
-    for (const item of waiting) {
-      const moved = await this.store.append(to.log, [
-        {
-          type: 'notification_closed',
-          conversation: left,
-          ids: [item.id],
-          outcome: 'superseded',
-          by: 'bind',
-          reason: `the conversation is now ${to.conversation}`,
-        },
-        queuedRecord(
-          {
-            ...item.notification,
-            id: this.ids.make('n') as NotificationId,
-            count: item.count,
-            firstAt: item.at,
-            requeues: item.id,
-          },
-          { conversation: to.conversation },
-        ),
-      ]);
-      if (moved.kind === 'conflict') continue;
-    }
+    await bind(this, host, to);
   }
 
   /**
@@ -444,19 +451,21 @@ export class Inbox implements AsyncDisposable {
    * finishes fan-outs that were cut off, prunes once a day.
    */
   async sweep(): Promise<{ readonly expired: number; readonly released: number; readonly pruned: number }> {
+    await this.witnesses.note();
+    const mayClose = await this.witnesses.agree();
     let expired = 0;
     let released = 0;
     const projects = new Set<string>();
     for (const { log } of await this.store.overview()) {
       projects.add(log.slice(0, log.indexOf('/')));
-      const swept = await sweepLog(this, log);
+      const swept = await sweepLog(this, log, mayClose);
       expired += swept.expired;
       released += swept.released;
     }
     for (const project of projects) await finishFanOuts(this, project);
     const now = this.store.now();
     const last = Number((await this.store.setting('pruned_at')) ?? 0);
-    if (now - last < 24 * 3_600_000) return { expired, released, pruned: 0 };
+    if (Math.abs(now - last) < 24 * 3_600_000 || !(await this.witnesses.mayRemove())) return { expired, released, pruned: 0 };
     await this.store.setSetting('pruned_at', now);
     const { records } = await this.prune();
     return { expired, released, pruned: records };
@@ -465,8 +474,14 @@ export class Inbox implements AsyncDisposable {
   /** Removes what has been closed for longer than its project keeps it, or than `olderMs`; what is open stays, however old. */
   async prune(olderMs?: number): Promise<Pruned> {
     const projects = ['', ...(await this.projects())];
-    const keptMs = olderMs ?? Math.max(...projects.map((project) => this.policies.policy(project).retentionMs));
-    return this.store.prune(this.store.now() - keptMs);
+    const keptMs = olderMs ?? projects.reduce((most, project) => Math.max(most, this.policies.policy(project).retentionMs), 0);
+    return this.store.prune((await this.pruneTime()) - keptMs);
+  }
+
+  /** Now, but not after the newest record: a clock that is ahead removes nothing that it should keep. */
+  async pruneTime(): Promise<number> {
+    const [newest] = await this.store.read({ newestFirst: true, limit: 1 });
+    return newest === undefined ? this.store.now() : Math.min(this.store.now(), newest.at);
   }
 
   /** Those that have records. */
@@ -485,7 +500,8 @@ export class Inbox implements AsyncDisposable {
     await this.close();
   }
 
-  #make(input: NotificationInput, policy: Policy): Notification {
+  #make(given: NotificationInput, policy: Policy): Notification {
+    const input = this.speaker === undefined ? given : asAgent(given, this.speaker);
     const clean = redactor(policy.redact);
     const made = makeNotification(input, { id: this.ids.make('n'), now: this.store.now(), ttlMs: policy.ttlMs });
     return {
@@ -533,51 +549,9 @@ export class Inbox implements AsyncDisposable {
         open.filter((other) => other.id === item.id).length === 1,
     );
   }
-
-  /** A resume takes back the pauses that nobody has seen and lowers the gate of those that were. */
-  async #resumes(log: LogKey, audience: readonly ConversationId[], id: NotificationId): Promise<Draft[]> {
-    const gates = await this.store.items(log, { kind: 'gate' });
-    const pauses = gates.filter(
-      (item) =>
-        item.notification.action === 'pause' &&
-        (audience.length === 0 || item.audience === '' || audience.includes(item.audience)),
-    );
-    const unseen = pauses.filter((item) => item.state !== 'closed');
-    const seen = pauses.filter((item) => item.state === 'closed');
-    const reason = `resumed by ${id}`;
-    return [
-      ...unseen.map((item): ClosedRecord => ({
-        type: 'notification_closed',
-        ids: [item.id],
-        ...(item.audience === '' ? {} : { conversation: item.audience }),
-        outcome: 'withdrawn',
-        by: 'resume',
-        reason,
-      })),
-      ...(seen.length > 0
-        ? [{ type: 'notification_read' as const, ids: [...new Set(seen.map((item) => item.id))], by: reason }]
-        : []),
-    ];
-  }
-
-  async #withdrawOne(
-    log: LogKey,
-    id: NotificationId,
-    items: readonly Item[],
-    why: { by: string; reason: string },
-  ): Promise<Withdrawn['result']> {
-    if (items.every((item) => item.state === 'closed')) {
-      // Too late to stop it, but a gate that it holds up falls.
-      if (items.some((item) => item.gate)) await this.markRead(log, [id], `withdrawn by ${why.by}`);
-      return items.some((item) => item.outcome === 'delivered' || item.outcome === 'summarized') ? 'too_late' : 'withdrawn';
-    }
-    const appended = await this.store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'withdrawn', ...why }]);
-    if (appended.kind !== 'appended')
-      return this.#withdrawOne(log, id, await this.store.items(log, { kind: 'ids', ids: [id] }), why);
-    const delivered = items.some((item) => item.outcome === 'delivered');
-    return delivered || appended.items.some((item) => item.offers > 0) ? 'maybe_seen' : 'withdrawn';
-  }
 }
+
+const markSetting = (project: string): string => `mark ${project}`;
 
 function differsFrom(into: Item, notification: Notification): FoldedRecord['differs'] {
   const message = notification.message === into.notification.message ? undefined : notification.message;

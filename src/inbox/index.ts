@@ -1,19 +1,25 @@
-export { Inbox, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued, type Withdrawn } from './inbox.ts';
+export { Inbox, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued } from './inbox.ts';
+export { pausesNow, type Lifted, type Withdrawn } from './lift.ts';
+export { arrive, begin, leave, type Arrival } from './arrival.ts';
 export {
   Conversation,
   isSignal,
   type Carried,
   type CarryOptions,
   type ConversationOptions,
-  type Offer,
   type OfferOptions,
-  type Refusal,
 } from './conversation.ts';
+export { liftOf, type Refusal, type RefusedCall } from './gate.ts';
+export type { Offer } from './lease.ts';
 export { isIn, type Forked, type Stretch, type TranscriptQuery } from './fork.ts';
 export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './identity.ts';
+export { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, insideAgent, notAPerson, type InsideAgent, type InsideQuestion } from './inside.ts';
 export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './processes.ts';
 export { markOf, randomIds } from './ids.ts';
 export { patience } from './patience.ts';
-export type { Pulled, PulledNotification } from './pulled.ts';
+export type { Pulled, PulledNotification } from './pull.ts';
 export { redactedJson, redactor } from './redact.ts';
-export { receiptOf, RECEIPTS, type Receipt, type Why } from './why.ts';
+export type { Companion, Inherited, Succession } from './succession.ts';
+export { worktreeOf } from './worktree.ts';
+export { placeOfSession, sessionTokenOf } from './session-token.ts';
+export { receiptOf, RECEIPTS, type Reader, type Receipt, type Why } from './why.ts';

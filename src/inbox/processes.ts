@@ -37,6 +37,27 @@ export function isAlive(owner: Owner, processes: Processes = systemProcesses): b
   return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
 }
 
+/** The kernel's own time, epoch ms, whatever this process's clock says; undefined where the system does not tell. */
+export function systemTime(): number | undefined {
+  try {
+    const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
+    const up = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+    return booted === undefined || !Number.isFinite(up) ? undefined : (Number(booted) + up) * 1_000;
+  } catch {
+    return fromDate();
+  }
+}
+
+function fromDate(): number | undefined {
+  try {
+    const told = execFileSync('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const seconds = Number(told.trim());
+    return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** From the parent upward, at most 32. */
 export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
   const line: Process[] = [];

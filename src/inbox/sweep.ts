@@ -1,16 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LogKey } from '../core/address.ts';
+import { isExpired } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { CarrierId, ReleasedRecord } from '../core/records.ts';
 import type { Inbox } from './inbox.ts';
 
-/** Closes what expired in one log and releases leases that nobody will confirm. */
-export async function sweepLog(inbox: Inbox, log: LogKey): Promise<{ expired: number; released: number }> {
+/**
+ * Closes what expired in one log and releases leases that nobody will confirm. `mayClose`: another live process has a clock
+ * that agrees with this one; without it nothing is closed as expired.
+ */
+export async function sweepLog(inbox: Inbox, log: LogKey, mayClose: boolean): Promise<{ expired: number; released: number }> {
   const released = await releaseStale(inbox, log, await inbox.store.items(log, { kind: 'open' }));
+  if (!mayClose) return { expired: 0, released };
   const now = inbox.store.now();
   const expired = [
     ...(await inbox.store.items(log, { kind: 'open' })),
     ...(await inbox.store.items(log, { kind: 'gate' })),
-  ].filter(({ state, notification: { expiresAt } }) => state === 'open' && typeof expiresAt === 'number' && expiresAt <= now);
+  ].filter((item) => item.state === 'open' && isExpired(item, now));
   const ids = [...new Set(expired.map((item) => item.id))];
   for (const id of ids) {
     // One by one: whoever offers one of them meanwhile keeps only that one.
@@ -27,8 +33,11 @@ export async function releaseStale(inbox: Inbox, log: LogKey, items: readonly It
   const stale = new Map<CarrierId, ReleasedRecord['reason']>();
   for (const item of items) {
     if (item.state !== 'offered' || item.carrier === undefined) continue;
-    if ((item.until ?? 0) <= now) stale.set(item.carrier, 'lease_expired');
-    else if (item.owner && inbox.isAlive(item.owner) === false) stale.set(item.carrier, 'owner_dead');
+    const alive = item.owner && inbox.isAlive(item.owner);
+    const othersAlive = alive === true && !isDeepStrictEqual(item.owner, inbox.owner);
+    if (inbox.leases.isOver({ carrier: item.carrier, until: item.until ?? 0, othersAlive }, now))
+      stale.set(item.carrier, 'lease_expired');
+    else if (alive === false) stale.set(item.carrier, 'owner_dead');
   }
   for (const [carrier, reason] of stale) await inbox.store.append(log, [{ type: 'carrier_released', carrier, reason }]);
   return stale.size;

@@ -1,9 +1,12 @@
 import type { ConversationId, LogKey } from '../core/address.ts';
-import type { Item } from '../core/items.ts';
+import { NEVER_SENT, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
-import { isType, type Draft, type Stored } from '../core/records.ts';
+import { isType, type Draft, type OfferedRecord, type Stored, type SucceededRecord } from '../core/records.ts';
+import { verdictOf, type Verdict } from '../core/verdict.ts';
+import { markedBy } from '../core/verdict-words.ts';
 import type { Inbox } from './inbox.ts';
+import { factsOf, isByAgent } from './verdict-facts.ts';
 
 /** How far a notification got, or how it ended. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
@@ -18,12 +21,20 @@ export type Why = {
     /** `queued`, `offered` …, or the outcome it ended with; `maybe_seen` when it was withdrawn after an offer. */
     readonly receipt: string;
     readonly steps: readonly Receipt[];
+    /** Why it was delivered, waits or ended: one answer, from all that follows. */
+    readonly verdict: Verdict;
     /** For an open one: what a carrier of each conversation would decide now. */
     readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
   }[];
 };
 
-export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey): Promise<Why | undefined> {
+/** What the reader may be told of: not every reader may know the agent's other conversations. */
+export type Reader = {
+  readonly item: (item: Item) => boolean;
+  readonly conversation: (conversation: ConversationId) => boolean;
+};
+
+export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey, reader?: Reader): Promise<Why | undefined> {
   const logs = log === undefined ? (await inbox.store.overview()).map((o) => o.log) : [log];
   for (const key of logs) {
     const found = await inbox.store.items(key, { kind: 'ids', ids: [id] });
@@ -31,11 +42,13 @@ export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey): P
     const items: Why['items'][number][] = [];
     for (const item of found) {
       const records = await inbox.store.read({ log: key, seqs: [...item.history], limit: item.history.length });
+      const now = item.state === 'open' ? await decisions(inbox, key, item) : [];
       items.push({
         item,
         receipt: receiptOf(item),
-        steps: records.map((record) => step(record, item)),
-        now: item.state === 'open' ? await decisions(inbox, key, item) : [],
+        verdict: verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader)),
+        steps: records.map((record, i) => step(record, item, sentIn(records.slice(0, i), item))),
+        now,
       });
     }
     return { log: key, id, items };
@@ -46,6 +59,7 @@ export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey): P
 export function receiptOf(item: Item): string {
   if (item.state === 'open') return item.offers > 0 ? 'offered' : 'queued';
   if (item.state === 'offered') return 'offered';
+  if (item.outcome === 'left_out') return 'left_out';
   if (item.outcome !== 'delivered') {
     if (item.outcome === 'summarized' && item.read) return 'read';
     return item.offers > 0 && item.outcome !== 'summarized' ? 'maybe_seen' : (item.outcome ?? 'closed');
@@ -68,8 +82,25 @@ async function decisions(inbox: Inbox, log: LogKey, item: Item): Promise<{ conve
   return answers;
 }
 
-function step({ seq, at, body }: Stored, item: Item): Receipt {
-  const detail = detailOf(body, item);
+const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
+  ended: 'that session ended',
+  died: 'the process of that session is gone',
+  silent: 'that session made no contact for 30 minutes',
+  merged: 'both are one session',
+};
+
+/** A frame may repeat one notification and show another for the first time: whether these records sent this one. */
+function sentIn(records: readonly Stored[], item: Item): boolean {
+  const unsent = new Set(
+    records.flatMap(({ body }) => (isType(body, 'carrier_released') && NEVER_SENT.has(body.reason) ? [body.carrier] : [])),
+  );
+  return records.some(({ body }) => isType(body, 'carrier_offered') && offers(body, item) && !unsent.has(body.carrier));
+}
+
+const offers = ({ ids, shows = [] }: OfferedRecord, { id }: Item): boolean => ids.includes(id) || shows.includes(id);
+
+function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
+  const detail = detailOf(body, item, { log, sentBefore });
   return { at, seq, what: whatOf(body, item), ...(detail === undefined ? {} : { detail }) };
 }
 
@@ -86,26 +117,43 @@ function whatOf(body: Draft, item: Item): string {
   if (isType(body, 'carrier_released')) return 'released';
   if (isType(body, 'tool_call_response') || isType(body, 'chat_request')) return 'delivered';
   if (isType(body, 'notification_closed')) return body.outcome;
+  if (isType(body, 'carrier_redacted')) return 'left out';
   if (isType(body, 'notification_observed')) return 'observed';
-  if (isType(body, 'notification_read')) return 'read';
+  if (isType(body, 'notification_read')) return isByAgent(body) ? 'read' : 'marked as read';
   if (isType(body, 'gate_refused')) return 'call refused';
+  if (isType(body, 'gate_lifted')) return 'gate lowered';
   if (isType(body, 'conversation_forked')) return 'forked';
+  if (isType(body, 'conversation_succeeded')) return 'passed on';
+  if (isType(body, 'notification_extended')) return 'joined';
   return body.type;
 }
 
-function detailOf(body: Draft, item: Item): string | undefined {
+function detailOf(
+  body: Draft,
+  item: Item,
+  { log, sentBefore }: { readonly log: LogKey; readonly sentBefore: boolean },
+): string | undefined {
   if (isType(body, 'system_notification_folded'))
     return body.id === item.id ? `counted into ${body.into}` : `${body.id}, ${item.count} in all`;
   if (isType(body, 'carrier_offered'))
-    return `${body.at_point}${body.on === undefined ? '' : ` of ${body.on}`}, carrier ${body.carrier}, process ${body.owner.pid}${body.view.repeated ? ', repeated' : ''}`;
+    return `${body.at_point}${body.on === undefined ? '' : ` of ${body.on}`}, carrier ${body.carrier}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
   if (isType(body, 'carrier_confirmed')) return `carrier ${body.carrier}`;
   if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${body.carrier}`;
   if (isType(body, 'tool_call_response')) return `in the result of ${body.id}`;
   if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
   if (isType(body, 'notification_closed')) return `${body.by}: ${body.reason}`;
+  if (isType(body, 'carrier_redacted'))
+    return `the provider refused the request ${body.refusals ?? 1} times with it and took it without: ${body.reason}`;
   if (isType(body, 'notification_observed')) return body.evidence;
-  if (isType(body, 'notification_read')) return body.by;
-  if (isType(body, 'gate_refused')) return body.on;
+  if (isType(body, 'notification_read')) {
+    const by = isByAgent(body) ? body.by : markedBy(body.by);
+    return body.holds ? `${by}; the pause holds` : by;
+  }
+  if (isType(body, 'gate_refused')) return body.times === undefined ? body.on : `${body.on}, ${body.times} times`;
+  if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;
   if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
+  if (isType(body, 'conversation_succeeded'))
+    return `from ${log}#${body.from} to ${log}#${body.conversation ?? item.audience}: ${OVER[body.why]}`;
+  if (isType(body, 'notification_extended')) return `#${body.conversation ?? item.audience}: ${body.reason}`;
   return undefined;
 }

@@ -1,0 +1,248 @@
+/**
+ * The gate of one conversation. An interrupt (a critical, or one that asks to cancel or pause) raises it when it is queued.
+ * While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
+ *
+ *   up ──read──▶ down                         a critical or a cancel
+ *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
+ *
+ * Read means one of: `get_notifications` was called (confirmed); the host proves a model request (`answered`); the agent makes
+ * a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal that was answered proves nothing by itself:
+ * Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. A repeated refusal
+ * starts the time anew, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused for ever.
+ */
+import type { ConversationId, LogKey } from '../core/address.ts';
+import { isExpired } from '../core/clocks.ts';
+import { fault } from '../core/faults.ts';
+import { filteredBecause } from '../core/filter.ts';
+import type { Item } from '../core/items.ts';
+import type { NotificationId } from '../core/notification.ts';
+import type { Policy } from '../core/policy.ts';
+import {
+  isType,
+  type ContactPoint,
+  type Draft,
+  type GateRefusedRecord,
+  type OfferedRecord,
+  type SentView,
+} from '../core/records.ts';
+import { gateText } from '../core/views/index.ts';
+import type { Inbox } from './inbox.ts';
+import { leaseOf, offerOf, readRecords, type Offer } from './lease.ts';
+import { releaseStale } from './sweep.ts';
+
+export type Refusal = {
+  readonly text: string;
+  readonly ids: readonly NotificationId[];
+  readonly repeated: boolean;
+  readonly offer?: Offer;
+};
+
+export type RefusedCall = {
+  /** The tool. */
+  readonly on: string;
+  /** When the call began, in the store's time. Default: now. */
+  readonly beganAt?: number;
+  /** The tool has run: the text says that its result is withheld. */
+  readonly made?: boolean;
+};
+
+/** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
+export const ASKED_AGAIN_MS = 1_000;
+/** Refusals of one interrupt that are recorded one by one, and start the second anew. */
+export const RENEWING_REFUSALS = 100;
+/** Behind those, one record stands for this many. */
+const REFUSALS_A_RECORD = 100;
+const TRIES = 8;
+
+/** What the gate needs of its conversation. */
+export type GateHost = {
+  readonly inbox: Inbox;
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  policy(): Policy;
+  /** Those of the items that this conversation may take. */
+  mine(items: readonly Item[]): Promise<readonly Item[]>;
+  /** The interrupts as its model reads them, all of them. */
+  view(gate: readonly Item[]): Promise<{ readonly view: SentView; readonly told: boolean }>;
+  /** By which name its model knows `get_notifications`; false: it has no such tool. */
+  pulls(): string | false;
+  carried(told: boolean): Promise<void>;
+};
+
+export class Gate {
+  readonly #host: GateHost;
+  /** Refusals that no record stands for yet. */
+  #unrecorded = 0;
+
+  constructor(host: GateHost) {
+    this.#host = host;
+  }
+
+  /** The interrupts that hold the gate up; empty when it is down. */
+  async up(): Promise<readonly Item[]> {
+    const { inbox, log, id } = this.#host;
+    const items = await inbox.store.items(log, { kind: 'gate', conversation: id });
+    if (items.length === 0) return items;
+    const policy = this.#host.policy();
+    const now = inbox.store.now();
+    const mutes = await inbox.mutes(log);
+    return (await this.#host.mine(items)).filter((item) => {
+      if (isExpired(item, now)) return false;
+      if (item.takenBy !== undefined && item.takenBy !== id) return false;
+      return filteredBecause(item.notification, policy, mutes, now) === undefined;
+    });
+  }
+
+  /**
+   * The answer to a tool call while the gate is up; undefined when the tool may run. The first refusal delivers the
+   * interrupts, the others repeat the same text.
+   */
+  async refuse(call: RefusedCall): Promise<Refusal | undefined> {
+    const { inbox, log, id } = this.#host;
+    const beganAt = call.beganAt ?? inbox.store.now();
+    const made = call.made ?? false;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const up = await this.up();
+      if (up.length === 0) return undefined;
+      if (await releaseStale(inbox, log, up)) continue;
+      const past = await this.#past(up);
+      const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
+      const read = gate.filter((item) => askedAgain(item, past, beganAt) !== undefined);
+      if (read.length > 0) {
+        const records = read.flatMap((item) => readRecords([item], id, `${askedAgain(item, past, beganAt)}, calling ${call.on}`));
+        await inbox.store.append(log, records);
+        continue;
+      }
+      if (gate.length === 0) return undefined;
+
+      const known = textOfBefore(gate, past, made);
+      const open = gate.filter((item) => item.state === 'open');
+      const shown = known === undefined || open.length > 0 ? await this.#host.view(gate) : undefined;
+      const text = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
+      const drafts: Draft[] = [];
+      let lease: OfferedRecord | undefined;
+      if (open.length > 0 && shown) {
+        const items = shown.view.items.filter((item) => item.ids.some((each) => open.some((o) => o.id === each)));
+        lease = leaseOf(this.#lessee(), {
+          at: 'forced',
+          on: call.on,
+          view: { ...shown.view, items, text },
+          ids: open.map((item) => item.id),
+        });
+        drafts.push(lease);
+      }
+      drafts.push(...this.#refused(gate, past, { on: call.on, made, text: known === undefined ? text : undefined }));
+      if (drafts.length > 0 && (await inbox.store.append(log, drafts)).kind !== 'appended') continue;
+      if (lease) fault('offer.appended');
+      const told = shown?.told ?? false;
+      return {
+        text,
+        ids: gate.map((item) => item.id),
+        repeated: lease === undefined,
+        ...(lease ? { offer: offerOf(this.#lessee(), lease, { confirmed: () => this.#host.carried(told) }) } : {}),
+      };
+    }
+    return undefined;
+  }
+
+  /** The host proves that its model was asked with what was delivered before: all but pauses is read. */
+  async answered(at: ContactPoint): Promise<void> {
+    const { inbox, log, id } = this.#host;
+    const seen = (await this.up()).filter((item) => item.state === 'closed' && item.notification.action !== 'pause');
+    if (seen.length > 0) await inbox.store.append(log, readRecords(seen, id, at));
+  }
+
+  /** How a person lifts a pause of this conversation. */
+  get lift(): string {
+    return liftOf(this.#host);
+  }
+
+  #lessee(): Parameters<typeof leaseOf>[0] {
+    const { inbox, log, id } = this.#host;
+    return { inbox, log, id, leaseMs: this.#host.policy().leaseMs };
+  }
+
+  #text(view: SentView, gate: readonly Item[], made: boolean): string {
+    const pauses = gate.some((item) => item.notification.action === 'pause');
+    return gateText(view.format, { view, pulls: this.#host.pulls(), lift: pauses ? this.lift : undefined, made });
+  }
+
+  /** The record of this refusal. Behind the first ones, one stands for many: a loop must not grow the log without end. */
+  #refused(
+    gate: readonly Item[],
+    past: Past,
+    { on, made, text }: { on: string; made: boolean; text: string | undefined },
+  ): Draft[] {
+    const { inbox, id } = this.#host;
+    const most = gate.reduce((sofar, item) => Math.max(sofar, refusalsOf(item, past).length), 0);
+    this.#unrecorded += 1;
+    if (most >= RENEWING_REFUSALS && this.#unrecorded < REFUSALS_A_RECORD && text === undefined) return [];
+    const times = this.#unrecorded;
+    this.#unrecorded = 0;
+    return [
+      {
+        type: 'gate_refused',
+        conversation: id,
+        ids: gate.map((item) => item.id),
+        on,
+        clockAt: inbox.store.now(),
+        ...(times > 1 ? { times } : {}),
+        ...(made ? { made } : {}),
+        ...(text === undefined ? {} : { text }),
+      },
+    ];
+  }
+
+  /** The refusals of these interrupts by this conversation, and the answers of `get_notifications` that hold them now. */
+  async #past(gate: readonly Item[]): Promise<Past> {
+    const { inbox, log, id } = this.#host;
+    const seqs = [...new Set(gate.flatMap((item) => item.history))];
+    const records = await inbox.store.read({ log, seqs, types: ['gate_refused', 'carrier_offered'], conversation: id });
+    return {
+      refusals: records.flatMap(({ at, body }) => (isType(body, 'gate_refused') ? [refusedIn(body, at)] : [])),
+      pulls: records.flatMap(({ body }) => (isType(body, 'carrier_offered') && body.reads ? [body] : [])),
+    };
+  }
+}
+
+/** The command that lifts the pauses of a conversation. */
+export const liftOf = ({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): string =>
+  `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`;
+
+type Refused = GateRefusedRecord & { readonly clockAt: number };
+/** A text of release 0.0.0 is not repeated for a pause: it says that reading lifts it. */
+const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
+  ...body,
+  clockAt: body.clockAt ?? at,
+  ...(text === undefined || body.clockAt === undefined ? {} : { text }),
+});
+type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly OfferedRecord[] };
+
+const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
+
+/** How the agent has read it: it was refused, and makes a call that began long enough after that. */
+function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
+  if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
+  const refusals = refusalsOf(item, past);
+  const last = refusals.at(-1);
+  if (last === undefined || beganAt - last.clockAt < ASKED_AGAIN_MS) return undefined;
+  const count = refusals.reduce((sum, { times = 1 }) => sum + times, 0);
+  const seconds = ((beganAt - last.clockAt) / 1_000).toFixed(1);
+  return `asked again ${seconds} s after the last of ${count} refusal${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Another process answered `get_notifications` with it, long enough before the call began, and has not settled that yet. Two
+ * servers of one client are two gateways: the second would refuse what the first has just shown.
+ */
+const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
+  item.notification.action !== 'pause' &&
+  item.state === 'offered' &&
+  pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
+
+/** The text that this same set of interrupts was answered with before, if it was. `made`: see `RefusedCall`. */
+function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
+  const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
+  const key = keyOf(gate.map((item) => item.id));
+  return refusals.find((each) => each.text !== undefined && (each.made ?? false) === made && keyOf(each.ids) === key)?.text;
+}

@@ -1,0 +1,172 @@
+/**
+ * What `get_notifications` answers. A pull is an offer like any other: what it shows for the first time is leased to it, and
+ * what the model may have been shown before says so.
+ */
+import { EarpieceError } from '../core/errors.ts';
+import { fault } from '../core/faults.ts';
+import { itemKey, type Item } from '../core/items.ts';
+import { formatKind, isInterrupt } from '../core/notification.ts';
+import type { Withheld } from '../core/ports.ts';
+import type { ClosedRecord, Draft, OfferedRecord } from '../core/records.ts';
+import { countedKeys, unlistedText } from '../core/unlisted.ts';
+import { tellsOfWhole } from '../core/views/index.ts';
+import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
+
+/** One notification as `get_notifications` shows it; the names are those of the tool's users. */
+export type PulledNotification = {
+  readonly id: string;
+  /** `interrupt`, `message` (a person's words), else the kind. */
+  readonly type: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  readonly task_id?: string;
+  readonly count?: number;
+  readonly from?: string;
+  /** It may have been shown before, by another answer or in a frame. */
+  readonly repeated?: true;
+  /** A pause that reading does not lift: who lifts it, and how. */
+  readonly holds?: string;
+};
+
+export type Pulled = {
+  readonly notifications: readonly PulledNotification[];
+  /** How many more wait behind these. */
+  readonly more: number;
+  readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
+  /** To confirm once the answer is out; undefined when nothing was claimed. */
+  readonly offer?: Offer;
+};
+
+export type PullOptions = {
+  /** False shows without claiming: nothing changes. */
+  readonly mark: boolean;
+  readonly limit?: number;
+};
+
+/** What a pull needs of its conversation. */
+export type PullHost = {
+  readonly lessee: Lessee;
+  /** What is open, and what of it the plan closes now. */
+  compose(): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }>;
+  gate(): Promise<readonly Item[]>;
+  mine(items: readonly Item[]): Promise<readonly Item[]>;
+  carried(): Promise<void>;
+  /** Who reads, for `why`. */
+  readonly reader: string;
+  /** The command that lifts a pause. */
+  readonly lift: string;
+};
+
+const LIMIT = 50;
+const TRIES = 8;
+
+export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions): Promise<Pulled> {
+  const { lessee } = host;
+  const { log, id } = lessee;
+  const { store } = lessee.inbox;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const { open, closings } = await host.compose();
+    const gate = await host.gate();
+    const unread = (await host.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
+      (item) => !item.read && isToldInPart(item),
+    );
+    const all = [...new Map([...open, ...gate, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
+      (a, b) => b.seq - a.seq,
+    );
+    const items = all.slice(0, limit);
+    const withheld: readonly Withheld[] = await store.withheld(log, id);
+    const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
+      notifications: items.map((item) => shown(item, { repeated: shownBefore(item), lift: host.lift })),
+      more: all.length - items.length,
+      withheld: withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: body })),
+      ...(offer ? { offer } : {}),
+    });
+    const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;
+    if (!mark || items.length === 0) {
+      if (mark && withheld.length > 0) await store.withheld(log, id, { take: true });
+      return answer(wasOffered);
+    }
+
+    const claims = items.filter((item) => item.state === 'open');
+    const shows = items.filter((item) => item.state === 'closed' && !item.read).map((item) => item.id);
+    const record: OfferedRecord = {
+      ...leaseOf(lessee, {
+        at: 'tool_result',
+        on: 'get_notifications',
+        view: {
+          format: 'json',
+          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? item.notification.message })),
+          text: '',
+          ...(claims.some(wasOffered) ? { repeated: true as const } : {}),
+        },
+        ids: claims.map((item) => item.id),
+      }),
+      reads: true,
+      ...(shows.length > 0 ? { shows } : {}),
+      clockAt: store.now(),
+    };
+    const drafts: Draft[] = [...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
+    const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
+    if (appended !== undefined && appended.kind !== 'appended') continue;
+    fault('offer.appended');
+    // As the append found them: another process may have offered one and let it go since it was looked at.
+    const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
+    const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read;
+    return answer(
+      shownBefore,
+      offerOf(lessee, record, {
+        reads: items.filter((item) => !item.read),
+        by: host.reader,
+        takesWithheld: withheld.length > 0,
+        confirmed: () => host.carried(),
+      }),
+    );
+  }
+  throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
+}
+
+/** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
+const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
+  outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
+
+function shown(
+  { notification: n, at, count, differs, gate }: Item,
+  { repeated, lift }: { readonly repeated: boolean; readonly lift: string },
+): PulledNotification {
+  const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
+  return {
+    id: n.id,
+    type: isInterrupt(n)
+      ? 'interrupt'
+      : n.origin?.person === undefined && n.kind.source !== 'user'
+        ? formatKind(n.kind)
+        : 'message',
+    action: n.action ?? null,
+    level: n.level,
+    // What was counted into it and said something else is said too, a line each.
+    message: n.subscriber?.rest
+      ? restText({ notification: n, count, differs })
+      : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),
+    instruction: n.instruction ?? null,
+    created_at: new Date(at).toISOString(),
+    ...(typeof taskId === 'string' ? { task_id: taskId } : {}),
+    ...(count > 1 ? { count } : {}),
+    ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
+    ...(repeated ? { repeated: true as const } : {}),
+    ...(n.action === 'pause' && gate ? { holds: `until a person lifts it: ${lift}, or the console` } : {}),
+  };
+}
+
+/** All keys that the record of a storm's rest names. */
+function restText({
+  notification: { subscriber, data },
+  count,
+  differs,
+}: Pick<Item, 'notification' | 'count' | 'differs'>): string {
+  const keys = [data, ...differs.map((each) => each.data)].flatMap(countedKeys);
+  return unlistedText({ count, type: subscriber?.event.type ?? '', keys: [...new Set(keys)] }, Number.POSITIVE_INFINITY);
+}

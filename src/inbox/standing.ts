@@ -1,0 +1,45 @@
+/**
+ * What holds for a whole project: a critical notification or an action to `project/*` also reaches the conversations that
+ * begin while it is open. It stands in the project's own log until it is withdrawn, resumed or expires there.
+ */
+import { splitLog, type ConversationId, type LogKey } from '../core/address.ts';
+import { isExpired } from '../core/clocks.ts';
+import type { Item } from '../core/items.ts';
+import { isInterrupt, type Notification } from '../core/notification.ts';
+import { queuedRecord } from '../core/records.ts';
+import type { Inbox } from './inbox.ts';
+
+/** The log of a project, which is no agent's. */
+export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
+
+export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
+
+/** A resume is over when it is done: nobody who begins later has to be resumed. */
+export const stands = (notification: Notification): boolean => isInterrupt(notification) && notification.action !== 'resume';
+
+type Comer = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
+
+/** Each once: a conversation that has it, open or not, gets no second one. */
+export async function joinStanding(inbox: Inbox, comer: Comer): Promise<void> {
+  const now = inbox.store.now();
+  const open = await inbox.store.items(projectLog(splitLog(comer.log).project), { kind: 'open' });
+  for (const item of open) {
+    const { purpose } = item.notification;
+    if (item.state !== 'open' || isExpired(item, now)) continue;
+    if (purpose === undefined || comer.purpose === undefined || purpose === comer.purpose) await join(inbox, comer, item);
+  }
+}
+
+async function join(inbox: Inbox, { log, id }: Comer, { notification }: Item): Promise<void> {
+  const reason = 'it began while this was open for the whole project';
+  for (;;) {
+    const known = await inbox.store.items(log, { kind: 'ids', ids: [notification.id] });
+    if (known.some(({ audience }) => audience === id)) return;
+    const appended = await inbox.store.append(log, [
+      known.length === 0
+        ? queuedRecord(notification, { conversation: id })
+        : { type: 'notification_extended', conversation: id, ids: [notification.id], reason },
+    ]);
+    if (appended.kind !== 'duplicate') return;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What a conversation has not read when it is over passes on to its heir: the next conversation of the same agent that
+ * begins later in the same worktree. One conditional record moves it, so of two heirs one wins, and a crash leaves it whole.
+ */
+import type { ConversationId, LogKey } from '../core/address.ts';
+import { holderOf, type Item } from '../core/items.ts';
+import { formatKind, type NotificationId } from '../core/notification.ts';
+import type { Presence, Store, Swap } from '../core/ports.ts';
+import type { Draft, SucceededRecord } from '../core/records.ts';
+import { lineageOf } from './fork.ts';
+import type { Inbox } from './inbox.ts';
+import { isSame, runOf } from './presence.ts';
+import { releaseStale } from './sweep.ts';
+
+export type Succession = {
+  readonly log: LogKey;
+  readonly from: ConversationId;
+  readonly to: ConversationId;
+};
+
+/**
+ * Something else that belongs to a conversation and passes on with what it has not read. The drafts and swaps are part of
+ * the same append; `undefined` when `from` has nothing.
+ */
+export type Companion = (
+  store: Store,
+  succession: Succession,
+) => Promise<{ readonly drafts: readonly Draft[]; readonly swaps: readonly Swap[] } | undefined>;
+
+export type Heir = {
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly purpose?: string | undefined;
+  readonly folder?: string | undefined;
+  /** Its process serves many clients. */
+  readonly shared?: boolean | undefined;
+  /** Its host runs below another host, as a `claude -p` in a tool does. It is nobody's heir. */
+  readonly nested?: boolean | undefined;
+};
+
+/** `waits`: an offer of a living process is in flight; what it leaves open passes on when the heir asks again. */
+export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
+
+const NOTHING: Inherited = { from: [], waits: false };
+const TRIES = 8;
+
+/** Takes over what the conversations that are over by now, and were when this one began, have not read. */
+export async function inherit(inbox: Inbox, heir: Heir): Promise<Inherited> {
+  const { log, id, nested = false } = heir;
+  if (nested) return NOTHING;
+  const there = await inbox.store.presence({ log });
+  const me = there.find(({ conversation }) => conversation === id);
+  const over = there.flatMap((p) => {
+    const why = isBefore(p, me, heir) ? inbox.overBecause(p) : undefined;
+    return why === undefined ? [] : [{ from: p.conversation, why }];
+  });
+  if (over.length === 0 || isPartOf(inbox, me, heir, there) || (await hasLivingParent(inbox, heir, there))) return NOTHING;
+  const from: ConversationId[] = [];
+  let waits = false;
+  const holders = new Set((await held(inbox, log)).map(holderOf));
+  for (const each of over) {
+    const passed = await passOn(inbox, { log, to: id, ...each }, holders.has(each.from));
+    waits ||= passed.waits;
+    if (passed.any) from.push(each.from);
+  }
+  return { from, waits };
+}
+
+/** Two conversations of one host process are one: everything passes on, also what is in flight. */
+export async function merge(inbox: Inbox, { log, from, to }: Succession): Promise<void> {
+  await passOn(inbox, { log, from, to, why: 'merged' }, true);
+}
+
+/**
+ * Whether the run of `p` was over before the run of `me` began, in the same place and for the same purpose. No clock is asked:
+ * of two runs that lived at the same time, the later one knows the other.
+ */
+function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
+  if (p.conversation === id) return false;
+  if (me?.began?.beside.includes(runOf(p)) || (me && p.began?.beside.includes(runOf(me)))) return false;
+  if (p.folder !== undefined && folder !== undefined && p.folder !== folder) return false;
+  if (p.process !== undefined && me?.process !== undefined && p.process.machine !== me.process.machine) return false;
+  return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
+}
+
+/** A sub-agent's conversation runs in the process of another one that is active. */
+function isPartOf(inbox: Inbox, me: Presence | undefined, { id, shared }: Heir, there: readonly Presence[]): boolean {
+  return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && inbox.isActive(p));
+}
+
+async function hasLivingParent(inbox: Inbox, { log, id }: Heir, there: readonly Presence[]): Promise<boolean> {
+  const parent = (await lineageOf(inbox.store, log, id)).at(-2)?.conversation;
+  return there.some((p) => p.conversation === parent && inbox.isActive(p));
+}
+
+type Passed = { readonly any: boolean; readonly waits: boolean };
+
+async function passOn(
+  inbox: Inbox,
+  { log, from, to, why }: Succession & Pick<SucceededRecord, 'why'>,
+  holds: boolean,
+): Promise<Passed> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const all = holds ? await held(inbox, log) : [];
+    // A fork has its own of what its parent had: both hear it.
+    const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
+    const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || (!isOwnNote(item) && !has.has(item.id))));
+    if (why !== 'merged' && (await releaseStale(inbox, log, mine)) > 0) continue;
+    const passing = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
+    const waits = passing.length < mine.length;
+    const others = await inbox.companions({ log, from, to });
+    if (passing.length === 0 && others === undefined) return { any: false, waits };
+    const record: SucceededRecord = {
+      type: 'conversation_succeeded',
+      conversation: to,
+      from,
+      ids: [...new Set(passing.map(({ id }): NotificationId => id))],
+      why,
+      ...(why === 'merged' ? { merges: true as const } : {}),
+    };
+    const appended = await inbox.store.append(log, [record, ...(others?.drafts ?? [])], { swaps: others?.swaps ?? [] });
+    // Another heir, or a carrier, was faster: what is left is looked at again.
+    if (appended.kind !== 'appended') continue;
+    await inbox.store.touch({ log, conversation: from, passedTo: to });
+    return { any: true, waits };
+  }
+  return { any: false, waits: true };
+}
+
+/** What an agent noted for this conversation of its own comes when that one is gone on with. */
+const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
+  (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
+
+/** What some conversation of the log holds: open, on its way, or as an interrupt that was delivered and not read. */
+async function held(inbox: Inbox, log: LogKey): Promise<readonly Item[]> {
+  const [open, gate] = [await inbox.store.items(log, { kind: 'held' }), await inbox.store.items(log, { kind: 'gate' })];
+  const delivered = gate.filter(({ state }) => state === 'closed');
+  return [...open, ...delivered];
+}

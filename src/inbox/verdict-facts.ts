@@ -1,0 +1,116 @@
+/** Gathers what `verdictOf` decides by: who is there, what filters, which gate is up, and what the log says of the item. */
+import { splitLog, type ConversationId, type LogKey } from '../core/address.ts';
+import { isExpired } from '../core/clocks.ts';
+import { filterIn, filterOf, type FilterCause } from '../core/filter.ts';
+import { ANYONE, type Item } from '../core/items.ts';
+import type { Decision } from '../core/plan.ts';
+import type { Presence } from '../core/ports.ts';
+import { isType, type ReadRecord, type Stored } from '../core/records.ts';
+import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../core/verdict.ts';
+import type { Inbox } from './inbox.ts';
+import { overBecause } from './presence.ts';
+import type { Reader } from './why.ts';
+
+const ALL: Reader = { item: () => true, conversation: () => true };
+
+type Story = {
+  readonly item: Item;
+  /** Those about it, oldest first. */
+  readonly records: readonly Stored[];
+  readonly decisions: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
+};
+
+export async function factsOf(
+  inbox: Inbox,
+  log: LogKey,
+  { item, records, decisions }: Story,
+  reader: Reader = ALL,
+): Promise<VerdictFacts> {
+  const { project } = splitLog(log);
+  const policy = inbox.policies.policy(project);
+  const now = inbox.store.now();
+  const mutes = await inbox.mutes(log);
+  const withFile = (cause: FilterCause | undefined): FilterCause | undefined => {
+    const file = cause?.kind === 'setting' ? inbox.policies.decidedBy?.(project, cause.key) : undefined;
+    return cause?.kind === 'setting' && file !== undefined ? { ...cause, file } : cause;
+  };
+  const gates = (await inbox.store.items(log, { kind: 'gate' })).filter((gate) => {
+    if (!reader.item(gate) || isExpired(gate, now)) return false;
+    return filterOf(gate.notification, policy, mutes, now) === undefined;
+  });
+  const known = (await inbox.store.presence({ log })).filter(
+    (presence) =>
+      (item.audience === ANYONE || presence.conversation === item.audience) &&
+      reader.conversation(presence.conversation) &&
+      inbox.wasConversation(presence),
+  );
+  const closed = records.findLast(({ body }) => isType(body, 'notification_closed') || isType(body, 'carrier_redacted'));
+  const reads = records.flatMap(({ body }) => (isType(body, 'notification_read') ? [body] : []));
+  const read = reads.findLast(isByAgent) ?? reads.at(-1);
+  return {
+    log,
+    item,
+    now,
+    conversations: known.map((presence) => knownOf(inbox, presence, now)),
+    decisions,
+    filter: withFile(filterOf(item.notification, policy, mutes, now)),
+    gates,
+    refusals: records.filter(({ body }) => isType(body, 'gate_refused')).length,
+    rodeOn: await rodeOn(inbox, item, records),
+    readBy: read?.by ?? null,
+    markedRead: read !== undefined && !isByAgent(read),
+    closed: closed === undefined ? null : closedBy(closed, withFile),
+  };
+}
+
+/**
+ * The agent itself has read it. Its own records name its conversation, or its transcript; a person's mark and a task that is
+ * taken back do not prove that the model read anything.
+ */
+export const isByAgent = ({ by, conversation }: ReadRecord): boolean =>
+  by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
+
+function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => FilterCause | undefined): VerdictFacts['closed'] {
+  if (isType(body, 'carrier_redacted')) return { at, by: 'provider', reason: body.reason };
+  if (!isType(body, 'notification_closed')) return null;
+  const { by, reason, outcome } = body;
+  const cause = outcome === 'filtered' ? withFile(filterIn(reason)) : undefined;
+  return { at, by, reason, ...(cause === undefined ? {} : { cause }) };
+}
+
+function knownOf(inbox: Inbox, presence: Presence, now: number): KnownConversation {
+  const carriers = Object.keys(presence.carriers);
+  return {
+    conversation: presence.conversation,
+    host: presence.host ?? null,
+    purpose: presence.purpose ?? null,
+    lastContactAt: presence.seenAt,
+    absence: absenceOf(inbox, presence, now),
+    wrappedOnly: carriers.length > 0 && carriers.every((carrier) => carrier.startsWith('gateway')),
+  };
+}
+
+function absenceOf(inbox: Inbox, presence: Presence, now: number): Absence | null {
+  const why = overBecause(presence, now, inbox.isAlive);
+  return why === 'died' ? 'process_gone' : (why ?? null);
+}
+
+/** How many calls before a result are looked through for the one that it answers. */
+const CALLS = 200;
+
+/** The last carrier that took it. `get_notifications` only shows again what another carrier has delivered. */
+async function rodeOn(inbox: Inbox, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
+  const carrier = records.findLast(({ body }) =>
+    isType(body, 'carrier_offered')
+      ? body.ids.includes(id) || body.summarizes?.includes(id)
+      : isType(body, 'tool_call_response') || isType(body, 'chat_request'),
+  );
+  if (carrier === undefined) return null;
+  const { body, log, seq } = carrier;
+  if (isType(body, 'carrier_offered')) return { point: body.at_point, name: body.on ?? null };
+  if (isType(body, 'chat_request')) return { point: body.source === 'system' ? 'forced' : 'turn_start', name: null };
+  if (!isType(body, 'tool_call_response')) return null;
+  const calls = await inbox.store.read({ log, types: ['tool_call_request'], upTo: seq, newestFirst: true, limit: CALLS });
+  const call = calls.find((each) => isType(each.body, 'tool_call_request') && each.body.id === body.id)?.body;
+  return { point: 'tool_result', name: call !== undefined && isType(call, 'tool_call_request') ? call.name : null };
+}

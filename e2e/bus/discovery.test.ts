@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { proves } from '../verifies.ts';
+import { subscriberTrust } from '../../src/bus/index.ts';
 
 const toml = (id: string, more = ''): string =>
   `[subscriber]\nid = "${id}"\nname = "Builds"\n[events]\ntypes = ["build.failed"]\n${more}`;
@@ -20,6 +21,9 @@ class World {
     for (const project of ['shop', 'bank']) {
       mkdirSync(join(this.root, project, '.git'), { recursive: true });
       writeFileSync(join(this.root, project, 'earpiece.toml'), `project = "${project}"\n`);
+      subscriberTrust({ env: { XDG_STATE_HOME: join(this.root, 'state') } }).trust(
+        join(this.root, project, '.earpiece/subscribers'),
+      );
     }
   }
 

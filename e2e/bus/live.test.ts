@@ -10,6 +10,7 @@ import { doing } from '../agent/talk.ts';
 import { find } from '../model/find.ts';
 import { inOrder, startModel } from '../model/server.ts';
 import { verifies } from '../verifies.ts';
+import { subscriberTrust } from '../../src/bus/index.ts';
 
 const file = (id: string, types: string) => `[subscriber]
 id = "${id}"
@@ -29,6 +30,7 @@ verifies(
     const folder = mkdtempSync(join(tmpdir(), 'earpiece-live-'));
     const subscribers = join(folder, '.earpiece/subscribers');
     mkdirSync(subscribers, { recursive: true });
+    subscriberTrust({ env: { HOME: join(folder, 'home') } }).trust(subscribers);
     const problems: string[] = [];
     const call = (id: string, name: string) => ({ kind: 'call' as const, id, name, args: { word: 'go' } });
     await using model = await startModel(

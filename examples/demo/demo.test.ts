@@ -97,13 +97,13 @@ describe('npm start -- gateway', () => {
     const model = columnOf(stdout, 'model');
     expect(count(model, '500 == 501')).toBe(1);
     expect(count(model, '`src/prices.json` changed 3 times')).toBe(1);
-    expect(count(model, 'Maria asks to pause: “Stop, please.”')).toBe(1);
+    expect(count(model, 'Maria asks to cancel: “Stop, please.”')).toBe(1);
     expect(count(model, 'the same text, byte for byte')).toBe(1);
     expect(count(model, '"type":"interrupt"')).toBe(1);
     expect(columnOf(stdout, 'world')).toContain('Neither call reached the server');
 
     const log = stdout.slice(stdout.indexOf('$ earpiece log shop/coder'), stdout.indexOf('$ earpiece why'));
-    expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 3, delivered: 3, refused: 2, read: 1 });
+    expect(wordsOf(log)).toEqual({ queued: 3, counted: 2, offered: 4, delivered: 3, refused: 2, read: 1 });
     const why = stdout.slice(stdout.indexOf('$ earpiece why'));
     expect(why).toMatch(/critical user\.message for shop\/coder#main: read/);
     const [, seconds] =

@@ -125,12 +125,12 @@ class Story {
 
   /** A person says stop: no call gets through until the agent has read it. */
   async personStops(): Promise<void> {
-    const said = ['--as', 'Maria', '--level', 'critical', '--action', 'pause'];
+    const said = ['--as', 'Maria', '--level', 'critical', '--action', 'cancel'];
     const wanted = ['--instruction', `Accounting rounds down on purpose. Put ${CART} back as it was, then wait for me.`];
     const sent = await this.#send([...said, ...wanted, 'Stop, please.']);
     this.#happens(
       'Maria sees it and says stop. The gate is up at once.',
-      command('earpiece send --as Maria --level critical --action pause --instruction "…" "Stop, please."'),
+      command('earpiece send --as Maria --level critical --action cancel --instruction "…" "Stop, please."'),
       sent,
       waiting('critical', 'user.message'),
     );
@@ -173,7 +173,7 @@ class Story {
     const refusals = this.#agent.given.filter((given) => ours(given).includes('Stop, please.'));
     expect(refusals.length === 2, `2 calls should have been refused, ${refusals.length} were`);
 
-    const stop = items.find(({ notification }) => notification.action === 'pause');
+    const stop = items.find(({ notification }) => notification.action === 'cancel');
     expect(stop !== undefined, 'the stop is not in the log');
     this.#heading('The log, with its receipts');
     await this.#shows('log', AGENT);

@@ -80,14 +80,11 @@ export class Page {
     return { COLUMNS: String(this.width), ...(coloured ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }) };
   }
 
-  /** What a command printed, with its own colours; what is too long for a line is cut. */
+  /** What a command printed, with its own colours. A sentence that is too long for a line is wrapped, a row is cut. */
   printed(output: string): void {
-    this.#write(
-      output
-        .split('\n')
-        .map((line) => `${clip(line, this.width)}\n`)
-        .join(''),
-    );
+    for (const line of output.split('\n'))
+      if (IS_SENTENCE.test(line)) this.text(line);
+      else this.#write(`${clip(line, this.width)}\n`);
   }
 
   get #wide(): boolean {
@@ -100,6 +97,9 @@ export class Page {
     return [left, room - left];
   }
 }
+
+/** Without colours: it begins at the first column, and ends with a full stop. */
+const IS_SENTENCE = /^[A-Z][\P{Cc}]*\.$/u;
 
 type Wrapped = { readonly painted: string; readonly width: number };
 

@@ -11,8 +11,10 @@ import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
 import { InLog } from './in-log.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
+import { previewOf, type Preview } from './preview.ts';
 import { restKeyOf } from './shape.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
+import type { TemplateEngine } from './templates/engine.ts';
 import { Turns } from './turns.ts';
 
 export type BusDeps = {
@@ -27,6 +29,8 @@ export type BusDeps = {
     expression: string,
     context: Json,
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
+  /** For previews. Without it a preview shows the event's own message. */
+  readonly templates?: Pick<TemplateEngine, 'render'>;
   /** Events of one key within it fold before they are queued. Default 100 ms. */
   readonly foldMs?: number;
   /** What goes wrong without anybody waiting for it, one line each. */
@@ -83,6 +87,11 @@ export class Bus implements Emitter, AsyncDisposable {
   /** The subscribers of a project as they are now, and what is wrong with their files. */
   subscribers(project: string): SubscriberSet {
     return this.#deps.subscribers.of(project);
+  }
+
+  /** What a subscriber would say about a sample event. Nothing is queued. */
+  preview(subscriber: Subscriber, subject: string): Promise<Preview> {
+    return previewOf(subscriber, this.#deps.templates, { now: this.#inbox.store.now(), subject });
   }
 
   /** Something is not written yet. */

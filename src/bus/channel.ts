@@ -8,10 +8,11 @@ import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Queued } from '../inbox/index.ts';
+import { DETAILS, Fold } from './fold.ts';
 import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
 import { shortName, Storm, type Counted, type Detail, type Tally } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
-import { detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
+import { byClock, detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
 import type { Turns, Writer } from './turns.ts';
 
 export type ChannelDeps = {
@@ -39,11 +40,8 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** What waits for the end of the fold: the different details, the newest (its name, its number). `done`: what became of it, for all who emitted it. */
-type Waiting = { readonly details: Map<string, Detail>; name: string; last: number; readonly done: PromiseWithResolvers<Heard> };
-
 /** `leadTick`: when the fold of now began. `told`: what this process told of late. */
-type Key = { leadTick: number; readonly told: Told; waiting: Waiting | undefined };
+type Key = { leadTick: number; readonly told: Told; waiting: Fold | undefined };
 
 /** What of all that is counted is over. `done`: it is not counted any more. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
@@ -266,7 +264,7 @@ export class Channel implements Writer {
     if (now.tick >= this.#lookTick) {
       const began = performance.now();
       const items = await this.#deps.lately(now.at - this.subscriber.batching.dedupeWindowMs).catch(() => []);
-      this.#lately = toldBy(this.subscriber, items);
+      this.#lately = toldBy(this.subscriber, byClock(items, now.at));
       this.#lookTick = now.tick + Math.max(this.#deps.foldMs, (performance.now() - began) / LOOKING);
     }
     return this.#lately.get(key)?.get(detailOfEvent(this.#deps.redacted(event)));
@@ -274,24 +272,28 @@ export class Channel implements Writer {
 
   #wait(known: Key, key: string, event: Event): Promise<Heard> {
     if (known.waiting === undefined) this.#deps.turns.holds(this, key);
-    const waiting = (known.waiting ??= { details: new Map(), name: '', last: 0, done: Promise.withResolvers<Heard>() });
-    waiting.last = this.#deps.turns.arrived();
-    if (event.supersede ?? this.subscriber.output.supersede) waiting.details.clear();
-    const text = detailOfEvent(event);
-    const { details } = waiting;
-    const name = details.has(text) || details.size < DETAILS ? text : waiting.name;
-    const detail = details.get(name);
-    // Behind those that came since it came first: the last is how things are.
-    if (detail === undefined || name !== waiting.name) {
-      details.delete(name);
-      details.set(name, { event, count: (detail?.count ?? 0) + 1 });
-      waiting.name = name;
-    } else {
-      detail.event = event;
-      detail.count++;
-    }
+    const waiting = (known.waiting ??= new Fold());
+    const supersede = event.supersede ?? this.subscriber.output.supersede;
+    waiting.add(event, { last: this.#deps.turns.arrived(), supersede });
     this.dueAt = Math.min(this.dueAt, known.leadTick + this.#deps.foldMs);
+    if (waiting.events === 1)
+      this.#soon(
+        () => this.#keys.get(key)?.waiting === waiting && waiting.events === 1,
+        () => this.#writeWaiting(key, known, this.#deps.now()),
+      );
     return waiting.done.promise;
+  }
+
+  /**
+   * The fold window must not slow down a caller that awaits each `emit`: what is still alone after a turn of the event loop,
+   * while nothing else is being written, does not wait for others.
+   */
+  #soon(isAlone: () => boolean, write: () => void): void {
+    setImmediate(() => {
+      if (this.#writing > 0 || !isAlone()) return;
+      write();
+      if (this.#storm === undefined && this.#over === undefined) this.dueAt = this.#foldsUntil();
+    });
   }
 
   #writeWaiting(key: string, known: Key, now: Moment): void {
@@ -310,6 +312,11 @@ export class Channel implements Writer {
     const storm = (this.#storm ??= new Storm(event, this.#burst));
     if (storm.count(event, key, this.#deps.turns.arrived()) && key !== undefined) this.#deps.turns.holds(this, key);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
+    if (storm.events === 1)
+      this.#soon(
+        () => this.#storm === storm && storm.events === 1,
+        () => this.#writeStorm(storm, this.#deps.now()),
+      );
     return storm.done.promise;
   }
 
@@ -387,6 +394,3 @@ export class Channel implements Writer {
 
 /** With so many keys it is looked which of them can be forgotten. */
 const KEYS = 1_000;
-
-/** Different details of one key that one fold keeps; the inbox keeps no more than that either. */
-const DETAILS = 50;

@@ -4,7 +4,8 @@ import { ANYONE, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { fromRecord, isType, queuedRecord, type Draft } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
-import { countedIn, dataOf, withoutOver, type Counted } from './storm.ts';
+import { countedKeys } from '../core/unlisted.ts';
+import { countedIn, dataOf, stillCounted, withoutOver, type Counted } from './storm.ts';
 import type { Logged } from './told.ts';
 
 /** So far back it is looked for what was told of late. */
@@ -78,11 +79,10 @@ export class InLog {
     };
     if (count <= 0) return [closed];
     const id = this.#inbox.ids.make('n') as NotificationId;
-    const { notification, at } = item;
-    return [
-      closed,
-      queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data: dataOf(left, id) }, to),
-    ];
+    const { notification, at, differs } = item;
+    const named = [notification, ...differs].flatMap(({ data }) => countedKeys(data));
+    const data = dataOf(left, id, stillCounted([...new Set(named)], left, this.#subscriber));
+    return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
   /** Nobody has seen them. */
@@ -139,10 +139,12 @@ export class InLog {
       newestFirst: true,
       limit: PAGE,
     });
-    return records.flatMap(({ body, at }) => {
+    return records.flatMap(({ body, at, clock }) => {
       if (at < since || !isType(body, 'fan_out')) return [];
       const notification = fromRecord(body.notification);
-      return notification.subscriber?.id === this.#subscriber ? [{ notification, at, lastAt: at, differs: [] }] : [];
+      return notification.subscriber?.id === this.#subscriber
+        ? [{ notification, at, ...(clock === undefined ? {} : { clock }), lastAt: at, differs: [] }]
+        : [];
     });
   }
 

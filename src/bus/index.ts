@@ -15,6 +15,7 @@ export {
   type SubscriberSource,
   type Template,
 } from './subscriber.ts';
+export { previewOf, testNotification, type Preview } from './preview.ts';
 export { sampleEvent } from './samples.ts';
 export { checkRunning } from './subscribers/check.ts';
 export { Folder, readSubscriber, type FolderState, type SubscriberFile } from './subscribers/folder.ts';
@@ -25,6 +26,7 @@ export {
   subscriberFolders,
   type SubscriberFoldersOptions,
 } from './subscribers/folders.ts';
+export { subscriberTrust } from './subscribers/trust.ts';
 export { subscriberToggles, WHY_LOCKED, type SubscriberToggles, type Toggled, type ToggleScope } from './toggles.ts';
 export { contextOf } from './templates/context.ts';
 export {

@@ -61,10 +61,10 @@ export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Sh
     input: {
       ...rest,
       id: `${id.length <= ID_CHARS ? id : `${id.slice(0, ID_CHARS - 17)}~${checksum(id)}`}~rest`,
-      message: `more ${event.type} events than are listed`,
+      message: `more ${event.type} events, not listed here`,
       key: restKeyOf(subscriber),
       count: more.total,
-      data: dataOf(more.counted(), event.id),
+      data: dataOf(more.counted(), event.id, more.names(subscriber.id)),
     },
     subscribed: { ...subscribed, rest: true },
   };

@@ -13,6 +13,8 @@ export class Storm {
   readonly details = new Map<string, Listed>();
   readonly more = new Tally();
   last: Event;
+  /** How many events it counts. */
+  events = 0;
   /** What of it had to be told before the rest. */
   readonly before: Promise<Heard>[] = [];
   readonly done = Promise.withResolvers<Heard>();
@@ -26,6 +28,7 @@ export class Storm {
   /** Whether it is listed now, and was not before. */
   count(event: Event, key: string | undefined, last: number): boolean {
     this.last = event;
+    this.events++;
     const name = key ?? event.id;
     const detail = this.details.get(name);
     if (detail) {
@@ -59,6 +62,10 @@ export class Storm {
 /** So many are remembered by their keys. What is counted beyond them stays counted when it is over. */
 const KEYS = 4_000;
 
+/** The record of a storm's rest names so many of its keys, for a reader who looks closer. */
+const NAMED = 100;
+const NAME_CHARS = 80;
+
 /** How much was counted, and under which keys. */
 export class Tally {
   readonly #byKey = new Map<string, number>();
@@ -75,6 +82,11 @@ export class Tally {
   take(key: string): void {
     this.total -= this.#byKey.get(key) ?? 0;
     this.#byKey.delete(key);
+  }
+
+  /** Some of the keys, as people read them: without the name of the subscriber `id`. */
+  names(id: string): readonly string[] {
+    return namesOf(this.#byKey.keys(), id);
   }
 
   /** As the log keeps it beside the number, so that any process can take off what is over. */
@@ -109,8 +121,25 @@ export function withoutOver(counted: Counted, over: Counted): { readonly left: C
   return { left, gone };
 }
 
+function namesOf(keys: Iterable<string>, id: string): readonly string[] {
+  const names: string[] = [];
+  for (const key of keys) {
+    if (names.length >= NAMED) break;
+    if (key.length <= NAME_CHARS) names.push(key.startsWith(`${id}:`) ? key.slice(id.length + 1) : key);
+  }
+  return names;
+}
+
+/** Those of the names that are still counted. */
+export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
+  names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
+
 /** `write` tells repetitions apart: what is folded as the same is kept once. */
-export const dataOf = (counted: Counted, write: string): Json => ({ counted: Object.fromEntries(counted), write });
+export const dataOf = (counted: Counted, write: string, keys: readonly string[]): Json => ({
+  counted: Object.fromEntries(counted),
+  write,
+  ...(keys.length === 0 ? {} : { keys }),
+});
 
 const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);

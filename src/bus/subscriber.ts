@@ -67,7 +67,12 @@ export type SubscriberProblem = {
   readonly message: string;
 };
 
-export type SubscriberSet = { readonly subscribers: readonly Subscriber[]; readonly problems: readonly SubscriberProblem[] };
+/** `held`: a project's that do not count until they are trusted. */
+export type SubscriberSet = {
+  readonly subscribers: readonly Subscriber[];
+  readonly held?: readonly Subscriber[];
+  readonly problems: readonly SubscriberProblem[];
+};
 
 /** The subscribers of a project as they are now; the same object as long as nothing changed. Must not throw. */
 export interface SubscriberSource {

@@ -1,12 +1,21 @@
 /** What a subscriber has told of late, as the log knows it: other processes tell too. Decided from values alone. */
 import { messageOf, VOLATILE, type Event } from '../core/event.ts';
+import { AGREE_MS, queuedAt } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** What the log has of a notification that was queued. */
-export type Logged = Pick<Item, 'notification' | 'at' | 'lastAt' | 'differs' | 'outcome'>;
+export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
+
+/** With times of this clock. Items whose times lie in its future are left out: nothing may wait for such a time. */
+export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
+  items.flatMap((item) => {
+    const at = queuedAt(item, now);
+    if (at === undefined) return [];
+    return [{ ...item, at, lastAt: item.lastAt > now + AGREE_MS ? at : item.lastAt }];
+  });
 
 /** Each different detail of a key and when it was queued first, epoch ms. */
 export type Told = Map<string, number>;

@@ -159,6 +159,8 @@ function dedupeKey(): Value<readonly string[]> {
   const part = (name: string): boolean => WHOLE.includes(name) || /^payload(?:\.[A-Za-z0-9_-]+)+$/.test(name);
   const read = (raw: unknown): Read<readonly string[]> => {
     if (typeof raw !== 'string' || raw.length > 500) return problem(`is ${seen(raw)}; write ${expects}`);
+    // An empty text means none, as in the files of the fifth design.
+    if (raw.trim() === '') return value([]);
     const parts = raw.split(':');
     const wrong = parts.find((name) => !part(name));
     if (wrong === undefined) return value(parts);

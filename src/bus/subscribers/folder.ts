@@ -1,8 +1,9 @@
 /** One folder of subscribers, as it is now. No timer and no file watch: whoever asks looks, and what did not change is kept. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { readLimited } from '../../input/index.ts';
 import { seen } from '../../config/problems.ts';
 import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
@@ -169,7 +170,7 @@ export class Folder {
       // What came with a clone may not bring files of its user to a model; a user's own links are the user's business.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
         return { kind: 'refused', why: 'is a link that leaves the folder' };
-      return decoded(readFileSync(path));
+      return decoded(readLimited(path, LIMITS.fileBytes));
     } catch (cause) {
       const code = codeOf(cause);
       if (code !== 'ENOENT') return { kind: 'refused', why: `cannot be read (${code})` };

@@ -16,11 +16,15 @@ export type SubscriberFoldersOptions = {
   readonly user?: string;
   /** Undefined: nobody knows where that project is. */
   readonly projectRoot?: (project: string) => string | undefined;
+  /** Which of a project's subscribers count; default: all. `state` changes with what is allowed. */
+  readonly projectTrust?: ProjectTrust;
   /** Called with what is newly wrong, once for each state of a folder. What it throws is ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
   /** How often folders are looked at, at most. Default 10 ms. */
   readonly lookEveryMs?: number;
 };
+
+export type ProjectTrust = { readonly state: () => string; readonly allows: (subscriber: Subscriber) => boolean };
 
 /** With its place, as a warning where it is only one. */
 export const formatSubscriberProblem = ({ severity, message, ...place }: SubscriberProblem): string =>
@@ -31,7 +35,7 @@ export const projectFolder = (root: string): string => join(root, '.earpiece', '
 const MAX_PROJECTS = 1_000;
 
 export function subscriberFolders(options: SubscriberFoldersOptions): SubscriberSource {
-  const { shipped, user, projectRoot, lookEveryMs = 10 } = options;
+  const { shipped, user, projectRoot, projectTrust, lookEveryMs = 10 } = options;
   const ours = new Folder({ path: shipped, name: 'shipped', optional: false, lookEveryMs: Number.POSITIVE_INFINITY });
   const theirs = user === undefined ? undefined : new Folder({ path: user, name: 'user', optional: true, lookEveryMs });
   const roots = new Map<string, Folder>();
@@ -55,16 +59,22 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
         const folder = folderOf(project);
         if (known === undefined) {
           if (projects.size >= MAX_PROJECTS) forget(projects, roots);
-          known = { folder, nextLook: 0, states: [], set: { subscribers: [], problems: [] } };
+          known = { folder, nextLook: 0, trust: '', states: [], set: { subscribers: [], problems: [] } };
           projects.set(project, known);
         }
         known.folder = folder;
         known.nextLook = now + lookEveryMs;
+        const trust = projectTrust?.state() ?? '';
+        if (trust !== known.trust) known.states = [];
+        known.trust = trust;
       }
       const states = [ours.look(now), theirs?.look(now), known.folder?.look(now)];
       if (known.states.length === states.length && states.every((state, i) => state === known.states[i])) return known.set;
       known.states = states;
-      const { set, about } = merge(states.filter((state) => state !== undefined));
+      const { set, about } = merge(
+        states.filter((state) => state !== undefined),
+        projectTrust,
+      );
       known.set = set;
       reporter.report(shipped, states[0]?.problems);
       reporter.report(user ?? '', states[1]?.problems);
@@ -74,9 +84,12 @@ export function subscriberFolders(options: SubscriberFoldersOptions): Subscriber
   };
 }
 
+const NOT_TRUSTED = 'does not count until you trust it; look at it and at its template, then: earpiece trust';
+
 type Project = {
   folder: Folder | undefined;
   nextLook: number;
+  trust: string;
   states: readonly (FolderState | undefined)[];
   set: SubscriberSet;
 };
@@ -88,12 +101,21 @@ function forget(projects: Map<string, Project>, roots: Map<string, Folder>): voi
 }
 
 /** `about`: what is wrong with a file only because of those below it. */
-function merge(states: readonly FolderState[]): { set: SubscriberSet; about: readonly SubscriberProblem[] } {
+function merge(
+  states: readonly FolderState[],
+  trust: ProjectTrust | undefined,
+): { set: SubscriberSet; about: readonly SubscriberProblem[] } {
   const byId = new Map<string, Subscriber>();
+  const held: Subscriber[] = [];
   const about: SubscriberProblem[] = [];
   for (const { files } of states)
     for (const each of files) {
       const { subscriber, file, at } = each;
+      if (subscriber.from.folder === 'project' && trust?.allows(subscriber) === false) {
+        held.push(subscriber);
+        about.push({ file, ...at.id, severity: 'warning', message: NOT_TRUSTED });
+        continue;
+      }
       const below = byId.get(subscriber.id);
       const warn = (place: typeof at.id, message: string): void =>
         void about.push({ file, ...place, severity: 'warning', message });
@@ -111,7 +133,10 @@ function merge(states: readonly FolderState[]): { set: SubscriberSet; about: rea
       }
       byId.set(subscriber.id, counts);
     }
-  return { set: { subscribers: [...byId.values()], problems: [...states.flatMap(({ problems }) => problems), ...about] }, about };
+  return {
+    set: { subscribers: [...byId.values()], held, problems: [...states.flatMap(({ problems }) => problems), ...about] },
+    about,
+  };
 }
 
 /** The same object for the same one: a subscriber that is another object begins anew. */

@@ -38,6 +38,10 @@ const withTypes = (types: string): string => HEAD.replace('["build.failed"]', ty
 const withId = (id: string): string => HEAD.replace('"build"', id);
 
 describe('a file that is right', () => {
+  test('an empty dedupe_key means none, as in the files of the fifth design', () => {
+    expect(loaded(with_('[batching]\ndedupe_key = ""\n')).batching).not.toHaveProperty('dedupeKey');
+  });
+
   proves('bus:checked');
 
   test('FR-007..012: every field of it is in the subscriber', () => {

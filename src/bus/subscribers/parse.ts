@@ -178,7 +178,7 @@ function checkTypes(said: Said, walk: Walk): void {
 function complete(said: Said, template: Template | undefined, { file, folder }: ParseOptions): Subscriber {
   const { subscriber, events, batching, output, withdraw, condition } = said;
   const priority = output?.priority ?? 'normal';
-  const dedupeKey = batching?.dedupe_key;
+  const dedupeKey = batching?.dedupe_key?.length === 0 ? undefined : batching?.dedupe_key;
   return {
     id: subscriber?.id ?? '',
     name: subscriber?.name ?? '',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../core/json.ts';
 import type { Subscribed } from '../../core/notification.ts';
+import { unlistedOf } from '../../core/unlisted.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
 import { contextOf } from './context.ts';
 
@@ -29,7 +30,6 @@ const line = (group: readonly Grouped[]): Pick<Line, 'subscriber' | 'group' | 'k
 });
 type Context = {
   readonly events: readonly { readonly payload: Record<string, Json>; readonly message: string; readonly count: number }[];
-  readonly more?: { readonly count: number; readonly message: string };
   readonly count: number;
 };
 const made = (group: readonly Grouped[]): Context => contextOf(line(group)) as unknown as Context;
@@ -74,20 +74,16 @@ test('each different detail is an event, and the counts add up', () => {
   expect(count).toBe(12);
 });
 
-test('what a storm had too many of is counted apart', () => {
-  const rest = grouped([{ message: 'more tool.call.failure events than are listed' }], {
+test('a template sees the events that a storm lists, and the count of all', () => {
+  const rest = grouped([{ message: 'more tool.call.failure events, not listed here' }], {
     subscribed: subscribed({ rest: true }),
     count: 90,
   });
-  const { events, more, count } = made([grouped([{ message: 'a' }]), rest]);
+  const { events, count } = made([grouped([{ message: 'a' }]), rest]);
   expect(events.map(({ message }) => message)).toEqual(['a']);
-  expect(more).toEqual({ count: 90, message: 'more tool.call.failure events than are listed' });
   expect(count).toBe(91);
+  expect(unlistedOf(line([grouped([{ message: 'a' }]), rest]))).toMatchObject({ count: 90, keys: [] });
   expect(contextOf(line([rest]))).not.toHaveProperty('event');
-});
-
-test('nothing more says that there is nothing more', () => {
-  expect(contextOf(line([grouped([{ message: 'a' }])]))).not.toHaveProperty('more');
 });
 
 test('data that is no object is its value', () => {
@@ -123,12 +119,13 @@ describe('what is too much', () => {
 
   test('of very many events the first are listed, and all are counted', () => {
     const details = Array.from({ length: 50 }, (_, at) => ({ message: `m${at}`, data: { text: 'x'.repeat(400), at } }));
-    const { events, more, count } = made(Array.from({ length: 100 }, () => grouped(details, { count: 60 })));
+    const group = Array.from({ length: 100 }, () => grouped(details, { count: 60 }));
+    const { events, count } = made(group);
     expect(events).toHaveLength(200);
     expect(count).toBe(6_000);
     const listed = events.reduce((sum, event) => sum + event.count, 0);
-    expect(more).toEqual({ count: 6_000 - listed, message: 'more than are listed' });
-    expect(JSON.stringify({ events, more }).length).toBeLessThan(400_000);
+    expect(unlistedOf(line(group))?.count).toBe(6_000 - listed);
+    expect(JSON.stringify(events).length).toBeLessThan(400_000);
   });
 
   test('a whole line of the largest payloads is made in a moment', () => {

@@ -2,6 +2,7 @@
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
+import { LISTED_EVENTS } from '../../core/unlisted.ts';
 
 /** Of a text in a payload, and of a message. */
 const TEXT_CHARS = 500;
@@ -10,14 +11,13 @@ const MESSAGE_CHARS = 2_000;
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
-const MAX_EVENTS = 200;
 
 /**
  * - `notification`: `{subscriber_id, kind, level}`.
  * - `events`, oldest first, one for each detail that differs: `{type, source, severity, timestamp, payload, data, message,
  *   count}`; `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing where there is none.
- * - `more`: `{count, message}` of what is counted but not listed; missing where nothing is.
- * - `count`: of all, `timestamp`: of the last, `time_zone`: for `format_time`.
+ * - `count`: of all, also of what is counted and not listed: the engine itself says how many those are (`core/unlisted.ts`).
+ *    `timestamp`: of the last, `time_zone`: for `format_time`.
  *
  * Of what was counted together nobody knows which detail was seen how often: the first has all but one for each other.
  * Control characters stay: views neutralize what templates make.
@@ -28,22 +28,15 @@ export function contextOf(
 ): Json {
   const group = line.group ?? [];
   const listed = group.filter(({ subscribed }) => subscribed.rest !== true);
-  const storms = group.filter(({ subscribed }) => subscribed.rest === true);
   const purse: Purse = { left: LINE_CHARS };
 
   const all = listed.flatMap((item) => item.details.map((_detail, at) => ({ item, at })));
-  const events = all.slice(0, MAX_EVENTS).map(({ item, at }) => eventOf(item, at, purse));
-  const rest = all.slice(MAX_EVENTS);
-  const more = {
-    count: sum(storms.map(({ count }) => count)) + sum(rest.map(({ item, at }) => countOf(item, at))),
-    message: cut(storms[0]?.details[0]?.message ?? 'more than are listed', MESSAGE_CHARS),
-  };
+  const events = all.slice(0, LISTED_EVENTS).map(({ item, at }) => eventOf(item, at, purse));
   const [event] = events;
   return {
     notification: { subscriber_id: line.subscriber?.id ?? '', kind: formatKind(line.kind), level: line.level },
     events,
     ...(event === undefined ? {} : { event }),
-    ...(more.count === 0 ? {} : { more }),
     count: sum(group.map(({ count }) => count)),
     timestamp: isoOf(line.lastAt),
     time_zone: timeZone,

@@ -28,6 +28,11 @@ const CONTEXT = {
     { tool: 'a', message: 'x, y' },
     { tool: 'b', message: 'l1\nl2' },
   ],
+  nulls: [
+    { job: 'web', branch: null, error: null },
+    { job: null, branch: 'main', error: null },
+  ],
+  large: 9_007_199_254_740_992,
   at: '2026-01-01T10:20:30Z',
   time_zone: 'Europe/Berlin',
 };
@@ -75,6 +80,13 @@ describe('what a template makes', () => {
     ['a table', '{{ rows|toon_encode }}', '[2]{message,tool}:\n  "x, y",a\n  "l1\\nl2",b'],
     ['the same by function', '{{ toon_encode(rows) }}', '[2]{message,tool}:\n  "x, y",a\n  "l1\\nl2",b'],
     ['one table of rows that lack a field', '{{ [{"a": 1, "b": 2}, {"a": 3}]|toon_encode }}', '[2]{a,b}:\n  1,2\n  3,null'],
+    [
+      'a table of rows with nulls, its columns in their order',
+      '{{ nulls|toon_encode }}',
+      '[2]{job,branch,error}:\n  web,null,null\n  null,main,null',
+    ],
+    ['null as nothing', '[{{ nulls[0].branch }}{{ "set" if nulls[0].branch is defined }}]', '[]'],
+    ['a large whole number without ".0"', '{{ large }} {{ nulls|length }}', '9007199254740992 2'],
     ['nothing of nothing', '[{{ nothing|toon_encode }}{{ nothing|format_time }}{{ nothing|severity_prefix }}]', '[]'],
     ['a time where the agent is', '{{ at|format_time }} {{ 0|format_time }}', '11:20:30 01:00:00'],
     ['what is no time, as it is', '{{ "soon"|format_time }}', 'soon'],

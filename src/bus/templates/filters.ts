@@ -8,25 +8,41 @@ import type { Json } from '../../core/json.ts';
 export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
 
 /** `timeZone` asks for that of the template that is rendered now. */
-export const filtersFor = (timeZone: () => string): Readonly<Record<string, Filter>> => ({
-  toon_encode: (value) => toonOf(value),
+export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO_NULLS): Readonly<Record<string, Filter>> => ({
+  toon_encode: (value) => toonOf(value, nulls()),
   format_time: (value) => formatTime(value, timeZone()),
   severity_prefix: (value) => severityPrefix(value),
   truncate: (value, ...more) => truncate(textOf(value), more),
 });
 
+/**
+ * The fields of objects that had some null, by the JSON of the object without them: templates see no null, and a table keeps
+ * its columns.
+ */
+export type Nulls = ReadonlyMap<string, readonly string[]>;
+const NO_NULLS: Nulls = new Map();
+
 /** By the official encoder. Nothing is the empty text. */
-export function toonOf(value: unknown): string {
-  const json = jsonOf(value);
+export function toonOf(value: unknown, nulls: Nulls = NO_NULLS): string {
+  const json = jsonOf(value, nulls);
   return json === null ? '' : encode(Array.isArray(json) ? asTable(json) : json);
 }
 
-function jsonOf(value: unknown): Json {
+function jsonOf(value: unknown, nulls: Nulls = NO_NULLS): Json {
   if (value === undefined || value === null) return null;
-  if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, each]) => [String(key), jsonOf(each)]));
-  if (Array.isArray(value)) return value.map(jsonOf);
+  if (value instanceof Map) {
+    const object: Record<string, Json> = Object.fromEntries(Array.from(value, ([key, each]) => [String(key), jsonOf(each)]));
+    const fields = nulls.size === 0 ? undefined : nulls.get(nameOf(object));
+    const known = Object.fromEntries(Array.from(value, ([key, each]) => [String(key), jsonOf(each, nulls)]));
+    return fields === undefined ? known : Object.fromEntries(fields.map((field) => [field, known[field] ?? null]));
+  }
+  if (Array.isArray(value)) return value.map((each) => jsonOf(each, nulls));
   return typeof value === 'bigint' ? String(value) : (value as Json);
 }
+
+/** The same for the same fields and values, in whatever order a template engine lists the fields. */
+export const nameOf = (object: Readonly<Record<string, Json>>): string =>
+  JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
  * Rows of plain values of which some lack a field become rows of the same fields, as null: one table instead of a list
@@ -38,7 +54,7 @@ function asTable(rows: readonly Json[]): readonly Json[] {
       typeof row === 'object' &&
       row !== null &&
       !Array.isArray(row) &&
-      Object.values(row).every((cell) => typeof cell !== 'object'),
+      Object.values(row).every((cell) => cell === null || typeof cell !== 'object'),
   );
   const fields = [...new Set(flat.flatMap((row) => Object.keys(row)))];
   const cells = flat.reduce((sum, row) => sum + Object.keys(row).length, 0);

@@ -5,7 +5,7 @@
 import { Environment } from 'minijinja-js';
 import type { Json } from '../../core/json.ts';
 import { complaintOf, trapOf, unknownIn, type Words } from './complaints.ts';
-import { filtersFor, type Filter } from './filters.ts';
+import { filtersFor, nameOf, type Filter } from './filters.ts';
 import type { Answer, Limits, Question } from './protocol.ts';
 
 /** Compiled templates that are kept. */
@@ -27,6 +27,8 @@ export function sandbox(limits: Limits): Sandbox {
   let panic: string | undefined;
   let words: Words | undefined;
 
+  /** See `plainFor`. */
+  let nulls = new Map<string, readonly string[]>();
   const safely =
     (filter: Filter) =>
     (...args: readonly unknown[]): string => {
@@ -37,7 +39,12 @@ export function sandbox(limits: Limits): Sandbox {
         return '';
       }
     };
-  const filters = Object.entries(filtersFor(() => timeZone)).map(([name, filter]) => [name, safely(filter)] as const);
+  const filters = Object.entries(
+    filtersFor(
+      () => timeZone,
+      () => nulls,
+    ),
+  ).map(([name, filter]) => [name, safely(filter)] as const);
 
   /** One for each template, so that none can include another. */
   const environment = (): Environment => {
@@ -100,7 +107,8 @@ export function sandbox(limits: Limits): Sandbox {
       switch (question.kind) {
         case 'render':
           return attempt(question.text, () => {
-            const context = withoutNulls(JSON.parse(question.context) as Json);
+            nulls = new Map();
+            const context = plainFor(JSON.parse(question.context) as Json, nulls);
             timeZone = zoneOf(context);
             const text = compile(question.text).renderTemplate(NAME, context);
             if (text.length > limits.maxChars)
@@ -144,12 +152,20 @@ export function sandbox(limits: Limits): Sandbox {
 
 /**
  * minijinja prints null as "none" and has no way to change that: a field that is null is left out, as if it were missing
- * (it prints as nothing, `default` and `is defined` work); in a list it is the empty text.
+ * (it prints as nothing, `default` and `is defined` work), and `nulls` remembers it for tables; in a list it is the empty
+ * text. A whole number that minijinja would print with ".0" is a text.
  */
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map((each: Json) => (each === null ? '' : withoutNulls(each)));
+function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;
+  if (Array.isArray(value)) return value.map((each: Json) => (each === null ? '' : plainFor(each, nulls)));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, each]) => (each === null ? [] : [[key, withoutNulls(each)]])));
+  const fields = Object.entries(value);
+  const kept = Object.fromEntries(fields.flatMap(([key, each]) => (each === null ? [] : [[key, plainFor(each, nulls)]])));
+  if (nulls !== undefined && fields.some(([, each]) => each === null)) {
+    const name = nameOf(kept);
+    nulls.set(name, [...new Set([...(nulls.get(name) ?? []), ...fields.map(([key]) => key)])]);
+  }
+  return kept;
 }
 
 function zoneOf(context: Json): string {

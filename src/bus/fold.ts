@@ -1,0 +1,38 @@
+/** Events of one key that wait for the end of its fold window: each different detail once, with its count. */
+import type { Event, Heard } from '../core/event.ts';
+import type { Detail } from './storm.ts';
+import { detailOfEvent } from './told.ts';
+
+export class Fold {
+  /** By the text of the detail. The newest is the last. */
+  readonly details = new Map<string, Detail>();
+  /** How many events wait. */
+  events = 0;
+  /** The number (`Turns.arrived`) of the newest event. */
+  last = 0;
+  /** What became of them, for every caller that emitted one. */
+  readonly done = Promise.withResolvers<Heard>();
+  #newest = '';
+
+  add(event: Event, { last, supersede }: { readonly last: number; readonly supersede: boolean }): void {
+    this.events++;
+    this.last = last;
+    const { details } = this;
+    if (supersede) details.clear();
+    const text = detailOfEvent(event);
+    const name = details.has(text) || details.size < DETAILS ? text : this.#newest;
+    const detail = details.get(name);
+    if (detail !== undefined && name === this.#newest) {
+      detail.event = event;
+      detail.count++;
+      return;
+    }
+    // Moved behind the others, because the last one is the state that holds now.
+    details.delete(name);
+    details.set(name, { event, count: (detail?.count ?? 0) + 1 });
+    this.#newest = name;
+  }
+}
+
+/** A fold keeps at most 50 different details of one key; the inbox keeps no more either. */
+export const DETAILS = 50;

@@ -1,0 +1,90 @@
+/** What a subscriber would say about a sample event, without queueing anything, and the test notification that quotes it. */
+import { EarpieceError } from '../core/errors.ts';
+import { makeEvent } from '../core/event.ts';
+import { ANYONE, settle, type Item } from '../core/items.ts';
+import { NO_FACTS, plan } from '../core/make-plan.ts';
+import { formatKind, LIMITS, makeNotification, type Level, type NotificationInput } from '../core/notification.ts';
+import type { Line } from '../core/plan.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import { queuedRecord } from '../core/records.ts';
+import { render } from '../core/views/index.ts';
+import { sampleEvent } from './samples.ts';
+import { MOMENT_OF, shape } from './shape.ts';
+import type { Subscriber } from './subscriber.ts';
+import { contextOf } from './templates/context.ts';
+import type { TemplateEngine } from './templates/engine.ts';
+
+export type Preview = {
+  readonly type: string;
+  readonly kind: string;
+  readonly level: Level;
+  /** What the model would read of it, without the frame. */
+  readonly words: string;
+  /** Why its template could not say it; then `words` are the event's own message. */
+  readonly failed?: string;
+};
+
+export async function previewOf(
+  subscriber: Subscriber,
+  engine: Pick<TemplateEngine, 'render'> | undefined,
+  { now, subject }: { readonly now: number; readonly subject: string },
+): Promise<Preview> {
+  const event = makeEvent({ ...sampleEvent(subscriber), subject }, { id: 'preview', now });
+  const { input, subscribed } = shape(subscriber, event, undefined);
+  const ttlMs = { info: null, warning: null, error: null, critical: null };
+  const notification = { ...makeNotification(input, { id: 'preview', now, ttlMs }), subscriber: subscribed };
+  const made = settle(queuedRecord(notification, {}), { seq: 1, at: now }, []);
+  const items: readonly Item[] = made.kind === 'settled' ? made.items : [];
+  // At this contact point each moment has come but those of another turn, which do not matter here.
+  const { lines } = plan(
+    items.map((item) => ({ ...item, audience: ANYONE, notification: { ...item.notification, deliver: 'next' } })),
+    'tool_batch_end',
+    DEFAULT_POLICY,
+    NO_FACTS,
+    now,
+  );
+  const [line] = lines;
+  if (line === undefined) throw new EarpieceError('bad_event', `a sample of ${event.type} makes no line`);
+  const { template } = subscriber.output;
+  const rendered = template === undefined ? undefined : await engine?.render(template, contextOf(line));
+  const said: Line =
+    rendered?.kind === 'text' && rendered.text.trim() !== ''
+      ? { ...line, rendered: rendered.text }
+      : template === undefined
+        ? line
+        : { ...line, unrendered: true };
+  const view = render('default', {
+    lines: [said],
+    rest: undefined,
+    mark: 'test',
+    tellMark: false,
+    pulls: false,
+    maxItemChars: DEFAULT_POLICY.maxItemChars,
+    maxTokens: DEFAULT_POLICY.maxTokens,
+    timeZone: 'UTC',
+  });
+  return {
+    type: event.type,
+    kind: formatKind(notification.kind),
+    level: notification.level,
+    words: view.items[0]?.text ?? notification.message,
+    ...(rendered === undefined || rendered.kind === 'text' ? {} : { failed: rendered.reason }),
+  };
+}
+
+/** The source of the kind of each test: people and models see it, and filters and mutes can name it. */
+export const TEST_SOURCE = 'test';
+
+/** It says that nothing happened before it quotes the words, and its level interrupts and wakes nobody. */
+export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {
+  const deliver = MOMENT_OF[subscriber.output.injectAt];
+  return {
+    kind: `${TEST_SOURCE}.${kind.length <= LIMITS.nameChars ? kind : 'notification'}`,
+    level: 'info',
+    message: `This is a test: nothing happened, and there is nothing to do. ${by.replace(/^a /u, 'A ')} tried the subscriber "${subscriber.name}", which would say:\n${words}`,
+    deliver: deliver === 'now' ? 'next' : deliver,
+    ttlMs: TEST_TTL_MS,
+  };
+}
+
+const TEST_TTL_MS = 3_600_000;

@@ -1,0 +1,23 @@
+/**
+ * A project's subscribers say what its agents read, in frames that agents believe. So the folder counts once its user has
+ * trusted it; from then on its files come and go like the user's own.
+ */
+import { dirname } from 'node:path';
+import type { Surroundings } from '../../config/places.ts';
+import { trustedFolders } from '../../config/trust.ts';
+import type { ProjectTrust } from './folders.ts';
+
+export type SubscriberTrust = ProjectTrust & {
+  readonly isTrusted: (folder: string) => boolean;
+  readonly trust: (folder: string) => void;
+};
+
+export function subscriberTrust(at: Surroundings): SubscriberTrust {
+  const folders = trustedFolders(at);
+  return {
+    state: folders.state,
+    allows: ({ from }) => folders.isTrusted(dirname(from.file)),
+    isTrusted: folders.isTrusted,
+    trust: folders.trust,
+  };
+}

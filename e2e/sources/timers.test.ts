@@ -65,8 +65,8 @@ describe('remind', () => {
     await using shell = new Shell('time_zone = "UTC"');
     expect(await shell.says(['remind', '--list'])).toBe('no reminder waits\n');
     const first = idOf(await shell.says(['remind', '--to', 'coder', 'in 3 hours', 'the third']));
-    await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 1 hour', 'the first']);
-    await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 2 hours', 'the second']);
+    const older = idOf(await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 1 hour', 'the first']));
+    const newer = idOf(await shell.says(['remind', '--to', 'coder', '--key', 'standup', 'in 2 hours', 'the second']));
     await shell.says(['remind', '--to', 'shop/writer#s1', 'after 3 turns', 'the last']);
     const texts = async (...more: string[]): Promise<unknown[]> =>
       (await shell.json(['remind', '--list', ...more])).map(({ to, message }) => [to, message]);
@@ -78,7 +78,10 @@ describe('remind', () => {
     expect(await texts('--to', 'writer')).toEqual([['shop/writer#s1', 'Reminder: the last']]);
     expect((await shell.says(['remind', '--list'])).split('\n')[0]).toMatch(/^id +due +to +text$/u);
     expect(await shell.says(['remind', '--cancel', first])).toBe(`${first}  cancelled for shop/coder\n`);
-    expect((await shell.says(['remind', '--cancel', 'standup'])).trimEnd().split('\n')).toHaveLength(2);
+    expect(await shell.says(['remind', '--cancel', older])).toBe(
+      `${older}  ${newer} has replaced it for shop/coder and still waits: earpiece remind --cancel ${newer}\n`,
+    );
+    expect(await shell.says(['remind', '--cancel', 'standup'])).toBe(`${newer}  cancelled for shop/coder\n`);
     expect(await texts('--to', 'coder')).toEqual([]);
     expect(await reads(shell, 4 * HOUR)).not.toMatch(/the (?:first|second|third)/u);
     expect(await shell.run(['remind', '--cancel', first])).toEqual({

@@ -49,7 +49,7 @@ test('a webhook that is new, changed, wrong or gone is so without a restart', as
   await said(() => expect(server.stderr).toContain('earpiece.toml:2:8: webhooks.ci.kind is "jsonn"'));
 
   write(ci('shop/coder', 'NO_SECRET'));
-  expect([await send(), await send()]).toEqual([404, 404]);
+  expect([await send(), await send()]).toEqual([503, 503]);
   await said(() => expect(server.stderr.match(/needs the secret in NO_SECRET/g)).toHaveLength(1));
 
   rmSync(config);

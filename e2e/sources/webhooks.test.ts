@@ -224,7 +224,8 @@ describe('webhooks', () => {
     await using shell = new Shell(TOML);
     expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
     expect(Object.keys((await open(shell)).config.webhooks)).toEqual(['forge', 'alerts', 'deploys', 'events']);
+    // Trust is for each part: what changed has to be trusted again.
     writeFileSync(join(shell.folder, 'earpiece.toml'), `project = "shop"\n${TOML.replace('to = "coder"', 'to = "bank/teller"')}`);
-    expect(Object.keys((await shell.open()).config.webhooks)).toEqual([]);
+    expect(Object.keys((await shell.open()).config.webhooks)).toEqual(['alerts', 'deploys', 'events']);
   });
 });

@@ -4,9 +4,9 @@
  * `git check-ignore` for every question costs more than the answer is worth; so `.git/info/exclude`, a user's global file
  * and files above the folder do not count, and a changed `.gitignore` counts after `forget`.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { readLimited } from '../../input/index.ts';
 import { matches, parsePattern, type Pattern } from './glob.ts';
 
 type Rule = { readonly pattern: Pattern; readonly negated: boolean; readonly folderOnly: boolean };
@@ -79,9 +79,11 @@ export class Ignored {
   }
 }
 
+const MAX_BYTES = 1_048_576;
+
 function read(file: string): readonly Rule[] {
   try {
-    return parseIgnore(readFileSync(file, 'utf8'));
+    return parseIgnore(readLimited(file, MAX_BYTES).toString('utf8'));
   } catch {
     // None there, or none that can be read: nothing is ignored by it.
     return NO_RULES;

@@ -19,3 +19,4 @@ export {
 export { ToolFailure, type Ending, type ToolError, type ToolResult, type ToolState } from './state.ts';
 export { processTool, type CommandLine, type ProcessToolOptions } from './process-tool.ts';
 export { runTool, type RunOptions } from './run.ts';
+export { isSecret, withoutSecrets } from './environment.ts';

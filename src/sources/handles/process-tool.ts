@@ -17,6 +17,8 @@ export type CommandLine = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** See `ProcessOptions`. */
+  readonly passEnv?: readonly string[];
   readonly shell?: string;
   readonly pty?: boolean;
   readonly stdin?: boolean;
@@ -76,6 +78,8 @@ export function processTool(options: ProcessToolOptions): StatefulTool {
         ...line,
         ...limits,
         mark: handle.uid,
+        // One in the background is told and ended when its conversation is resumed.
+        endsWithUs: !handle.background,
         output,
         produced: (chunk: Buffer) => {
           handle.progress(toPerson.write(chunk));

@@ -7,16 +7,20 @@ import { existsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EarpieceError } from '../../core/errors.ts';
+import { withoutSecrets } from './environment.ts';
 import { keyBytes } from './keys.ts';
 import type { Output } from './output.ts';
 import { endAtExit, endSession, GRACE_MS, MARK, membersOf, send } from './sessions.ts';
 import type { Input } from './stateful-tool.ts';
 import { ToolFailure } from './state.ts';
+import { watchdog } from './watchdog.ts';
 
 export type ProcessOptions = {
   readonly command: string;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Keys of providers and tokens of ours that it gets all the same, by name; see `withoutSecrets`. */
+  readonly passEnv?: readonly string[];
   /** Default: bash where there is one, else sh. */
   readonly shell?: string;
   /** Stands in the environment of the process, see {@link MARK}. */
@@ -24,6 +28,8 @@ export type ProcessOptions = {
   readonly output: Output;
   /** Leave stdin open for input. Without, it is empty: a program that reads it finds its end. */
   readonly stdin?: boolean;
+  /** End it also when this process is killed. */
+  readonly endsWithUs?: boolean;
   /** Between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
   /** Each time something came. */
@@ -48,10 +54,11 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   const { output, stdin = false, graceMs = GRACE_MS } = options;
   const shell = startable(options);
   // One stream for both, so that their order stays. The second shell is the one that reads the command.
+  const dog = options.endsWithUs ? watchdog() : undefined;
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, options.command], {
     detached: true,
     cwd: options.cwd,
-    env: { ...process.env, ...options.env, [MARK]: options.mark },
+    env: { ...withoutSecrets(process.env, options.passEnv), ...options.env, [MARK]: options.mark },
     stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'ignore'],
   });
   const failed = new Promise<Error>((resolve) => child.on('error', resolve));
@@ -61,9 +68,12 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   const spawned = new Promise<void>((resolve) => child.once('spawn', resolve));
   const failure = await Promise.race([failed, spawned]);
   const { pid, stdout } = child;
-  if (failure !== undefined || pid === undefined || stdout === null)
+  if (failure !== undefined || pid === undefined || stdout === null) {
+    dog?.over();
     throw new ToolFailure(`could not be started: ${failure?.message ?? 'no process'}`, { cause: failure, transient: true });
+  }
 
+  dog?.owns(pid);
   const unguard = endAtExit(pid);
   let lastAt = performance.now();
   const closed = new Promise<void>((resolve) => stdout.once('close', resolve));
@@ -82,6 +92,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     const leftBehind = membersOf(pid).length;
     if (leftBehind > 0) await endSession(pid, graceMs);
     unguard();
+    dog?.over();
     // Whoever left the session may still hold the stream: then silence is the end.
     while (!(await within(closed, 100)) && performance.now() - lastAt < 500);
     stdout.destroy();

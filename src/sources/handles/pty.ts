@@ -7,12 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type * as NodePty from '@lydell/node-pty';
 import { EarpieceError } from '../../core/errors.ts';
+import { withoutSecrets } from './environment.ts';
 import { keyBytes } from './keys.ts';
 import { startable, within, type Exit, type ProcessOptions, type RunningProcess } from './process.ts';
 import { missing, openScreen, type Screen } from './screen.ts';
 import { endAtExit, endSession, GRACE_MS, MARK, membersOf } from './sessions.ts';
 import { ToolFailure } from './state.ts';
 import { looksLikePrompt } from './text.ts';
+import { watchdog } from './watchdog.ts';
 
 export const ROWS = 24;
 export const COLUMNS = 80;
@@ -44,19 +46,22 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
   const shell = startable(options);
   const [{ spawn }, screen] = await Promise.all([loadPty(), openScreen(ROWS, COLUMNS)]);
   let pty: NodePty.IPty;
+  const dog = options.endsWithUs ? watchdog() : undefined;
   try {
     pty = spawn(shell, ['-c', options.command], {
       name: 'xterm-256color',
       rows: ROWS,
       cols: COLUMNS,
       cwd: options.cwd,
-      env: { ...process.env, ...options.env, [MARK]: options.mark },
+      env: { ...withoutSecrets(process.env, options.passEnv), ...options.env, [MARK]: options.mark },
       encoding: null,
     });
   } catch (error) {
+    dog?.over();
     throw new ToolFailure(`could not be started: ${(error as Error).message}`, { cause: error, transient: true });
   }
   const { pid } = pty;
+  dog?.owns(pid);
   const unguard = endAtExit(pid);
 
   let lastAt = performance.now();
@@ -111,6 +116,7 @@ export async function startTerminal(options: PtyOptions): Promise<Terminal> {
       const leftBehind = membersOf(pid).length;
       if (leftBehind > 0) await endSession(pid, graceMs);
       unguard();
+      dog?.over();
       await screen.flushed();
       reading.dispose();
       answering.dispose();

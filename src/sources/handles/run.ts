@@ -9,6 +9,8 @@ export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' 
   readonly cwd?: string;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables that hold a provider's key or a token of ours reach commands only by name here. Default: none. */
+  readonly passEnv?: readonly string[];
   readonly shell?: string;
   /** After which a command that is waited for is ended, unless the call says otherwise. Default 300; a background one has none. */
   readonly timeoutSecs?: number;
@@ -19,7 +21,7 @@ export type RunOptions = Pick<ProcessToolOptions, 'maxChars' | 'maxOutputBytes' 
 const LONGEST_SECS = 1_000_000;
 
 export function runTool(options: RunOptions = {}): StatefulTool {
-  const { cwd, env, shell, timeoutSecs = 300, ...rest } = options;
+  const { cwd, env, passEnv, shell, timeoutSecs = 300, ...rest } = options;
   return processTool({
     ...rest,
     name: 'run',
@@ -59,6 +61,7 @@ export function runTool(options: RunOptions = {}): StatefulTool {
         command: args['command'] as string,
         cwd: resolve(cwd ?? process.cwd(), typeof args['cwd'] === 'string' ? args['cwd'] : '.'),
         ...(env === undefined ? {} : { env }),
+        ...(passEnv === undefined ? {} : { passEnv }),
         ...(shell === undefined ? {} : { shell }),
         pty: args['pty'] === true,
         stdin: args['stdin'] === true,

@@ -6,10 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { HANDLE_VARIABLE } from '../../inbox/index.ts';
+
 export type Member = { readonly pid: number; readonly group: number };
 
 /** Marks the processes of a handle in their environment, so that they can be told from others of a reused number. */
-export const MARK = 'EARPIECE_HANDLE';
+export const MARK = HANDLE_VARIABLE;
 
 /** How long a session may take to end after SIGTERM. */
 export const GRACE_MS = 2_000;

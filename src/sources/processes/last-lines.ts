@@ -8,8 +8,8 @@ import { clean } from '../handles/text.ts';
 /** So much of a line without end is kept while it grows, and so much of a line is shown. */
 const PENDING_CHARS = 8_192;
 const LINE_CHARS = 400;
-/** All lines together: they stand in an event, and in a model's context. */
-const TOTAL_CHARS = 16_000;
+/** All lines together. */
+const TOTAL_CHARS = 80_000;
 
 export class LastLines {
   readonly #lines: number;

@@ -11,7 +11,8 @@ import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type Emitter, type Event } from '../../core/event.ts';
 import type { Level } from '../../core/notification.ts';
 import { LastLines } from './last-lines.ts';
-import { eventOf, type Outcome } from './outcome.ts';
+import { excerpt, EXCERPT_FROM } from './excerpt.ts';
+import { eventOf, isFailure, type Outcome } from './outcome.ts';
 import { run } from './run.ts';
 
 export type RunAndTellOptions = {
@@ -24,7 +25,7 @@ export type RunAndTellOptions = {
   readonly env?: NodeJS.ProcessEnv;
   /** What people call it, instead of the command line. */
   readonly name?: string | undefined;
-  /** How many of its last lines are told. Default 20. */
+  /** How many lines of its output the agent reads; see `excerpt`. Default 20. */
   readonly lines?: number;
   /** Default `error`. */
   readonly levelOnFailure?: Level;
@@ -35,6 +36,8 @@ export type RunAndTellOptions = {
   /** Where its output goes. Default: to ours. */
   readonly stdout?: Writable;
   readonly stderr?: Writable;
+  /** Called where the command loses its terminal: the streams are one, and `@lydell/node-pty` is not installed. */
+  readonly withoutTerminal?: () => void;
   /** How long telling is tried while the store is in trouble. Default 5 s. */
   readonly tellWithinMs?: number;
 };
@@ -57,7 +60,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
     stdout = process.stdout,
     stderr = process.stderr,
   } = options;
-  const last = new LastLines(options.lines ?? 20);
+  const last = new LastLines(EXCERPT_FROM);
   const streams = { stdout: last.stream(), stderr: last.stream() };
   const signals = options.forwardSignals ? catchSignals() : undefined;
   try {
@@ -72,6 +75,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
       wrote: (stream, chunk) => streams[stream](chunk),
       timeoutMs: options.timeoutMs,
       started: (signal) => signals?.to(signal),
+      withoutTerminal: options.withoutTerminal,
     });
     const ended = signals?.ended();
     const event = makeEvent(
@@ -83,7 +87,7 @@ export async function runAndTell(options: RunAndTellOptions): Promise<RanAndTold
         subject: options.subject,
         outcome,
         durationMs: performance.now() - startedAt,
-        lastLines: last.read(),
+        lastLines: excerpt(last.read(), options.lines ?? 20, isFailure(outcome)),
         levelOnFailure: options.levelOnFailure ?? 'error',
       }),
       { id: randomUUID(), now: Date.now() },

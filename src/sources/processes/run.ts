@@ -23,6 +23,8 @@ export type RunOptions = {
   /** Bytes as they come; behind a terminal all of them are `stdout`. */
   readonly wrote: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly timeoutMs?: number | undefined;
+  /** Called before it starts, where it would have a terminal if `@lydell/node-pty` were installed. */
+  readonly withoutTerminal?: (() => void) | undefined;
   /** Told once it runs: how to hand a signal on to it. */
   readonly started?: (signal: (name: NodeJS.Signals) => void) => void;
 };
@@ -36,7 +38,9 @@ const SILENCE_MS = 200;
 export async function run(options: RunOptions): Promise<Outcome> {
   const problem = cannotStart(options);
   if (problem !== undefined) return problem;
-  const pty = everyStreamIsTerminal(options) ? await loadPty() : undefined;
+  const terminal = everyStreamIsTerminal(options);
+  const pty = terminal ? await loadPty() : undefined;
+  if (terminal && pty === undefined) options.withoutTerminal?.();
   return pty === undefined ? behindPipes(options) : behindTerminal(options, pty);
 }
 

@@ -115,7 +115,8 @@ export function cloudEventsIn(text: string, defaults: CloudEventDefaults = {}): 
   });
 }
 
-function jsonIn(text: string): readonly { readonly json: Json; readonly where: string }[] {
+function jsonIn(given: string): readonly { readonly json: Json; readonly where: string }[] {
+  const text = given.replace(/^\uFEFF/u, '');
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
   if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
   // In a list an event stands one deeper.

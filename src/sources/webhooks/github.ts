@@ -25,7 +25,7 @@ type Context = {
 
 /** `delivery`: GitHub's own id for it. Undefined for what is only a greeting. */
 export function githubEvent(payload: Payload, event: string, delivery: string): GithubEvent | undefined {
-  if (!/^[a-z_]{1,64}$/u.test(event))
+  if (!/^[a-z0-9_]{1,64}$/u.test(event))
     throw new Refused(400, 'malformed', `x-github-event is ${JSON.stringify(event.slice(0, 40))}, which is no event of GitHub`);
   if (event === 'ping') return undefined;
   const action = textAt(payload, 'action', 60);

@@ -391,6 +391,11 @@ describe('the same again', () => {
     expect(refused(standard({ body: { type: 'a' }, at: NOW - 1_000 }, window.seen))).toMatch(/^200 replayed/u);
   });
 
+  it('an event of GitHub may have digits in its name', () => {
+    const [event] = events(github({ body: { ...ISSUE, action: 'edited' }, headers: { 'x-github-event': 'projects_v2_item' } }));
+    expect(event?.type).toBe('github.projects_v2_item.edited');
+  });
+
   it('its event has the same id, by which the log knows it for longer than a window', () => {
     const id = (received: Received): string | undefined => events(received)[0]?.id;
     expect(id(github({ body: ISSUE }))).toBe(

@@ -1,0 +1,40 @@
+/**
+ * Which lines of a command's output an agent reads. The last lines alone often miss what matters: test runners print the name
+ * and the assertion of a failure first, and a long frame of code or a stack after it.
+ */
+
+/** Excerpts are chosen from so many of the last lines. */
+export const EXCERPT_FROM = 200;
+/** All lines together: they stand in an event, and in a model's context. */
+const TOTAL_CHARS = 16_000;
+
+/** Headings under which runners list their failures (vitest, node --test, jest, pytest, cargo). */
+const HEADING = /\bfailed tests?\b|\bfailing tests\b|^=+ FAILURES =+$|^failures:|^Summary of all failing tests/iu;
+/** A line that begins the report of one failure. */
+const FAILURE =
+  /^\s*(?:FAIL\b|not ok\b|[✖✗×]\s|●\s|---? FAIL|E\s{2,})|\berror(?:\[\w+\]| TS\d+)?:|\bpanicked at\b|^Traceback\b/iu;
+/** The head of the excerpt gets two thirds of the lines, its end the rest. */
+const HEAD_SHARE = 2 / 3;
+export const GAP = '…';
+
+/**
+ * At most `most` of `lines` and 16,000 characters, oldest first: of a failure where it begins and how it ends, else the last
+ * lines.
+ */
+export function excerpt(lines: readonly string[], most: number, failed: boolean): readonly string[] {
+  const chosen = choose(lines, most, failed);
+  const chars = chosen.reduce((sum, line) => sum + line.length, 0);
+  return chars <= TOTAL_CHARS ? chosen : excerpt(lines, Math.floor(Math.min(most, lines.length) * 0.9), failed);
+}
+
+function choose(lines: readonly string[], most: number, failed: boolean): readonly string[] {
+  if (lines.length <= most || most === 0) return most === 0 ? [] : lines;
+  const last = lines.slice(-most);
+  if (!failed || most < 4) return last;
+  const heading = lines.findLastIndex((line) => HEADING.test(line));
+  const from = heading >= 0 ? heading : lines.findIndex((line) => FAILURE.test(line));
+  if (from < 0 || from >= lines.length - most) return last;
+  const head = Math.ceil(most * HEAD_SHARE);
+  const tail = most - head - 1;
+  return [...lines.slice(from, from + head), GAP, ...lines.slice(lines.length - tail)];
+}

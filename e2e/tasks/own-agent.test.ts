@@ -322,8 +322,8 @@ describe('our own agent', () => {
       instruction: 'It comes with this result: follow it. Nothing else is to be done before.',
     });
     talk.check(['HOLD-ON']);
-    // Read is read, though a pause holds its gate up until somebody resumes it.
-    expect(answered(talk, 'c3')).toMatchObject({ action: 'work', task: { id: 't1' } });
+    // The pause holds until somebody lifts it, and the answer says so.
+    expect(answered(talk, 'c3')).toMatchObject({ action: 'paused' });
   });
 
   it('without the tools is told what to do without them', async () => {

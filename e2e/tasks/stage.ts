@@ -1,10 +1,7 @@
 /** Agents that work on tasks through gateways of their own, and a person in front of a server: all on one database. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createInterface } from 'node:readline';
-import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as McpClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
@@ -73,40 +70,6 @@ export class Office extends Stage {
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const leave of this.#leaving.toReversed()) await leave();
     await super[Symbol.asyncDispose]();
-  }
-}
-
-/** A gateway over HTTP that was not told whose it is. */
-export class HttpGateway implements AsyncDisposable {
-  readonly agent: Agent;
-  readonly #process: ChildProcess;
-
-  private constructor(process: ChildProcess, agent: Agent) {
-    this.#process = process;
-    this.agent = agent;
-  }
-
-  static async start(office: Office): Promise<HttpGateway> {
-    const args = [CLI, 'gateway', '--http', '--port', '0', '--', process.execPath, ECHO];
-    const child = spawn(process.execPath, args, {
-      cwd: office.folder,
-      env: office.env({ EARPIECE_ADDRESS: '' }),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    for await (const line of createInterface({ input: child.stderr })) {
-      const [, url] = /listening on (\S+)/u.exec(line) ?? [];
-      if (url === undefined) continue;
-      const client = new McpClient({ name: 'some-agent', version: '1' });
-      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-      return new HttpGateway(child, new Agent(client));
-    }
-    throw new Error('the gateway ended before it listened');
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.agent.client.close();
-    this.#process.kill('SIGTERM');
-    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, 'exit');
   }
 }
 

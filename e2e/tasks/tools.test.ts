@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { CLI } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
-import { HttpGateway, Office } from './stage.ts';
+import { sessionTokenOf } from '../../src/inbox/index.ts';
+import { HttpGateway } from '../delivery/http-gateway.ts';
+import { Office } from './stage.ts';
 
 /** What a result's blocks say together. */
 const textIn = ({ content }: { readonly content: unknown }): string =>
@@ -56,12 +58,12 @@ describe('the tools for tasks', () => {
       already_interrupted: true,
     });
     expect(await person.task('t1')).toMatchObject({ status: 'blocked', execution: { result: 'blocked' } });
-    // The same in a shell of the session: it is known what its model has.
+    // The same in a shell of the session that works on it: it is known what its model has. The other one hears nothing.
     await person.createTask({ title: 'Another', assignee: 'coder' });
     await later.does('get_next_action');
     await person.moveTask('t2', { status: 'cancelled' });
     for (const [session, asked] of [
-      ['s1', 'say where you stopped'],
+      ['s1', 'no unread notifications'],
       ['s2', 'call report_completed'],
     ])
       expect((await office.run(['inbox'], { env: { EARPIECE_ADDRESS: `shop/coder#${session}` } })).stdout).toContain(asked);
@@ -192,33 +194,43 @@ describe('the tools for tasks', () => {
         ['get_next_action', {}],
       ] as const)
         expect(await who.does(tool, { ...args, session_token: 'shop/coder#s1' })).toEqual({
-          refused: `session_token "shop/coder#s1" is another conversation's, and this one is ${own}; leave it out`,
+          refused: `session_token "shop/coder#s1" is not the token of ${own}, the conversation of this connection; leave it out`,
         });
     expect(await office.person.task('t1')).toMatchObject({ status: 'in_progress', execution: { endedAt: null } });
-    expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({ success: true });
+    // An address is no token, not even one's own.
+    expect(await agent.does('report_completed', { ...report, session_token: 'shop/coder#s1' })).toMatchObject({
+      refused: expect.stringContaining('is not the token of shop/coder#s1') as string,
+    });
+    expect(await agent.does('report_completed', report)).toMatchObject({ success: true });
   });
 
   it('take a session_token where the connection is nobody in particular', async () => {
+    proves('address:tokens');
     await using office = await Office.open();
-    await using front = await HttpGateway.start(office);
-    const nobody = front.agent;
+    await using front = await HttpGateway.start(office, { EARPIECE_ADDRESS: '' });
+    const client = await front.client();
+    const does = async (name: string, args: object = {}): Promise<object> => {
+      const { content, isError } = await client.call(name, args);
+      return isError ? { refused: content[0]?.text } : (JSON.parse(content[0]?.text ?? '') as object);
+    };
     await office.person.createTask({ title: 'Fix the login', assignee: 'coder' });
-    expect(await nobody.does('get_next_action')).toMatchObject({ action: 'none' });
-    expect(await nobody.does('get_next_action', { session_token: 'shop/coder#s1' })).toMatchObject({
-      refused: expect.stringContaining('no such conversation has been seen') as string,
-    });
-    await office.ear.conversation('shop/coder#s1', { purpose: 'task' }).seen();
-    await office.ear.conversation('shop/coder#c1', { purpose: 'chat' }).seen();
-    const token = { session_token: 'shop/coder#s1' };
-    expect(await nobody.does('get_next_action', token)).toMatchObject({ action: 'work', task: { id: 't1' } });
+    expect(await does('get_next_action')).toMatchObject({ action: 'none' });
+    const worker = office.ear.conversation('shop/coder#s1', { purpose: 'task' });
+    const talker = office.ear.conversation('shop/coder#c1', { purpose: 'chat' });
+    await worker.seen();
+    await talker.seen();
+    for (const session_token of ['shop/coder#s1', 'coder', `st_${'A'.repeat(32)}`])
+      expect(await does('get_next_action', { session_token })).toMatchObject({
+        refused: expect.stringContaining('is not known') as string,
+      });
+    const token = { session_token: await sessionTokenOf(office.ear.store, worker) };
+    expect(await does('get_next_action', token)).toMatchObject({ action: 'work', task: { id: 't1' } });
     const report = { result: 'success', summary: 'x' };
-    expect(await nobody.does('report_completed', { ...report, session_token: 'shop/coder#c1' })).toEqual({
+    const talking = { session_token: await sessionTokenOf(office.ear.store, talker) };
+    expect(await does('report_completed', { ...report, ...talking })).toEqual({
       refused: 'shop/coder#c1 is for chat; tasks are taken and reported by conversations of purpose task',
     });
-    expect(await nobody.does('report_completed', { ...report, session_token: 'coder' })).toMatchObject({
-      refused: expect.stringContaining('address "coder"') as string,
-    });
-    expect(await nobody.does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
+    expect(await does('report_completed', { ...report, ...token })).toMatchObject({ success: true });
   });
 
   it('a failed task waits for a person, so that no agent fails at it for ever', async () => {
@@ -254,6 +266,13 @@ describe('the tools for tasks', () => {
     expect((await office.ear.why('stop'))?.items[0]?.receipt).toBe('queued');
     expect((await agent.call('echo')).isError).toBe(true);
     await agent.does('get_notifications');
+    // A pause that was read holds: no work is handed out before a person lifts it.
+    expect(await agent.does('get_next_action')).toEqual({
+      action: 'paused',
+      message: 'This conversation is paused until a person lifts it, with `earpiece resume shop/coder#s1` or in the console.',
+      instruction: 'Finish your turn.',
+    });
+    await office.ear.resume('shop/coder#s1', { person: 'Ann' });
     expect(await agent.does('get_next_action')).toMatchObject({ action: 'work', resumed: true });
   });
 });

@@ -77,7 +77,7 @@ export type Telling = {
   /** In words, what the task has become. */
   readonly says: string;
   readonly reason?: string;
-  /** Told too, even when nothing was seen of it for long. */
+  /** Who works on it, and so who is told. Null: nobody took it up, then everyone of the agent is told. */
   readonly conversation: string | null;
 };
 

@@ -13,4 +13,5 @@ export {
   type TaskCallOptions,
   type TaskTool,
 } from './tools.ts';
+export { executionsPass } from './succession.ts';
 export { nextFor, report, type Next, type Report, type Reported } from './work.ts';

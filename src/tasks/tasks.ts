@@ -26,6 +26,7 @@ import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.
 import { evolve } from './evolve.ts';
 import { positionsOf } from './positions.ts';
 import { recordsOf, type Fact } from './records.ts';
+import { boardKey, onceKey, taskKey } from './settings.ts';
 import { keyOf, tellingOf } from './telling.ts';
 
 export type TaskInput = {
@@ -275,7 +276,7 @@ export class Tasks {
             await this.#inbox.prepare(
               log,
               tellingOf(changed, tells, { id: notification, by }),
-              tells.conversation === null ? [] : [tells.conversation as ConversationId],
+              tells.conversation === null ? undefined : (tells.conversation as ConversationId),
             ),
           ]),
     ];
@@ -385,9 +386,6 @@ export function oneOf<T extends string>(what: string, given: string, words: read
   );
 }
 
-const boardKey = (project: string): string => `tasks ${project}`;
-const taskKey = (project: string, id: string): string => `task ${project}/${id}`;
-const onceKey = (project: string, once: string): string => `task of ${project}/${once}`;
 const logFor = (project: string, agent: string | null): LogKey => `${project}/${agent ?? '*'}` as LogKey;
 const json = (value: object): Json => value as Json;
 

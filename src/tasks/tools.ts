@@ -4,7 +4,7 @@
  */
 import { EarpieceError } from '../core/errors.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
-import type { Conversation } from '../inbox/index.ts';
+import { liftOf, type Conversation } from '../inbox/index.ts';
 import type { Tasks } from './tasks.ts';
 import { nextFor, report, type Next, type Reported } from './work.ts';
 
@@ -96,7 +96,7 @@ export async function answerTask(
   const given = textsOf(call, [...Object.keys(propertiesOf(call.tool)), ...also], nameOf);
   if (call.tool === 'get_next_action') {
     const next = await nextFor(tasks, conversation, { rides });
-    return { body: saidNext(next, { rides, nameOf }), carries: next.kind !== 'interrupt' };
+    return { body: saidNext(next, { rides, nameOf, lift: liftOf(conversation) }), carries: next.kind !== 'interrupt' };
   }
   const { result, summary, task_id: task } = given;
   if (result === undefined || summary === undefined)
@@ -107,7 +107,10 @@ export async function answerTask(
   return { body: saidReport(await report(tasks, conversation, { result, summary, task }), nameOf), carries: true };
 }
 
-function saidNext(next: Next, { rides, nameOf }: { readonly rides: boolean; readonly nameOf: NameOf }): object {
+function saidNext(
+  next: Next,
+  { rides, nameOf, lift }: { readonly rides: boolean; readonly nameOf: NameOf; readonly lift: string },
+): object {
   switch (next.kind) {
     case 'interrupt':
       // It is said once: where it rides behind this answer, it is not shown in it too.
@@ -126,6 +129,12 @@ function saidNext(next: Next, { rides, nameOf }: { readonly rides: boolean; read
           ...(instruction === undefined ? {} : { instruction }),
           ...taskIn(data),
         })),
+      };
+    case 'paused':
+      return {
+        action: 'paused',
+        message: `This conversation is paused until a person lifts it, with \`${lift}\` or in the console.`,
+        instruction: 'Finish your turn.',
       };
     case 'stop': {
       const { task, execution } = next;

@@ -10,6 +10,8 @@ import { oneOf, type Tasks } from './tasks.ts';
 export type Next =
   /** An interrupt is unread: nothing is handed out before it is. Nothing was read or delivered by asking. */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
+  /** A pause was read, and holds until a person lifts it. */
+  | { readonly kind: 'paused' }
   /** It was told to stop, and has not reported yet. */
   | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
   | { readonly kind: 'work'; readonly task: Task; readonly execution: TaskExecution; readonly resumed: boolean }
@@ -30,8 +32,10 @@ type Mine = { readonly task: Task; readonly execution: TaskExecution };
 /** `rides`: the transcript is the agent's own, where what was delivered was read. */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
-  const interrupts = (await conversation.gate()).filter(({ state }) => !(rides && state === 'closed'));
+  const gate = await conversation.gate();
+  const interrupts = gate.filter(({ read, state }) => !read && !(rides && state === 'closed'));
   if (interrupts.length > 0) return { kind: 'interrupt', interrupts };
+  if (gate.some(({ notification }) => notification.action === 'pause')) return { kind: 'paused' };
 
   for (const { task, execution } of await runningFor(tasks, conversation))
     if (execution.interrupted !== null) {

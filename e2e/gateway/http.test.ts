@@ -84,6 +84,7 @@ describe('who is let in', () => {
     ['Origin null', { headers: { ...good, origin: 'null' } }, 403, 'Origin \\"null\\"'],
     ['no token', { headers: JSON_HEADERS }, 401, 'a bearer token is needed'],
     ['a wrong token', { headers: { ...good, authorization: 'Bearer secres' } }, 401, 'a bearer token is needed'],
+    ['the token without its scheme', { headers: { ...JSON_HEADERS, authorization: 'secret' } }, 401, 'a bearer token is needed'],
     ['another path', { path: '/', headers: good }, 404, 'MCP is served at /mcp'],
     ['another method', { method: 'PUT', headers: good }, 405, 'PUT is not part of MCP'],
     ['another type', { headers: { ...good, 'content-type': 'text/plain' } }, 415, 'Content-Type must be application/json'],
@@ -105,6 +106,11 @@ describe('who is let in', () => {
     expect(answer.text).toContain(why);
     expect(JSON.parse(answer.text)).toMatchObject({ error: {} });
     if (status === 401) expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test.each(['bearer secret', 'BEARER secret', 'Bearer   secret'])('Authorization: %s', async (authorization) => {
+    const answer = await ask(gateway.url, { headers: { ...JSON_HEADERS, authorization }, body: INITIALIZE });
+    expect(answer.status).toBe(200);
   });
 
   test('a Host and an Origin of this machine, with the token', async () => {

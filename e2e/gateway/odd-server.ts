@@ -5,14 +5,20 @@
  *   pid        its process id, and that of a helper that it started
  *   later      answers when `release` was called
  *   crash      ends the process with code 3
+ *   half       writes half of its answer and ends the process with code 3
+ *   unended    writes its answer without a line ending and ends the process with code 3
  *   note       a progress notification, then the answer
  *   ask        asks the client for its roots, and answers with what it got
+ *
+ * With ODD_HOLD it says nothing until that file is there, with ODD_HOLD_LIST it does not answer tools/list until then. With
+ * ODD_SHRUG it answers `{}` to what it does not know.
  *
  * Each line that it receives goes to the file in ODD_LOG as it came. It ignores SIGTERM when ODD_STUBBORN is set, and the
  * end of its stdin too.
  */
 import { spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { ODDITIES } from './oddities.ts';
 
@@ -31,9 +37,23 @@ process.stdin.on('data', (chunk: string) => {
   rest = lines.pop()!;
   for (const line of lines) {
     if (process.env.ODD_LOG !== undefined) appendFileSync(process.env.ODD_LOG, `${line}\n`);
-    answer(line);
+    const hold = process.env.ODD_HOLD ?? (line.includes('"tools/list"') ? process.env.ODD_HOLD_LIST : undefined);
+    if (hold === undefined) answer(line);
+    else void appears(hold).then(() => answer(line));
   }
 });
+
+function appears(file: string): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!existsSync(file)) return;
+      watcher.close();
+      resolve();
+    };
+    const watcher = watch(dirname(file), look);
+    look();
+  });
+}
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -60,7 +80,10 @@ function answer(line: string): void {
   if (message.method === 'tools/list')
     return say(`{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"odd","inputSchema":{"type":"object"},"x":1.0}]}}`);
   if (message.method === 'ping') return say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
-  if (message.method !== 'tools/call') return;
+  if (message.method !== 'tools/call') {
+    if (process.env.ODD_SHRUG !== undefined && id !== 'null') say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    return;
+  }
   switch (message.params?.name) {
     case 'odd':
       return say(ODDITIES[message.params.arguments?.n ?? 0]!.replace('ID', id));
@@ -84,6 +107,12 @@ function answer(line: string): void {
     case 'crash':
       process.exit(3);
       return;
+    case 'half':
+    case 'unended': {
+      const whole = `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"whole"}]}}`;
+      const bytes = message.params.name === 'half' ? whole.slice(0, whole.length / 2) : whole;
+      return void process.stdout.write(bytes, () => process.exit(3));
+    }
     case undefined:
     default:
       return text(id, `no tool ${message.params?.name}`);

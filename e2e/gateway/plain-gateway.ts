@@ -3,7 +3,7 @@
  *
  *   node e2e/gateway/plain-gateway.ts [--profile KIND] [--http PORT] [--script FILE --log FILE] -- COMMAND [ARG...]
  *   node e2e/gateway/plain-gateway.ts [...] --url URL
- *   node e2e/gateway/plain-gateway.ts [...] --servers FILE    (JSON: a list of upstreams)
+ *   node e2e/gateway/plain-gateway.ts [...] --servers FILE    (JSON: a list of upstreams) [--patience JSON]
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     token: { type: 'string' },
     url: { type: 'string' },
     servers: { type: 'string' },
+    patience: { type: 'string' },
     name: { type: 'string', default: 'wrapped' },
   },
   allowPositionals: true,
@@ -32,6 +33,7 @@ const gateway = await startGateway({
       : { kind: 'http', port: Number(values.http), ...(values.token !== undefined && { token: values.token }) },
   upstreams: upstreams(),
   rider: values.script !== undefined && values.log !== undefined ? filedRider(values.script, values.log) : noRider,
+  ...(values.patience !== undefined && { patience: JSON.parse(values.patience) as Record<string, number> }),
   ...(values.profile !== undefined && { profile: values.profile as ProfileKind }),
 });
 

@@ -161,6 +161,26 @@ export class ScriptFiles implements AsyncDisposable {
   }
 }
 
+/** A file that lists servers, for `plain-gateway --servers`. */
+export class ServersFile implements AsyncDisposable {
+  readonly path: string;
+  readonly #folder: string;
+
+  private constructor(folder: string, servers: readonly object[]) {
+    this.#folder = folder;
+    this.path = join(folder, 'servers.json');
+    writeFileSync(this.path, JSON.stringify(servers));
+  }
+
+  static async make(servers: readonly object[]): Promise<ServersFile> {
+    return new ServersFile(await mkdtemp(join(tmpdir(), 'earpiece-servers-')), servers);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true });
+  }
+}
+
 /** True while the process exists and is no zombie. */
 export function alive(pid: number): boolean {
   try {

@@ -1,14 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { wholeLine } from './frames/frame.ts';
 import { LineReader } from './frames/framing.ts';
+import { LastWords } from './last-words.ts';
 import type { Link, LinkEvents, StopOptions } from './link.ts';
 
-/** A stdio server: a command and what it runs with. `env` is added to ours. */
+/** A stdio server: a command and what it runs with. `env` is added to ours; undefined takes a variable away. */
 export type Command = {
   readonly command: string;
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
 };
 
@@ -22,7 +24,8 @@ const EOF_GRACE_MS = 300;
 const TERM_GRACE_MS = 1_500;
 
 /**
- * One server on stdio, in a process group of its own, so that all that it started can be ended with it. Its stderr is ours.
+ * One server on stdio, in a process group of its own, so that all that it started can be ended with it. Its stderr goes on to
+ * ours, and the end of it says why the process ended.
  * When we are killed it sees the end of its stdin, as it would if its client were killed.
  *
  * running → exits by itself → waiting (backoff) → running …; a process that never said a word leads to gone;
@@ -52,15 +55,18 @@ export class ChildServer implements Link {
     const { command, args = [], env, cwd } = this.#command;
     const child = spawn(command, [...args], {
       detached: true,
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
       ...(cwd !== undefined && { cwd }),
     });
     const startedAt = performance.now();
     const lines = new LineReader({
       line: (bytes) => {
+        // A helper that holds the stdout of an ended server open may still write to it.
+        const line = this.#child === child ? wholeLine(bytes) : undefined;
+        if (line === undefined) return;
         this.#spoke = true;
-        this.#events.line(bytes);
+        this.#events.line(line);
       },
       tooLong: this.#events.tooLong,
     });
@@ -69,17 +75,21 @@ export class ChildServer implements Link {
     child.stdin.on('drain', () => this.#events.drain());
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
     child.stdout.on('end', () => lines.end());
+    const words = new LastWords();
+    child.stderr.on('data', (chunk: Buffer) => words.push(chunk));
     child.once('error', (error: NodeJS.ErrnoException) => {
       if (child.pid === undefined) this.#ended(child, startFailure(this.#command, error), startedAt);
     });
     child.once('exit', (code, signal) => {
-      const why = signal === null ? `exit code ${code}` : `signal ${signal}`;
-      // What it wrote last may still be on its way; a helper that holds its stdout open must not keep us waiting.
-      const timer = setTimeout(() => this.#ended(child, why, startedAt), 200);
-      child.stdout.once('close', () => {
+      const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      const ended = (): void => {
         clearTimeout(timer);
-        this.#ended(child, why, startedAt);
-      });
+        const said = words.text();
+        this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
+      };
+      // What it wrote last may still be on its way; a helper that holds its output open must not keep us waiting.
+      const timer = setTimeout(ended, 200);
+      child.once('close', ended);
     });
   }
 
@@ -120,6 +130,7 @@ export class ChildServer implements Link {
     child.stdin?.end();
     await endGroup(child.pid, graceMs);
     child.stdout?.destroy();
+    child.stderr?.destroy();
   }
 
   #ended(child: ChildProcess, why: string, startedAt: number): void {

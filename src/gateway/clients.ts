@@ -18,7 +18,8 @@ export type HttpClient = {
 
 export type OpenRequest =
   | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request }
-  | { readonly kind: 'list'; readonly request: Request };
+  | { readonly kind: 'list'; readonly request: Request }
+  | { readonly kind: 'handshake'; readonly request: Request };
 
 /** A client that was not heard of for this long has gone. */
 const IDLE_MS = 30 * 60_000;
@@ -71,6 +72,7 @@ export class HttpClients {
       ...(nameOf && { nameOf: (tool: string): string => nameOf(connection, tool) }),
     };
     const opened: HttpClient = { connection, settling: new Settling(), open: new Map(), seenAt: performance.now() };
+    opened.settling.cancelsAnswered = connection.profile.cancelsAnswered === true;
     this.#clients.set(key, opened);
     rider.opened(connection);
     return opened;

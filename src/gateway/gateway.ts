@@ -9,6 +9,7 @@ import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './ri
 import type { Rider } from './riding/rider.ts';
 import { Session, type Endpoint } from './session.ts';
 import { Settling } from './riding/settling.ts';
+import { PATIENCE, type Patience } from './several/starting.ts';
 import { StdioClient } from './stdio.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
@@ -22,6 +23,8 @@ export type GatewayOptions = {
   readonly profile?: ProfileKind;
   /** Between the name of a server and that of its tool, when there are several servers. `__` by default. */
   readonly separator?: string;
+  /** How long a client waits for one of several servers. */
+  readonly patience?: Partial<Patience>;
   /** What a user says of clients, by the name that they give; over the built-in table. */
   readonly profiles?: Readonly<Record<string, ProfileEntry>>;
   /** The conversation that all of this gateway's clients belong to, where they do not name one themselves. */
@@ -66,6 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           ...common,
           ...client,
           upstreams,
+          patience: { ...PATIENCE, ...options.patience },
           ...(options.separator !== undefined && { separator: options.separator }),
         });
   if (options.front.kind === 'stdio') return stdioGateway(options, options.front, make);

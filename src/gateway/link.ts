@@ -35,3 +35,12 @@ export type LinkEvents = {
 };
 
 export type TooLong = { readonly bytes: number; readonly head: Buffer; readonly tail: Buffer };
+
+/** The way to a server that cannot be started. */
+export const absentLink = (why: string, events: Pick<LinkEvents, 'gone'>): Link => ({
+  start: () => events.gone(why),
+  send: () => true,
+  pause: () => {},
+  resume: () => {},
+  stop: async () => {},
+});

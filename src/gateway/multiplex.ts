@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { OpenCall, Outgoing } from './riding/carry.ts';
 import {
   asLine,
@@ -11,25 +9,12 @@ import {
   type Frame,
   type Note,
   type Request,
-  type Success,
 } from './frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import {
-  addMember,
-  arrayAt,
-  edited,
-  isJson,
-  member,
-  objectAt,
-  stringAt,
-  textOf,
-  valueAt,
-  type Edit,
-  type ObjectAt,
-} from './frames/json.ts';
+import { edited, isJson, stringAt, textOf, type Edit } from './frames/json.ts';
 import type { StopOptions, TooLong } from './link.ts';
 import { answerOwn } from './riding/own-tools.ts';
-import { legacyIntroduction, Peer, type Introduction } from './peer.ts';
+import { Peer } from './peer.ts';
 import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
 import {
   clientInfoOf,
@@ -38,18 +23,18 @@ import {
   isStateless,
   LEGACY_VERSION,
   LEGACY_VERSIONS,
-  META_CAPABILITIES,
-  META_CLIENT,
-  META_SUBSCRIPTION,
-  META_VERSION,
   METHOD_NOT_FOUND,
   STATELESS_SINCE,
   toolOf,
   versionOf,
 } from './frames/protocol.ts';
-import { textBlock } from './riding/results.ts';
-import type { Connection, OwnTool } from './riding/rider.ts';
+import type { Connection, OwnTool, UpstreamEvent } from './riding/rider.ts';
 import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
+import { crossed, envelopeEdits, envelopeLike, failing, introductionIn, type Introduction } from './several/crossing.ts';
+import { Lists, LISTS, type ListMethod } from './several/lists.ts';
+import { Refusal } from './several/refusal.ts';
+import { PATIENCE, Starting, within, type Patience } from './several/starting.ts';
+import { Subscriptions } from './several/subscriptions.ts';
 import { cancelledBy, type Settling } from './riding/settling.ts';
 import { OwnNames } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
@@ -65,41 +50,19 @@ export type MultiplexOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** Between a server's name and the name of its tool or prompt. */
   readonly separator?: string;
+  readonly patience?: Patience;
 };
-
-/** A server that is not ready by then is left out at first; its tools come later, with list_changed. */
-const START_MS = 15_000;
-
-/** How long after a failed handshake a server that may come later is tried again. */
-const RETRY_MS = 5_000;
 
 export const SEPARATOR = '__';
 
-/** What lists hold and by which member their entries are known. */
-const LISTS = {
-  'tools/list': { capability: 'tools', list: 'tools', known: 'name' },
-  'prompts/list': { capability: 'prompts', list: 'prompts', known: 'name' },
-  'resources/list': { capability: 'resources', list: 'resources', known: 'uri' },
-  'resources/templates/list': { capability: 'resources', list: 'resourceTemplates', known: 'uriTemplate' },
-} as const;
-
-const CACHEABLE = [...Object.keys(LISTS), 'resources/read'];
-
-/** Which part of a subscription lets a change through. */
-const CHANGES: Readonly<Record<string, string>> = {
-  'notifications/tools/list_changed': 'toolsListChanged',
-  'notifications/prompts/list_changed': 'promptsListChanged',
-  'notifications/resources/list_changed': 'resourcesListChanged',
-  'notifications/resources/updated': 'resourceSubscriptions',
-};
-
-type Subscription = { readonly id: string; readonly filter: Readonly<Record<string, unknown>>; readonly at: Map<Peer, string> };
+type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
 
 /**
  * Several servers as one, for one client. Tools and prompts are named `<server>__<name>`, resources keep their URIs. Each
  * end has a handshake of its own; a client of one generation may stand before servers of the other, and then tools,
  * resources, prompts and completion cross. What cannot be given to one of several servers, or does not cross, is a
- * JSON-RPC error that says so.
+ * JSON-RPC error that says so. The client is answered after a short grace with the servers that are ready; list_changed tells
+ * it of those that come later.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
@@ -110,17 +73,24 @@ export class Multiplex implements Endpoint {
   readonly #own = new Map<string, OpenCall>();
   /** Requests of servers that the client has not answered, by the id that it knows them by. */
   readonly #asked = new Map<string, { readonly peer: Peer; readonly id: string }>();
-  readonly #owners = new Map<string, Peer>();
-  readonly #templates = new Map<string, Peer>();
-  readonly #subscriptions = new Map<string, Subscription>();
-  readonly #retries = new Set<NodeJS.Timeout>();
+  readonly #patience: Patience;
+  readonly #lists: Lists;
+  readonly #subscriptions: Subscriptions;
+  readonly #starting: Starting;
+  /** Servers that the agent was told do not work. */
+  readonly #bad = new Set<string>();
+  /** What went wrong before the client said who it is. */
+  readonly #untold: UpstreamEvent[] = [];
   #connection: Connection | undefined;
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
+  #met = false;
+  /** The generation that the client speaks. One that probed with server/discover may go on in the older one. */
+  #stateless = false;
   #names: OwnNames | undefined;
   #count = 0;
-  /** The client has its answer: a server that becomes ready from now on has to be announced. */
-  #late = false;
+  /** What the client asked servers to log, for those that come later. */
+  #level: string | undefined;
   #closed = false;
 
   constructor(options: MultiplexOptions) {
@@ -131,12 +101,33 @@ export class Multiplex implements Endpoint {
         upstream,
         rider: options.rider,
         report: options.report,
+        tell: (event) => this.#tell(event),
         connection: () => this.#connection!,
         toClient: (out, frame) => this.#fromPeer(peer, out, frame),
         pause: options.channel.pause,
         resume: options.channel.resume,
       });
       return peer;
+    });
+    const { patience = PATIENCE } = options;
+    this.#patience = patience;
+    this.#starting = new Starting({
+      peers: this.#peers,
+      patience,
+      tell: (event) => this.#tell(event),
+      came: (peer) => this.#came(peer),
+    });
+    this.#lists = new Lists({
+      peers: this.#peers,
+      separator: this.#separator,
+      listMs: patience.listMs,
+      report: options.report,
+      envelope: (like) => envelopeLike(like, this.#introduction!.meta),
+      changed: (peer, capability) => this.#changed(peer, capability),
+    });
+    this.#subscriptions = new Subscriptions({
+      envelope: () => this.#introduction!.meta,
+      ownerOf: (uri) => this.#lists.listed(uri),
     });
   }
 
@@ -185,7 +176,7 @@ export class Multiplex implements Endpoint {
   }
 
   async close(options?: StopOptions): Promise<void> {
-    for (const timer of this.#retries) clearTimeout(timer);
+    this.#starting.end();
     await Promise.all(this.#peers.map((peer) => peer.close(options)));
     if (this.#closed) return;
     this.#closed = true;
@@ -195,7 +186,8 @@ export class Multiplex implements Endpoint {
 
   async #request(frame: Request): Promise<void> {
     try {
-      await this.#meet(frame);
+      // Without a turn of the event loop: a cancel may stand right behind it.
+      if (!this.#met) await this.#meet(frame);
       await this.#route(frame);
     } catch (error) {
       const code = error instanceof Refusal ? error.code : INTERNAL_ERROR;
@@ -206,9 +198,10 @@ export class Multiplex implements Endpoint {
   #route(frame: Request): void | Promise<void> {
     switch (frame.method) {
       case 'initialize':
-        return this.#result(frame, this.#welcome(versionOf(frame)));
+        this.#stateless = false;
+        return this.#greet(frame, this.#welcome(versionOf(frame)));
       case 'server/discover':
-        return this.#result(frame, { supportedVersions: [STATELESS_SINCE], ...this.#welcome(undefined) });
+        return this.#greet(frame, { supportedVersions: [STATELESS_SINCE], ...this.#welcome(undefined) });
       case 'ping':
         return this.#result(frame, {});
       case 'tools/list':
@@ -243,7 +236,8 @@ export class Multiplex implements Endpoint {
   /** The first thing that says who the client is begins the handshake with every server. */
   async #meet(frame: Request): Promise<void> {
     this.#introduced ??= this.#introduce(frame);
-    if (frame.method !== 'ping') await this.#introduced;
+    if (frame.method === 'server/discover') await within(this.#patience.probeMs, this.#introduced);
+    else if (frame.method !== 'ping') await this.#introduced;
   }
 
   async #introduce(frame: Request): Promise<void> {
@@ -255,41 +249,50 @@ export class Multiplex implements Endpoint {
       ...(session !== undefined && { session }),
       profile: profile(client),
       nameOf: (tool) => this.#names?.given(tool) ?? tool,
+      shown: (server, tool) => `${server}${this.#separator}${tool}`,
     };
+    this.#options.settling.cancelsAnswered = this.#connection.profile.cancelsAnswered === true;
     rider.opened(this.#connection);
-    this.#introduction = introductionIn(frame, client);
-    const starting = this.#peers.map((peer) => this.#startPeer(peer, this.#introduction!));
-    const timeout = new AbortController();
-    await Promise.race([Promise.all(starting), sleep(START_MS, undefined, { signal: timeout.signal }).catch(() => {})]);
-    timeout.abort();
-    this.#late = true;
+    this.#introduction = introductionIn(frame);
+    this.#stateless = this.#introduction.stateless;
+    for (const event of this.#untold.splice(0)) this.#tell(event);
+    await this.#starting.begin(this.#introduction);
+    this.#met = true;
   }
 
-  async #startPeer(peer: Peer, who: Introduction): Promise<void> {
-    if (!(await peer.start(who))) {
-      if (peer.worthAnotherTry) this.#tryLater(peer, who);
-      return;
-    }
-    if (!this.#late || this.#closed) return;
-    for (const subscription of this.#subscriptions.values()) this.#subscribeAt(peer, subscription);
-    for (const list of ['tools', 'prompts', 'resources']) {
-      if (!peer.can(list)) continue;
-      const note = frameOf(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n`)) as Note;
-      this.#noteFrom(peer, note);
-    }
+  /** A server became ready after the client had its answer. */
+  #came(peer: Peer): void {
+    if (this.#closed) return;
+    this.#subscriptions.join(peer);
+    this.#setLevelAt(peer);
+    for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
   }
 
-  #tryLater(peer: Peer, who: Introduction): void {
-    const timer = setTimeout(() => {
-      this.#retries.delete(timer);
-      void this.#startPeer(peer, who);
-    }, RETRY_MS);
-    this.#retries.add(timer);
+  #changed(peer: Peer, list: string): void {
+    if (this.#closed) return;
+    this.#noteFrom(peer, frameOf(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n`)) as Note);
   }
 
-  #welcome(version: string | undefined): object {
+  /** To the agent: once when a server stops working, and once when it works again. */
+  #tell(event: UpstreamEvent): void {
+    if (this.#connection === undefined) return void this.#untold.push(event);
+    const bad = event.state === 'failed' || event.state === 'disconnected';
+    if (bad === this.#bad.has(event.server)) return;
+    if (bad) this.#bad.add(event.server);
+    else this.#bad.delete(event.server);
+    this.#options.rider.upstream(event);
+  }
+
+  async #greet(frame: Request, welcome: Welcome): Promise<void> {
+    const ours = await this.#options.rider.instructions(this.#connection!);
+    const parts = [welcome.instructions, ours].filter((part) => part !== undefined);
+    this.#result(frame, { ...welcome, ...(parts.length > 0 && { instructions: parts.join('\n\n') }) });
+  }
+
+  #welcome(version: string | undefined): Welcome {
     const ready = this.#peers.filter((peer) => peer.ready);
-    const has = (capability: string): boolean => ready.some((peer) => peer.can(capability));
+    // What a server can that has not come yet is not known, and cannot be said later.
+    const has = (capability: string): boolean => this.#starting.pending || ready.some((peer) => peer.can(capability));
     const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
     return {
       ...(version !== undefined && { protocolVersion: LEGACY_VERSIONS.includes(version) ? version : LEGACY_VERSION }),
@@ -305,68 +308,13 @@ export class Multiplex implements Endpoint {
     };
   }
 
-  async #list(frame: Request, method: keyof typeof LISTS): Promise<void> {
+  async #list(frame: Request, method: ListMethod): Promise<void> {
     if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} comes in one page: there is no cursor`);
-    const { capability, list } = LISTS[method];
-    const peers = this.#peers.filter((peer) => peer.ready && peer.can(capability));
-    const lists = await Promise.all(peers.map((peer) => this.#entriesOf(peer, frame, method)));
-    const entries: string[] = [];
-    const seen = new Map<string, string>();
-    for (const [index, peer] of peers.entries()) {
-      for (const { name, text } of lists[index]!) {
-        const other = seen.get(name);
-        if (other !== undefined) {
-          this.#options.report(
-            `${list}: "${name}" of "${peer.name}" is left out, "${other}" has one of that name; rename one of the servers`,
-          );
-          continue;
-        }
-        seen.set(name, peer.name);
-        entries.push(text);
-      }
-    }
+    const entries = await this.#lists.all(frame, method);
     if (method === 'tools/list') for (const tool of this.#ownTools()) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
     const more = isStateless(frame) ? ',"resultType":"complete","ttlMs":0,"cacheScope":"private"' : '';
+    const { list } = LISTS[method];
     this.#send({ bytes: Buffer.from(`{"jsonrpc":"2.0","id":${frame.id},"result":{"${list}":[${entries.join(',')}]${more}}}\n`) });
-  }
-
-  /** All pages of one server's list, each entry as JSON text under the name that the client knows it by. */
-  async #entriesOf(peer: Peer, like: Request, method: keyof typeof LISTS): Promise<{ name: string; text: string }[]> {
-    const { list, known } = LISTS[method];
-    const entries: { name: string; text: string }[] = [];
-    let cursor: string | undefined;
-    do {
-      const params = {
-        ...(cursor !== undefined && { cursor }),
-        ...(peer.generation === 'stateless' && { _meta: this.#metaFor(like) }),
-      };
-      const answer = await peer.ask(method, params);
-      if (answer?.kind !== 'success') {
-        const why = answer ? textOf(answer.bytes, answer.error) : 'it does not answer';
-        this.#options.report(`${method} of "${peer.name}" is missing: ${why}`);
-        return entries;
-      }
-      const { bytes, result } = answer;
-      const at = valueAt(bytes, result.start, [list]);
-      for (const range of (at && arrayAt(bytes, at.start)?.elements) ?? []) {
-        const object = objectAt(bytes, range.start);
-        const knownAt = object && member(bytes, object, known);
-        const name = stringAt(bytes, knownAt);
-        if (knownAt === undefined || name === undefined) continue;
-        const text = bytes.subarray(range.start, range.end);
-        if (known !== 'name') {
-          const owners = known === 'uri' ? this.#owners : this.#templates;
-          if (!owners.has(name)) owners.set(name, peer);
-          entries.push({ name, text: text.toString() });
-          continue;
-        }
-        const given = `${peer.name}${this.#separator}${name}`;
-        const place = { start: knownAt.start - range.start, end: knownAt.end - range.start };
-        entries.push({ name: given, text: edited(text, [{ at: place, put: JSON.stringify(given) }]).toString() });
-      }
-      cursor = stringAt(bytes, valueAt(bytes, result.start, ['nextCursor']));
-    } while (cursor !== undefined);
-    return entries;
   }
 
   async #call(frame: Request): Promise<void> {
@@ -387,7 +335,7 @@ export class Multiplex implements Endpoint {
   }
 
   /** To the server that the name begins with, without that beginning. */
-  #forwardNamed(frame: Request, path: readonly string[], what: string): void {
+  #forwardNamed(frame: Request, path: readonly string[], what: string): Promise<void> {
     const at = param(frame, ...path);
     const name = stringAt(frame.bytes, at);
     const owner = name === undefined ? undefined : this.#ownerOf(name);
@@ -398,20 +346,29 @@ export class Multiplex implements Endpoint {
         `there is no ${what} "${name ?? ''}": names are <server>${this.#separator}<name>, with a server of ${servers}`,
       );
     }
-    this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);
+    return this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);
   }
 
   async #forwardByUri(frame: Request, path: readonly string[]): Promise<void> {
     const uri = stringAt(frame.bytes, param(frame, ...path)) ?? '';
-    const peer = await this.#ownerOfUri(uri, frame);
+    const peer = await this.#lists.ownerOf(uri, frame);
     if (peer === undefined) throw new Refusal(INVALID_PARAMS, `no server has the resource "${uri}"`);
-    this.#forward(frame, peer, []);
+    return this.#forward(frame, peer, []);
   }
 
-  #forward(frame: Request, peer: Peer, edits: readonly Edit[]): void {
-    if (!peer.ready) throw new Refusal(INTERNAL_ERROR, `the MCP server "${peer.name}" is not ready`);
-    const envelope = peer.generation === 'stateless' && !isStateless(frame) ? this.#envelopeEdits(frame) : [];
-    this.#routed.set(frame.id, { peer, request: frame });
+  async #forward(frame: Request, peer: Peer, edits: readonly Edit[]): Promise<void> {
+    const routed = { peer, request: frame };
+    this.#routed.set(frame.id, routed);
+    if (!peer.ready) {
+      await this.#starting.settled(peer);
+      if (this.#routed.get(frame.id) !== routed) return; // The client has cancelled it.
+      if (!peer.ready) {
+        this.#routed.delete(frame.id);
+        this.#send(failing(frame, peer.trouble));
+        return;
+      }
+    }
+    const envelope = peer.generation === 'stateless' && !isStateless(frame) ? envelopeEdits(frame, this.#introduction!.meta) : [];
     peer.send(edited(frame.bytes, [...edits, ...envelope]));
   }
 
@@ -424,52 +381,22 @@ export class Multiplex implements Endpoint {
     return peer && { peer, name: name.slice(peer.name.length + this.#separator.length) };
   }
 
-  async #ownerOfUri(uri: string, like: Request): Promise<Peer | undefined> {
-    const known = (): Peer | undefined =>
-      this.#owners.get(uri) ?? this.#templates.get(uri) ?? [...this.#templates].find(([template]) => fits(template, uri))?.[1];
-    const found = known();
-    if (found) return found;
-    const peers = this.#peers.filter((peer) => peer.ready && peer.can('resources'));
-    if (peers.length <= 1) return peers[0];
-    for (const method of ['resources/list', 'resources/templates/list'] as const)
-      await Promise.all(peers.map((peer) => this.#entriesOf(peer, like, method)));
-    return known();
-  }
-
-  async #setLevel(frame: Request): Promise<void> {
-    const level = stringAt(frame.bytes, param(frame, 'level'));
-    const peers = this.#peers.filter((peer) => peer.generation === 'legacy' && peer.can('logging'));
-    await Promise.all(peers.map((peer) => peer.ask('logging/setLevel', { level })));
+  #setLevel(frame: Request): void {
+    this.#level = stringAt(frame.bytes, param(frame, 'level'));
+    for (const peer of this.#peers) this.#setLevelAt(peer);
     return this.#result(frame, {});
   }
 
-  #listen(frame: Request): void {
-    const at = param(frame, 'notifications');
-    const filter = at && (JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>);
-    if (filter === undefined) throw new Refusal(INVALID_PARAMS, 'subscriptions/listen needs params.notifications');
-    const subscription: Subscription = { id: frame.id, filter, at: new Map() };
-    this.#subscriptions.set(frame.id, subscription);
-    const params = { _meta: { [META_SUBSCRIPTION]: JSON.parse(frame.id) as unknown }, notifications: filter };
-    this.#send({
-      bytes: Buffer.from(
-        `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":${JSON.stringify(params)}}\n`,
-      ),
-    });
-    for (const peer of this.#peers) if (peer.ready) this.#subscribeAt(peer, subscription);
+  #setLevelAt(peer: Peer): void {
+    if (this.#level !== undefined && peer.generation === 'legacy' && peer.can('logging'))
+      void peer.ask('logging/setLevel', { level: this.#level });
   }
 
-  #subscribeAt(peer: Peer, { filter, at }: Subscription): void {
-    const id = peer.newId();
-    at.set(peer, id);
-    if (peer.generation === 'stateless') {
-      const params = JSON.stringify({ _meta: this.#introduction!.meta, notifications: filter });
-      peer.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":${params}}\n`));
-      return;
-    }
-    const uris = Array.isArray(filter.resourceSubscriptions) ? (filter.resourceSubscriptions as unknown[]) : [];
-    for (const uri of uris)
-      if (typeof uri === 'string' && (this.#owners.get(uri) ?? peer) === peer && peer.can('resources'))
-        void peer.ask('resources/subscribe', { uri });
+  #listen(frame: Request): void {
+    const ready = this.#peers.filter((peer) => peer.ready);
+    const bytes = this.#subscriptions.begin(frame, ready);
+    if (bytes === undefined) throw new Refusal(INVALID_PARAMS, 'subscriptions/listen needs params.notifications');
+    this.#send({ bytes });
   }
 
   #note(frame: Note): void {
@@ -481,17 +408,10 @@ export class Multiplex implements Endpoint {
     }
     const own = this.#own.get(cancelled);
     if (own) own.cancelled = true;
-    const subscription = this.#subscriptions.get(cancelled);
-    if (subscription) {
-      this.#subscriptions.delete(cancelled);
-      for (const [peer, id] of subscription.at) {
-        if (peer.generation === 'stateless')
-          peer.send(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}\n`));
-      }
-    }
+    this.#subscriptions.end(cancelled);
     const routed = this.#routed.get(cancelled);
     this.#routed.delete(cancelled);
-    routed?.peer.send(frame.bytes);
+    if (routed?.peer.ready) routed.peer.send(frame.bytes);
   }
 
   /** The client's answer to a server's request. */
@@ -508,7 +428,7 @@ export class Multiplex implements Endpoint {
       case 'failure': {
         const routed = this.#routed.get(frame.id);
         this.#routed.delete(frame.id);
-        return this.#send(routed && frame.kind === 'success' ? this.#crossed(routed.request, peer, out, frame) : out);
+        return this.#send(routed && frame.kind === 'success' ? crossed(routed.request, peer.name, out, frame) : out);
       }
       case 'request':
         return this.#ask(peer, frame);
@@ -530,7 +450,7 @@ export class Multiplex implements Endpoint {
 
   /** A server's request, under an id that no other server's has. */
   #ask(peer: Peer, frame: Request): boolean {
-    if (this.#introduction?.stateless) {
+    if (this.#stateless) {
       const why = `the client speaks a protocol in which it cannot be asked (${frame.method})`;
       peer.send(errorFrame(frame.id, METHOD_NOT_FOUND, why));
       return true;
@@ -542,57 +462,10 @@ export class Multiplex implements Endpoint {
   }
 
   #noteFrom(peer: Peer, frame: Note): boolean {
-    if (frame.method === 'notifications/subscriptions/acknowledged') return true;
-    const part = Object.hasOwn(CHANGES, frame.method) ? CHANGES[frame.method] : undefined;
-    if (part === undefined || !this.#introduction?.stateless) return this.#send({ bytes: frame.bytes });
+    const changes = this.#stateless ? this.#subscriptions.of(peer, frame) : undefined;
     let room = true;
-    for (const { id, filter, at } of this.#subscriptions.values()) {
-      const wanted = filter[part];
-      const uri = stringAt(frame.bytes, param(frame, 'uri'));
-      if (wanted !== true && !(Array.isArray(wanted) && wanted.includes(uri))) continue;
-      const theirs = param(frame, '_meta', META_SUBSCRIPTION);
-      if (theirs && textOf(frame.bytes, theirs) !== at.get(peer)) continue;
-      room = this.#send({ bytes: stamped(frame, id) }) && room;
-    }
+    for (const bytes of changes ?? [frame.bytes]) room = this.#send({ bytes }) && room;
     return room;
-  }
-
-  /** A result that goes to a client of the other generation. */
-  #crossed(request: Request, peer: Peer, out: Outgoing, frame: Success): Outgoing {
-    const object = objectAt(frame.bytes, frame.result.start);
-    if (object === undefined) return out;
-    const resultType = stringAt(frame.bytes, member(frame.bytes, object, 'resultType'));
-    if (isStateless(request)) {
-      if (resultType !== undefined) return out;
-      return { ...out, bytes: edited(frame.bytes, statelessEdits(object, request.method)) };
-    }
-    if (resultType !== 'input_required') return out;
-    const why = `"${peer.name}" wants input that this client's protocol has no way to give`;
-    if (request.method !== 'tools/call') return { bytes: errorFrame(request.id, INTERNAL_ERROR, why) };
-    return {
-      bytes: Buffer.from(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[${textBlock(why)}],"isError":true}}\n`),
-    };
-  }
-
-  #envelopeEdits(frame: Request): Edit[] {
-    const meta = this.#introduction!.meta;
-    const entries = Object.entries(meta).map(([key, value]) => [key, JSON.stringify(value)] as const);
-    const params = frame.params && objectAt(frame.bytes, frame.params.start);
-    if (params === undefined) {
-      const whole = objectAt(frame.bytes, frame.bytes.indexOf('{'));
-      return whole ? [addMember(whole, 'params', JSON.stringify({ _meta: meta }))] : [];
-    }
-    const at = member(frame.bytes, params, '_meta');
-    const object = at && objectAt(frame.bytes, at.start);
-    if (object === undefined) return [addMember(params, '_meta', JSON.stringify(meta))];
-    return entries.map(([key, value]) => addMember(object, key, value));
-  }
-
-  #metaFor(like: Request): object {
-    const at = isStateless(like) ? param(like, '_meta') : undefined;
-    if (at === undefined) return this.#introduction!.meta;
-    const meta = JSON.parse(textOf(like.bytes, at)) as Record<string, unknown>;
-    return Object.fromEntries(Object.entries(meta).filter(([key]) => key !== 'progressToken'));
   }
 
   #ownTools(): readonly OwnTool[] {
@@ -614,62 +487,4 @@ export class Multiplex implements Endpoint {
   #send(out: Outgoing): boolean {
     return this.#options.channel.send(out);
   }
-}
-
-class Refusal extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-function introductionIn(frame: Request, client: ClientInfo | undefined): Introduction {
-  const clientInfo = client ?? { name: 'earpiece', version: '1' };
-  if (isStateless(frame)) {
-    const at = param(frame, '_meta')!;
-    const meta = JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>;
-    const own = Object.fromEntries(
-      Object.entries(meta).filter(([key]) => [META_VERSION, META_CLIENT, META_CAPABILITIES].includes(key)),
-    );
-    return { stateless: true, meta: own, initialize: legacyIntroduction(clientInfo) };
-  }
-  const meta = { [META_VERSION]: STATELESS_SINCE, [META_CLIENT]: clientInfo, [META_CAPABILITIES]: {} };
-  const initialize =
-    frame.method === 'initialize' && frame.params
-      ? (JSON.parse(textOf(frame.bytes, frame.params)) as object)
-      : legacyIntroduction(clientInfo);
-  return { stateless: false, meta, initialize };
-}
-
-function statelessEdits(result: ObjectAt, method: string): Edit[] {
-  const edits = [addMember(result, 'resultType', '"complete"')];
-  if (!CACHEABLE.includes(method)) return edits;
-  if (result.members.length > 0) return [...edits, addMember(result, 'ttlMs', '0'), addMember(result, 'cacheScope', '"private"')];
-  return [{ at: edits[0]!.at, put: '"resultType":"complete","ttlMs":0,"cacheScope":"private"' }];
-}
-
-/** A change as the subscription with this id gets it. */
-function stamped(frame: Note, id: string): Buffer {
-  const there = param(frame, '_meta', META_SUBSCRIPTION);
-  if (there) return edited(frame.bytes, [{ at: there, put: id }]);
-  const params = frame.params && (JSON.parse(textOf(frame.bytes, frame.params)) as Record<string, unknown>);
-  const meta = { ...(params?._meta as object | undefined), [META_SUBSCRIPTION]: JSON.parse(id) as unknown };
-  return Buffer.from(`{"jsonrpc":"2.0","method":"${frame.method}","params":${JSON.stringify({ ...params, _meta: meta })}}\n`);
-}
-
-/** Whether a URI can have been made from a URI template: its fixed parts stand in the URI, in their order. */
-function fits(template: string, uri: string): boolean {
-  const [first = '', ...rest] = template.split(/\{[^}]*\}/);
-  if (!uri.startsWith(first)) return false;
-  const last = rest.pop();
-  if (last === undefined) return uri === first;
-  let at = first.length;
-  for (const part of rest) {
-    const found = uri.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return uri.length - last.length >= at && uri.endsWith(last);
 }

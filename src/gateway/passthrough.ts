@@ -7,6 +7,7 @@ import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } f
 import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Request, type Success } from './frames/frame.ts';
 import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from './frames/framing.ts';
 import { reasonOf, type GuardedRider } from './riding/guarded.ts';
+import { isHandshake, withInstructions } from './riding/instructions.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http/front.ts';
 import { SESSION_ID } from './http/headers.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http/target.ts';
@@ -96,6 +97,7 @@ export class HttpPassthrough implements HttpEndpoint {
       if (client === undefined) return this.#initialize(exchange, frame, conversation);
       client.settling.heard(frame);
       if (frame.method === 'tools/call') return this.#call(exchange, frame, client);
+      if (isHandshake(frame.method)) client.open.set(frame.id, { kind: 'handshake', request: frame });
       if (frame.method === 'tools/list') client.open.set(frame.id, { kind: 'list', request: frame });
       return this.#pass(exchange, client, frame);
     }
@@ -121,7 +123,9 @@ export class HttpPassthrough implements HttpEndpoint {
     const name = toolOf(frame);
     if (name === undefined) return this.#pass(exchange, client, frame);
     const { connection } = client;
-    const call: OpenCall = { server: this.#options.upstream.name, tool: name, requestId: frame.id, connection, cancelled: false };
+    const beganAt = performance.now();
+    const server = this.#options.upstream.name;
+    const call: OpenCall = { server, tool: name, requestId: frame.id, beganAt, connection, cancelled: false };
     client.open.set(frame.id, { kind: 'call', call, request: frame });
     response.once('close', () => {
       // A stream that ended before the answer in good order is taken up again by a GET.
@@ -157,31 +161,51 @@ export class HttpPassthrough implements HttpEndpoint {
     const ok = (upstream.statusCode ?? 500) < 300;
     const given = header(upstream.headers, SESSION_ID);
     const session = given ?? `${OUR_SESSION}${randomUUID()}`;
-    if (ok) this.#clients.open(session, clientInfoOf(frame), conversation);
-    await forward(upstream, exchange.response, ok && given === undefined ? { [SESSION_ID]: session } : {});
+    if (!ok) return forward(upstream, exchange.response);
+    const client = this.#clients.open(session, clientInfoOf(frame), conversation);
+    client.open.set(frame.id, { kind: 'handshake', request: frame });
+    await this.#answer(
+      upstream,
+      { response: exchange.response, client, frame },
+      given === undefined ? { [SESSION_ID]: session } : {},
+    );
   }
 
   /** To the server and back. With a client, answers to its open requests become what they should be for it. */
   async #pass(exchange: Exchange, client: HttpClient | undefined, frame?: Request): Promise<void> {
-    const { response } = exchange;
     const upstream = await this.#send(exchange, frame, client);
-    if (upstream === undefined) return;
+    if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame });
+  }
+
+  /** The server's answer, on its way to the client. */
+  async #answer(
+    upstream: IncomingMessage,
+    to: { readonly response: ServerResponse; readonly client: HttpClient | undefined; readonly frame: Request | undefined },
+    more: OutgoingHttpHeaders = {},
+  ): Promise<void> {
+    const { response, client, frame } = to;
     const type = mediaTypeOf(upstream.headers);
-    if (client === undefined || client.open.size === 0 || (upstream.statusCode ?? 500) >= 300) return forward(upstream, response);
-    if (type === 'text/event-stream') return this.#passEvents(upstream, response, client);
-    if (type !== 'application/json') return forward(upstream, response);
+    if (client === undefined || client.open.size === 0 || (upstream.statusCode ?? 500) >= 300)
+      return forward(upstream, response, more);
+    if (type === 'text/event-stream') return this.#passEvents(upstream, response, client, more);
+    if (type !== 'application/json') return forward(upstream, response, more);
     const body = await bodyOf(upstream, MAX_FRAME_BYTES);
     if (body === undefined) {
       const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
     const out = (await this.#changed(frameOf(body), client)) ?? { bytes: body };
-    response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), 'content-length': out.bytes.length });
+    response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more, 'content-length': out.bytes.length });
     write(response, client, out, true);
   }
 
-  async #passEvents(upstream: IncomingMessage, response: ServerResponse, client: HttpClient): Promise<void> {
-    response.writeHead(upstream.statusCode ?? 200, passed(upstream.headers));
+  async #passEvents(
+    upstream: IncomingMessage,
+    response: ServerResponse,
+    client: HttpClient,
+    more: OutgoingHttpHeaders,
+  ): Promise<void> {
+    response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more });
     response.flushHeaders();
     let events: SseEvent[] = [];
     const reader = new SseReader({
@@ -218,6 +242,10 @@ export class HttpPassthrough implements HttpEndpoint {
     if (open === undefined) return undefined;
     client.open.delete(frame.id);
     if (frame.kind === 'failure') return undefined;
+    if (open.kind === 'handshake') {
+      const text = await this.#rider.instructions(client.connection);
+      return { bytes: text === undefined ? frame.bytes : withInstructions(frame, text) };
+    }
     if (open.kind === 'call') return carry(this.#rider, open.call, this.#catalog.schemaOf(open.call.tool), frame);
     return { bytes: this.#own.listed(client.connection, frame) };
   }

@@ -1,17 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Outgoing } from './riding/carry.ts';
 import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from './frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { stringAt, textOf, valueAt } from './frames/json.ts';
-import { LEGACY_VERSION } from './frames/protocol.ts';
-import type { Connection } from './riding/rider.ts';
+import { parsed, stringAt, valueAt } from './frames/json.ts';
+import { STATELESS_SINCE } from './frames/protocol.ts';
+import type { Connection, UpstreamEvent } from './riding/rider.ts';
 import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
 import type { StopOptions } from './link.ts';
+import type { Introduction } from './several/crossing.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
-
-/** What a client said of itself, for the handshake with each server. `meta` is its envelope, when it is a stateless one. */
-export type Introduction = { readonly initialize: object; readonly meta: object; readonly stateless: boolean };
 
 export type Generation = 'legacy' | 'stateless';
 
@@ -20,6 +20,8 @@ export type PeerOptions = {
   readonly rider: GuardedRider;
   readonly connection: () => Connection;
   readonly report: (line: string) => void;
+  /** The server has gone, is back, or does not work. */
+  readonly tell: (event: UpstreamEvent) => void;
   /** What the server sends to the client: answers to its requests, and frames of its own. False: not so fast. */
   readonly toClient: (out: Outgoing, frame: Frame) => boolean;
   readonly pause: () => void;
@@ -28,6 +30,9 @@ export type PeerOptions = {
 
 /** Ids of requests that a peer makes itself. */
 const OURS = '"earpiece-peer-';
+
+/** A server of the older generation may ignore `server/discover`: it is then asked in its own. */
+const DISCOVER_MS = 2_000;
 
 /**
  * One of several servers. Its handshake is ours, made with what the client said of itself: in the client's generation if
@@ -42,6 +47,9 @@ export class Peer {
   readonly #asked = new Map<string, (frame: Success | Failure | undefined) => void>();
   #starting: Promise<boolean> | undefined;
   #count = 0;
+  #gone = false;
+  /** Why it cannot be used, as far as it was told. */
+  #why: string | undefined;
   generation: Generation | undefined;
   capabilities: Readonly<Record<string, unknown>> = {};
   instructions: string | undefined;
@@ -53,6 +61,11 @@ export class Peer {
       upstream: options.upstream,
       rider: options.rider,
       report: options.report,
+      tell: (event) => {
+        if (!this.ready && event.state !== 'reconnected') this.#why = event.detail;
+        // A server that answers again has still to shake hands.
+        if (this.ready || event.state !== 'reconnected') options.tell(event);
+      },
       catalog: new Catalog(),
       key: options.upstream.name,
       settling: new Settling(), // The one that counts is the client's.
@@ -62,6 +75,7 @@ export class Peer {
         pause: options.pause,
         resume: options.resume,
         gone: () => {
+          this.#gone = true;
           for (const answer of this.#asked.values()) answer(undefined);
           this.#asked.clear();
         },
@@ -90,8 +104,15 @@ export class Peer {
   }
 
   /** A server that was not there may be there later; a process that ended before it said a word will not start again. */
-  get worthAnotherTry(): boolean {
-    return this.#options.upstream.kind === 'http' && !this.ready;
+  get mayCome(): boolean {
+    return !this.#gone;
+  }
+
+  /** What a call gets that it cannot be given. */
+  get trouble(): string {
+    return this.#why === undefined
+      ? `The MCP server "${this.name}" has not started yet. Try again later.`
+      : `The MCP server "${this.name}" does not work: ${this.#why}.`;
   }
 
   /** A request of our own. Undefined when the server is gone. */
@@ -126,29 +147,47 @@ export class Peer {
 
   async #shakeHands(who: Introduction): Promise<boolean> {
     const order: readonly Generation[] = who.stateless ? ['stateless', 'legacy'] : ['legacy', 'stateless'];
-    let why = 'it ended';
+    let why: string | undefined;
     for (const generation of order) {
-      const answer =
-        generation === 'legacy'
-          ? await this.ask('initialize', who.initialize)
-          : await this.ask('server/discover', { _meta: who.meta });
-      if (answer === undefined) break;
+      const answer = await this.#greet(generation, who);
+      if (this.#gone) break;
+      if (answer === undefined) continue;
       if (answer.kind === 'failure') {
-        why = stringAt(answer.bytes, valueAt(answer.bytes, answer.error.start, ['message'])) ?? why;
+        why = stringAt(answer.bytes, valueAt(answer.bytes, answer.error.start, ['message'])) ?? 'it refused the handshake';
         continue;
       }
-      const result = JSON.parse(textOf(answer.bytes, answer.result)) as {
-        capabilities?: Record<string, unknown>;
-        instructions?: string;
-      };
+      const result = parsed(answer.bytes, answer.result);
+      if (!isWelcome(generation, result)) {
+        why ??= `it answered ${generation === 'legacy' ? 'initialize' : 'server/discover'} with something else`;
+        continue;
+      }
       this.capabilities = result.capabilities ?? {};
-      this.instructions = result.instructions;
+      this.instructions = typeof result.instructions === 'string' ? result.instructions : undefined;
       if (generation === 'legacy') this.send(Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n'));
       this.generation = generation;
+      this.#why = undefined;
+      this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are there now' });
       return true;
     }
-    this.#options.report(`MCP server "${this.name}" cannot be used: ${why}`);
+    // A link that ended has said why itself.
+    if (!this.#gone && why !== undefined && why !== this.#why) this.#fail(why);
     return false;
+  }
+
+  async #greet(generation: Generation, who: Introduction): Promise<Success | Failure | undefined> {
+    if (generation === 'legacy') return this.ask('initialize', who.initialize);
+    const late = new AbortController();
+    const asked = this.ask('server/discover', { _meta: who.meta });
+    const tooLong = sleep(DISCOVER_MS, undefined, { signal: late.signal }).catch(() => undefined);
+    const answer = await Promise.race([asked, tooLong]);
+    late.abort();
+    return answer;
+  }
+
+  #fail(why: string): void {
+    this.#why = why;
+    this.#options.report(`MCP server "${this.name}" cannot be used: ${why}`);
+    this.#options.tell({ server: this.name, state: 'failed', detail: why });
   }
 
   #received(out: Outgoing): boolean {
@@ -166,7 +205,13 @@ export class Peer {
   }
 }
 
-/** What we say when we stand for a stateless client before a server of the older generation: nothing that it could ask for. */
-export function legacyIntroduction(clientInfo: unknown): object {
-  return { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo };
+type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
+
+/** Some servers answer every request with `{}`: that is no welcome. */
+function isWelcome(generation: Generation, result: unknown): result is Welcome {
+  if (typeof result !== 'object' || result === null) return false;
+  const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;
+  if (capabilities !== undefined && (typeof capabilities !== 'object' || capabilities === null)) return false;
+  if (generation === 'legacy') return typeof protocolVersion === 'string' || capabilities !== undefined;
+  return Array.isArray(supportedVersions) && supportedVersions.some((version) => version >= STATELESS_SINCE);
 }

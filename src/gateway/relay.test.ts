@@ -235,15 +235,41 @@ describe('what rides', () => {
   });
 });
 
+describe('a stream that stays open', () => {
+  test.each<[string, string, string]>([
+    ['subscriptions/listen', '{"notifications":{}}', '{"notifications":{}}'],
+    ['events/stream', '{"name":"built","cursor":null}', '{"name":"built","cursor":"e1:44"}'],
+    ['events/stream', '{"name":"built"}', '{"name":"built","cursor":"e1:44"}'],
+  ])('%s %s is asked for again of a server that was started again, from where it had come to', async (method, before, after) => {
+    proves('gateway:streams');
+    const { relay, client, server, fromClient, fromServer } = given();
+    const stream = (params: string): string => `{"jsonrpc":"2.0","id":5,"method":"${method}","params":${params}}`;
+    fromClient(stream(before));
+    for (const cursor of ['e1:42', 'e1:44'])
+      fromServer(
+        `{"jsonrpc":"2.0","method":"notifications/events/event","params":{"cursor":"${cursor}","_meta":{"io.modelcontextprotocol/subscriptionId":5}}}`,
+      );
+    fromServer(
+      '{"jsonrpc":"2.0","method":"notifications/events/event","params":{"cursor":"other","_meta":{"io.modelcontextprotocol/subscriptionId":6}}}',
+    );
+    relay.serverDown('it stopped');
+    expect(client.filter((line) => line.includes('"id":5'))).toEqual([]);
+    await relay.serverUp();
+    expect(server).toEqual([`${stream(before)}\n`, `${stream(after)}\n`]);
+    relay.close();
+  });
+});
+
 describe('a delivery is settled once', () => {
   const riding = (delivery: Delivery) => given({ after: () => ({ kind: 'ride', text: 'N', delivery }) }, { wire: false });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([
-    ['silence for 2 s', () => vi.advanceTimersByTime(2_000), ['confirm']],
-    ['not before 2 s', () => vi.advanceTimersByTime(1_999), []],
+    ['silence for 250 ms', () => vi.advanceTimersByTime(250), ['confirm']],
+    ['not before 250 ms', () => vi.advanceTimersByTime(249), []],
     ['another frame', ({ fromClient }) => fromClient(ping), ['confirm']],
     ['its cancel', ({ fromClient }) => fromClient(cancel('1')), ['cancelled']],
-    ['the cancel of another call', ({ fromClient }) => fromClient(cancel('"1"')), ['confirm']],
+    ['the cancel of another call', ({ fromClient }) => fromClient(cancel('"1"')), []],
+    ['its cancel after 250 ms', ({ fromClient }) => (vi.advanceTimersByTime(250), fromClient(cancel('1'))), ['confirm']],
     ['its cancel, but later', ({ fromClient }) => (fromClient(ping), fromClient(cancel('1'))), ['confirm']],
     ['the end of the client', ({ relay }) => relay.close(), ['confirm']],
   ])('written, then %s', (_, then, expected) => {
@@ -254,9 +280,44 @@ describe('a delivery is settled once', () => {
     world.written(world.outs[0]!);
     then(world);
     expect(delivery.said).toEqual(expected);
-    if (expected.length === 0) vi.advanceTimersByTime(1);
+    if (expected.length === 0) vi.advanceTimersByTime(250);
     world.relay.close();
     expect(delivery.said).toHaveLength(1);
+  });
+
+  test('a client that cancels each answer right after it got one repetition at most', () => {
+    const deliveries = Array.from({ length: 4 }, () => settled());
+    let next = 0;
+    const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
+    for (const id of ['1', '2', '3', '4']) {
+      world.fromClient(call(id));
+      world.fromServer(result(id));
+      world.written(world.outs.at(-1)!);
+      world.fromClient(cancel(id));
+    }
+    expect(deliveries.map(({ said }) => said)).toEqual([['cancelled'], ['confirm'], ['confirm'], ['confirm']]);
+  });
+
+  test('a cancel of opencode says nothing about an answer that was written', () => {
+    const delivery = settled();
+    const world = riding(delivery);
+    world.fromClient(initialize('opencode'));
+    world.fromClient(call('1'));
+    world.fromServer(result('1'));
+    world.written(world.outs.at(-1)!);
+    world.fromClient(cancel('1'));
+    expect(delivery.said).toEqual(['confirm']);
+  });
+
+  test('a client that stops cancels all of its calls: each answer that crossed with its cancel goes back', () => {
+    const deliveries = Array.from({ length: 3 }, () => settled());
+    let next = 0;
+    const world = given({ after: () => ({ kind: 'ride', text: 'N', delivery: deliveries[next++]! }) }, { wire: false });
+    for (const id of ['1', '2', '3']) world.fromClient(call(id));
+    for (const id of ['1', '2', '3']) world.fromServer(result(id));
+    for (const out of world.outs) world.written(out);
+    for (const id of ['1', '2', '3']) world.fromClient(cancel(id));
+    expect(deliveries.map(({ said }) => said)).toEqual([['cancelled'], ['cancelled'], ['cancelled']]);
   });
 
   test.each<[string, (world: ReturnType<typeof given>) => void, string[]]>([

@@ -3,19 +3,30 @@ import {
   asLine,
   errorFrame,
   frameOf,
+  idOf,
   param,
   resultFrame,
   type Failure,
   type Frame,
+  type Note,
   type Request,
   type Success,
 } from './frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { edited, stringAt, textOf } from './frames/json.ts';
+import { addMember, edited, member, objectAt, stringAt, textOf } from './frames/json.ts';
+import { isHandshake, withInstructions } from './riding/instructions.ts';
 import { Lane } from './riding/lane.ts';
 import { answerOwn, OwnTools } from './riding/own-tools.ts';
 import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
-import { clientInfoAt, clientInfoOf, INTERNAL_ERROR, isStateless, toolOf } from './frames/protocol.ts';
+import {
+  clientInfoAt,
+  clientInfoOf,
+  INTERNAL_ERROR,
+  isStateless,
+  META_SUBSCRIPTION,
+  staysOpen,
+  toolOf,
+} from './frames/protocol.ts';
 import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
 import { cancelledBy, type Settling } from './riding/settling.ts';
 import type { Catalog, SchemaKind } from './riding/tools.ts';
@@ -63,6 +74,9 @@ export class Relay {
   #state: 'up' | 'down' | 'replaying' | 'gone' = 'up';
   #whyGone = '';
   #held = new Map<string, { readonly frame: Request; readonly timer: NodeJS.Timeout }>();
+  /** Resolves when the client has said who it is. */
+  readonly introduced: Promise<void>;
+  readonly #introduce: () => void;
   #connection: Connection | undefined;
   #identity: string | undefined;
   readonly #own: OwnTools;
@@ -76,6 +90,9 @@ export class Relay {
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.introduced = promise;
+    this.#introduce = resolve;
     this.#clientLane = new Lane((out) => this.#emit(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
     this.#own = new OwnTools(options.partOf ? undefined : options.rider, options.catalog, (params) =>
@@ -106,6 +123,7 @@ export class Relay {
   }
 
   fromServer(frame: Frame): void {
+    if (frame.kind === 'note') this.#streamed(frame);
     if (frame.kind !== 'success' && frame.kind !== 'failure') return this.#pass(frame.bytes);
     const open = this.#open.get(frame.id);
     if (open === undefined) return this.#pass(frame.bytes);
@@ -120,6 +138,7 @@ export class Relay {
         return open.answer(frame);
       case 'other':
         if (frame.kind === 'success') this.#remember(open.request);
+        if (frame.kind === 'success' && !this.#options.partOf && isHandshake(open.request.method)) return this.#greet(frame);
         return this.#pass(frame.bytes);
       case 'own':
         // The upstream answers an id that it was never asked: not ours to judge.
@@ -152,7 +171,7 @@ export class Relay {
     for (const [id, open] of this.#open) {
       if (this.#held.has(id) || open.kind === 'own' || (open.kind === 'call' && open.phase === 'asking')) continue;
       this.#open.delete(id);
-      if (open.kind === 'other' && open.request.method === 'subscriptions/listen') this.#hold(open.request);
+      if (open.kind === 'other' && staysOpen(open.request)) this.#hold(goingOn(open.request, open.cursor));
       else this.#refuseWith(id, open, why);
     }
   }
@@ -226,7 +245,15 @@ export class Relay {
       this.#open.set(frame.id, { kind: 'other', request: frame });
       return this.#serverLane.push(frame);
     }
-    const call: OpenCall = { server: this.#options.server, tool: name, requestId: frame.id, connection, cancelled: false };
+    const beganAt = performance.now();
+    const call: OpenCall = {
+      server: this.#options.server,
+      tool: name,
+      requestId: frame.id,
+      beganAt,
+      connection,
+      cancelled: false,
+    };
     const own = this.#own.meant(frame, connection, name);
     if (typeof own === 'string') return this.#callOwn(frame, call, own);
 
@@ -290,8 +317,22 @@ export class Relay {
     };
     this.#identity = identity;
     this.#connection = connection;
+    this.#options.settling.cancelsAnswered = connection.profile.cancelsAnswered === true;
     rider.opened(connection);
+    this.#introduce();
     return connection;
+  }
+
+  /** The server's answer to the handshake, with our words behind its instructions. */
+  #greet(frame: Success): void {
+    const { rider } = this.#options;
+    const connection = this.#connection;
+    if (connection === undefined) return this.#pass(frame.bytes);
+    const put = (text: string | undefined): Outgoing => ({
+      bytes: text === undefined ? frame.bytes : withInstructions(frame, text),
+    });
+    const text = rider.instructions(connection);
+    this.#clientLane.push(text instanceof Promise ? text.then(put) : put(text));
   }
 
   #carry(call: OpenCall, schema: SchemaKind | undefined, frame: Success): void {
@@ -358,6 +399,16 @@ export class Relay {
     }
   }
 
+  /** How far an event stream has come. */
+  #streamed(note: Note): void {
+    if (!note.method.startsWith('notifications/events/')) return;
+    const at = param(note, '_meta', META_SUBSCRIPTION);
+    const open = at && this.#open.get(idOf(note.bytes, at));
+    const cursor = param(note, 'cursor');
+    if (open?.kind === 'other' && open.request.method === 'events/stream' && cursor !== undefined)
+      open.cursor = textOf(note.bytes, cursor);
+  }
+
   #remember(request: Request): void {
     if (request.method === 'initialize') this.#setUp.initialize = request;
     else if (request.method === 'logging/setLevel') this.#setUp.logging = request;
@@ -422,7 +473,7 @@ type Open =
   | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request; phase: 'asking' | 'running' }
   | { readonly kind: 'own'; readonly call: OpenCall; readonly request: Request }
   | { readonly kind: 'list'; readonly connection: Connection; readonly request: Request }
-  | { readonly kind: 'other'; readonly request: Request }
+  | { readonly kind: 'other'; readonly request: Request; cursor?: string }
   | { readonly kind: 'ours'; readonly answer: (frame: Success | Failure | undefined) => void };
 
 export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' }): Outgoing {
@@ -434,6 +485,15 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   };
   const bytes = resultFrame(request.id, result);
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
+}
+
+/** An event stream as it is asked for again: from where it had come to. */
+function goingOn(request: Request, cursor: string | undefined): Request {
+  const params = request.params && objectAt(request.bytes, request.params.start);
+  if (params === undefined || cursor === undefined) return request;
+  const at = member(request.bytes, params, 'cursor');
+  const edit = at ? { at, put: cursor } : addMember(params, 'cursor', cursor);
+  return frameOf(edited(request.bytes, [edit])) as Request;
 }
 
 function concernsTools(element: Buffer): boolean {

@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ChildServer } from './child.ts';
 import type { Outgoing } from './riding/carry.ts';
 import { errorFrame, frameOf, type Frame } from './frames/frame.ts';
 import { HttpLink } from './http/link.ts';
 import { MAX_FRAME_BYTES } from './frames/framing.ts';
-import type { GuardedRider } from './riding/guarded.ts';
-import type { Link, LinkEvents, StopOptions, TooLong } from './link.ts';
+import { absentLink, type Link, type LinkEvents, type StopOptions, type TooLong } from './link.ts';
 import { INVALID_REQUEST } from './frames/protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
+import type { UpstreamEvent } from './riding/rider.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What a front talks to: the servers as one client sees them. */
@@ -38,7 +40,12 @@ export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 's
   readonly upstream: Upstream;
   readonly channel: Channel;
   readonly report: (line: string) => void;
+  /** Who hears that the server has gone or is back: the rider, where nobody stands between. */
+  readonly tell?: (event: UpstreamEvent) => void;
 };
+
+/** How long the gateway of a server that does not work waits for its client's first request. */
+const INTRODUCTION_MS = 2_000;
 
 /** One client with a server of its own: a relay between the front's channel and a link. */
 export class Session implements Endpoint {
@@ -47,7 +54,7 @@ export class Session implements Endpoint {
   readonly #link: Link;
 
   constructor(options: SessionOptions) {
-    const { upstream, channel, rider, report } = options;
+    const { upstream, channel } = options;
     const server = upstream.name;
     this.#options = options;
     this.#relay = new Relay({
@@ -66,19 +73,15 @@ export class Session implements Endpoint {
       drain: () => channel.resume(),
       up: () => void this.#up(),
       lost: (requestId, why) => this.#relay.lostAnswer(requestId, why),
-      away: (why) => tell(rider, report, server, 'disconnected', why),
-      back: () => tell(rider, report, server, 'reconnected', 'it answers again'),
+      away: (why) => this.#tell('disconnected', why),
+      back: () => this.#tell('reconnected', 'it answers again'),
       down: (why, againInMs) => {
-        tell(rider, report, server, 'disconnected', `${why}; trying again in ${againInMs / 1000} s`);
+        this.#tell('disconnected', `${why}; trying again in ${againInMs / 1000} s`);
         this.#relay.serverDown(
           `The MCP server "${server}" stopped while this ran (${why}). It is being restarted; whether this took effect is not known.`,
         );
       },
-      gone: (why) => {
-        tell(rider, report, server, 'failed', why);
-        this.#relay.serverGone(`The MCP server "${server}" does not work: ${why}.`);
-        channel.gone(why);
-      },
+      gone: (why) => void this.#gone(why),
     });
   }
 
@@ -111,11 +114,26 @@ export class Session implements Endpoint {
     this.#relay.close();
   }
 
+  async #gone(why: string): Promise<void> {
+    const { channel, partOf, upstream } = this.#options;
+    this.#relay.serverGone(`The MCP server "${upstream.name}" does not work: ${why}.`);
+    // Only a client that said who it is has a conversation that can be told, and its handshake gets an answer.
+    if (!partOf) await Promise.race([this.#relay.introduced, sleep(INTRODUCTION_MS, undefined, { ref: false })]);
+    this.#tell('failed', why);
+    channel.gone(why);
+  }
+
   async #up(): Promise<void> {
-    const { rider, report, upstream } = this.#options;
+    const { report, upstream } = this.#options;
     const tookOver = await this.#relay.serverUp();
-    if (tookOver) tell(rider, report, upstream.name, 'reconnected', 'it runs again');
+    if (tookOver) this.#tell('reconnected', 'it runs again');
     else if (tookOver === false) report(`MCP server "${upstream.name}" runs again, but did not accept the handshake of before`);
+  }
+
+  #tell(state: 'disconnected' | 'reconnected' | 'failed', detail: string): void {
+    const { report, rider, upstream, tell = (event: UpstreamEvent) => rider.upstream(event) } = this.#options;
+    report(`MCP server "${upstream.name}" ${state}: ${detail}`);
+    tell({ server: upstream.name, state, detail });
   }
 
   #serverFrameTooLong({ bytes, head, tail }: TooLong): void {
@@ -143,20 +161,11 @@ function linkTo(upstream: Upstream, events: LinkEvents): Link {
       return new ChildServer(upstream, events);
     case 'http':
       return new HttpLink(upstream, events);
+    case 'absent':
+      return absentLink(upstream.why, events);
     default:
       return upstream satisfies never;
   }
-}
-
-function tell(
-  rider: GuardedRider,
-  report: (line: string) => void,
-  server: string,
-  state: 'disconnected' | 'reconnected' | 'failed',
-  detail: string,
-): void {
-  report(`MCP server "${server}" ${state}: ${detail}`);
-  rider.upstream({ server, state, detail });
 }
 
 function tooLongMessage(who: string, bytes: number): string {

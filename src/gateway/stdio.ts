@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 import type { Outgoing } from './riding/carry.ts';
-import { frameOf, type Frame } from './frames/frame.ts';
+import { frameOf, wholeLine, type Frame } from './frames/frame.ts';
 import { LineReader } from './frames/framing.ts';
 import { reasonOf } from './riding/guarded.ts';
 import type { Settling } from './riding/settling.ts';
@@ -34,7 +34,13 @@ export class StdioClient {
 
   start(): void {
     const { input, output } = this.#streams;
-    const lines = new LineReader({ line: (bytes) => this.#events.frame(frameOf(bytes)), tooLong: this.#events.tooLong });
+    const lines = new LineReader({
+      line: (bytes) => {
+        const line = wholeLine(bytes);
+        if (line !== undefined) this.#events.frame(frameOf(line));
+      },
+      tooLong: this.#events.tooLong,
+    });
     output.on('error', (error) => this.#end(`stdout: ${reasonOf(error)}`));
     output.on('drain', () => this.#events.drain());
     input.on('data', (chunk: Buffer) => lines.push(chunk));

@@ -1,7 +1,7 @@
 import type { Command } from './child.ts';
 
 /** A server behind the gateway. `name` is what it is called in messages, and the prefix of its tools when there are several. */
-export type Upstream = StdioUpstream | HttpUpstream;
+export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 
 export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string } & Command;
 
@@ -12,3 +12,6 @@ export type HttpUpstream = {
   /** Sent with each request, above what the client sends (a token, for example). */
   readonly headers?: Readonly<Record<string, string>>;
 };
+
+/** A server that is configured and cannot be started: its place and its name stay, and the agent is told why. */
+export type AbsentUpstream = { readonly kind: 'absent'; readonly name: string; readonly why: string };

@@ -78,6 +78,15 @@ export function asLine(bytes: Buffer): Buffer {
   return line;
 }
 
+/**
+ * A line as it may be passed on. A stream that ends in the middle of a frame leaves bytes without a line ending: undefined
+ * for a part of a frame, because whatever is written next would become one line with it.
+ */
+export function wholeLine(bytes: Buffer): Buffer | undefined {
+  if (bytes.at(-1) === 0x0a) return bytes;
+  return soundFrameOf(bytes).kind === 'opaque' ? undefined : asLine(bytes);
+}
+
 export function resultFrame(id: string, result: object): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}\n`);
 }

@@ -24,6 +24,11 @@ export function isStateless(request: Request): boolean {
   return param(request, '_meta', META_VERSION) !== undefined;
 }
 
+/** A request whose answer ends a stream: it stays open, and a server that was started again is asked again. */
+export function staysOpen({ method }: { readonly method: string }): boolean {
+  return method === 'subscriptions/listen' || method === 'events/stream';
+}
+
 /** The version that a request names: initialize in its params, a stateless request in its envelope. */
 export function versionOf(request: Request): string | undefined {
   const at = request.method === 'initialize' ? param(request, 'protocolVersion') : param(request, '_meta', META_VERSION);

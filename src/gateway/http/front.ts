@@ -112,7 +112,8 @@ export class HttpFront {
       const from = hostName(origin);
       if (from === undefined || !this.#allowed.has(from)) return [403, `Origin "${origin}" is not allowed`];
     }
-    if (this.#options.token !== undefined && !sameText(authorization ?? '', `Bearer ${this.#options.token}`)) {
+    const given = bearerIn(authorization);
+    if (this.#options.token !== undefined && (given === undefined || !sameText(given, this.#options.token))) {
       return [401, 'a bearer token is needed: Authorization: Bearer …'];
     }
     if (request.url?.split('?')[0] !== this.#path) return [404, `MCP is served at ${this.#path}`];
@@ -136,6 +137,9 @@ export function refuse(response: ServerResponse, status: number, message: string
 function hostName(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
 }
+
+/** The scheme's name has no case (RFC 9110). */
+const bearerIn = (authorization = ''): string | undefined => /^bearer +(.*)$/i.exec(authorization)?.[1];
 
 /** In the same time whatever they have in common. */
 function sameText(a: string, b: string): boolean {

@@ -24,6 +24,9 @@ import type { HttpUpstream } from '../upstream.ts';
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
+/** How often an answer that broke off is asked for again while its client waits: a server that has gone will not have it. */
+const RESUME_TRIES = 2;
+
 /**
  * A server behind streamable HTTP, seen as a stream of frames. Each frame goes in a POST of its own; answers come as JSON
  * or as events. In the older generation the server's own frames come by a GET that stays open, sessions are kept and made
@@ -118,10 +121,7 @@ export class HttpLink implements Link {
     } catch (error) {
       if (this.#stop.signal.aborted || abort.signal.aborted) return;
       const why = networkReason(error);
-      if (!this.#away) {
-        this.#away = true;
-        this.#events.away(why);
-      }
+      this.#goneAway(why);
       if (request)
         this.#events.lost(request.id, `The MCP server "${this.#name}" at ${this.#target.url.origin} cannot be reached: ${why}.`);
     } finally {
@@ -177,6 +177,7 @@ export class HttpLink implements Link {
   #line(bytes: Buffer): void {
     const line = asLine(bytes);
     const frame = frameOf(line);
+    if (frame.kind === 'opaque') return; // For example half a frame: the stream ended in the middle of it.
     if (frame.kind === 'success') this.#learn(frame.id, line);
     this.#events.line(line);
   }
@@ -223,14 +224,18 @@ export class HttpLink implements Link {
       }
       if (this.#stop.signal.aborted || answered || (request && !this.#waiting.has(request.id))) return;
       if (request && lastEventId === undefined) break;
-      stream = await this.#resume(lastEventId, retryMs);
+      stream = await this.#resume(lastEventId, retryMs, request && RESUME_TRIES);
     }
     if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
   }
 
-  /** A GET for what the server sends by itself, or for the rest of a broken stream. */
-  async #resume(lastEventId: string | undefined, firstDelayMs: number): Promise<IncomingMessage | undefined> {
-    for (let delay = firstDelayMs; ; delay = Math.min(delay * 2, MAX_RETRY_MS)) {
+  /** A GET for what the server sends by itself, or for the rest of a broken stream. Undefined when the server has none. */
+  async #resume(
+    lastEventId: string | undefined,
+    firstDelayMs: number,
+    tries: number = Number.POSITIVE_INFINITY,
+  ): Promise<IncomingMessage | undefined> {
+    for (let delay = firstDelayMs, tried = 1; ; delay = Math.min(delay * 2, MAX_RETRY_MS), tried += 1) {
       try {
         await sleep(delay, undefined, { signal: this.#stop.signal });
         const headers = {
@@ -239,11 +244,14 @@ export class HttpLink implements Link {
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         };
         const response = await this.#target.send({ method: 'GET', headers, signal: this.#stop.signal });
+        this.#back();
         if (response.statusCode === 200 && mediaTypeOf(response.headers) === 'text/event-stream') return response;
         response.resume();
         return undefined;
-      } catch {
+      } catch (error) {
         if (this.#stop.signal.aborted) return undefined;
+        this.#goneAway(networkReason(error));
+        if (tried >= tries) return undefined;
       }
     }
   }
@@ -298,6 +306,12 @@ export class HttpLink implements Link {
       ...(name !== undefined && { [NAME]: headerValue(name) }),
       ...(args && objectAt(frame.bytes, args.start) && paramHeaders(wanted, parsed(frame.bytes, args))),
     };
+  }
+
+  #goneAway(why: string): void {
+    if (this.#away) return;
+    this.#away = true;
+    this.#events.away(why);
   }
 
   #back(): void {

@@ -8,7 +8,7 @@ import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
 import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './headers.ts';
 import { edited, textOf, valueAt, type Edit } from '../frames/json.ts';
 import { CONVERSATION } from '../passthrough.ts';
-import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, versionOf } from '../frames/protocol.ts';
+import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, staysOpen, versionOf } from '../frames/protocol.ts';
 import { cancelledBy, Settling } from '../riding/settling.ts';
 import type { Channel, Endpoint } from '../session.ts';
 
@@ -323,7 +323,7 @@ class HttpSession {
       const id = this.#options.stateless ? text : [...this.#posts].find(([, post]) => post.token === text)?.[0];
       if (id !== undefined) return this.#posts.get(id);
     }
-    const waiting = [...this.#posts.values()].filter(({ method }) => method !== 'subscriptions/listen');
+    const waiting = [...this.#posts.values()].filter((post) => !staysOpen(post));
     if (waiting.length === 1 || (waiting.length > 0 && !this.#stream)) return waiting.at(-1);
     return undefined;
   }

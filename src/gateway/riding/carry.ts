@@ -2,7 +2,7 @@ import type { Success } from '../frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { isJson, textOf } from '../frames/json.ts';
 import type { Profile } from './profiles.ts';
-import { carrierIn, charsOf, plain, replaced, withRide, type Carrier } from './results.ts';
+import { carrierIn, charsOf, linesIn, linesOf, plain, replaced, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
@@ -39,7 +39,7 @@ export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | 
       const asError = schema !== undefined ? schema !== 'none' && treatment !== 'remove' : carrier.structured !== undefined;
       return { bytes: replaced(carrier, ride.text, { asError }), requestId, delivery };
     }
-    if (Number.isFinite(result.maxChars) && result.chars + sizeOf(call.connection.profile)(ride.text) > result.maxChars) {
+    if (!hasRoom(call.connection.profile, carrier, result, ride.text)) {
       delivery.release('too_big');
       return unchanged();
     }
@@ -55,13 +55,31 @@ function resultOf(call: OpenCall, carrier: Carrier): Result {
     server: call.server,
     tool: call.tool,
     requestId: call.requestId,
+    ...(call.beganAt === undefined ? {} : { beganAt: call.beganAt }),
     isError: carrier.isError,
-    maxChars: carrier.isError ? profile.maxErrorChars : profile.maxResultChars,
+    maxChars: maxCharsOf(profile, carrier),
     get chars() {
-      return (chars ??= charsOf(carrier, sizeOf(profile)));
+      return (chars ??= charsOf(carrier, sizeOf(profile), profile.joined));
     },
     raw: () => textOf(carrier.frame.bytes, carrier.frame.result),
   };
+}
+
+/** Lines that a view has at most, about: where there are fewer left, nothing is offered. */
+const VIEW_LINES = 40;
+
+function maxCharsOf(profile: Profile, carrier: Carrier): number {
+  const { joined, maxErrorChars, maxResultChars } = profile;
+  if (carrier.isError) return maxErrorChars;
+  if (joined?.maxLines === undefined) return maxResultChars;
+  return linesOf(carrier, joined.breaks) + VIEW_LINES > joined.maxLines ? 0 : maxResultChars;
+}
+
+function hasRoom(profile: Profile, carrier: Carrier, { chars, maxChars }: Result, text: string): boolean {
+  if (!Number.isFinite(maxChars)) return true;
+  if (chars + sizeOf(profile)(text) > maxChars) return false;
+  const { breaks, maxLines } = profile.joined ?? {};
+  return breaks === undefined || maxLines === undefined || linesOf(carrier, breaks) + linesIn(text) <= maxLines;
 }
 
 const sizeOf = (profile: Profile): ((text: string) => number) =>

@@ -15,6 +15,8 @@ import type {
 
 /** A rider that has not answered by then counts as having nothing to say. */
 export const RIDER_WITHIN_MS = 250;
+/** How long a handshake waits for the text of ours. A store opens within some 50 ms, on a busy machine within a second. */
+const INSTRUCTIONS_WITHIN_MS = 1_000;
 /** As long as it is known not to answer, the calls wait this long only: an outage costs the agent 250 ms, not 250 ms a call. */
 const OUTAGE_WITHIN_MS = 25;
 
@@ -49,6 +51,23 @@ export class GuardedRider {
 
   after(connection: Connection, result: Result): Awaitable<Ride> {
     return this.#soon('after', () => this.#rider.after(connection, result), { kind: 'none' });
+  }
+
+  /** Asked once a connection, before its first call: it may take a little longer than a call. What fails leaves the text out. */
+  instructions(connection: Connection): Awaitable<string | undefined> {
+    return this.#rider.instructions === undefined ? undefined : this.#instructions(connection);
+  }
+
+  async #instructions(connection: Connection): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, INSTRUCTIONS_WITHIN_MS, undefined)));
+    try {
+      return await Promise.race([this.#rider.instructions?.(connection), late]);
+    } catch {
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   silent(connection: Connection): boolean {

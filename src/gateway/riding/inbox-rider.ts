@@ -2,12 +2,14 @@
  * What rides on the gateway's results: an inbox behind the `Rider` port. One conversation per connection, found anew now
  * and then since its host may show another one (`/clear`).
  */
-import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
+import type { Emitter } from '../../core/event.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { conversationId, parseAddress } from '../../core/address.ts';
+import { instructionsOf } from '../../core/views/index.ts';
 import {
   isSignal,
+  placeOfSession,
+  sessionTokenOf,
   type Conversation,
   type ConversationOptions,
   type Identity,
@@ -29,9 +31,11 @@ import type {
   UpstreamEvent,
   Verdict,
 } from './rider.ts';
+import { Attendance } from './attendance.ts';
 import { SIGNAL } from './results.ts';
 import { noDelivery } from './rider.ts';
-import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, tokenOf } from './task-tools.ts';
+import { tellUpstream } from './tell-upstream.ts';
+import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, SESSION_TOKEN, tokenOf } from './task-tools.ts';
 
 export type InboxRiderOptions = {
   readonly inbox: Inbox;
@@ -42,6 +46,10 @@ export type InboxRiderOptions = {
   /** For presence: what carries, e.g. `gateway:stdio files`. */
   readonly carrier: string;
   readonly view?: ConversationOptions['view'];
+  /** One process serves many clients (HTTP): that it lives does not mean that they do. */
+  readonly shared?: boolean;
+  /** The worktree of its one client. */
+  readonly folder?: string;
   /** What the conversations are for: `task` for work, `chat` for talking. */
   readonly purpose?: string | undefined;
   /** The own tools, as the gateway lists them. */
@@ -60,10 +68,7 @@ const GET_NOTIFICATIONS: OwnTool = {
   inputSchema: {
     type: 'object',
     properties: {
-      session_token: {
-        type: 'string',
-        description: 'Only needed when this connection is not bound to a conversation: project/agent#conversation',
-      },
+      session_token: SESSION_TOKEN,
       mark_as_read: { type: 'boolean', default: true, description: 'false leaves them unread' },
     },
     additionalProperties: false,
@@ -89,7 +94,6 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (!seat) seats.set(connection.key, (seat = new Seat(connection, options)));
     return seat;
   };
-  const has = (): readonly string[] => namesOf(options.tools?.() ?? []);
   const background = new Set<Promise<void>>();
   const settle = (work: Promise<unknown>): void => {
     const done = work.then(
@@ -101,40 +105,50 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     );
     background.add(done);
   };
-  const deliveryOf = (offer: Offer | undefined): Delivery =>
+  const deliveryOf = (seat: Seat, offer: Offer | undefined): Delivery =>
     offer === undefined
       ? noDelivery
-      : { confirm: () => settle(offer.confirm()), release: (reason: ReleasedRecord['reason']) => settle(offer.release(reason)) };
+      : {
+          confirm: () => settle(seat.settling(offer.confirm())),
+          release: (reason: ReleasedRecord['reason']) => settle(seat.settling(offer.release(reason))),
+        };
+  /** When the call began, in the store's time: its result may be long in coming. */
+  const begun = ({ beganAt }: Call): { readonly beganAt?: number } =>
+    beganAt === undefined ? {} : { beganAt: inbox.store.now() - Math.round(performance.now() - beganAt) };
 
   const before = async (seat: Seat, call: Call): Promise<Verdict> => {
-    const conversation = await seat.conversation();
+    const conversation = await seat.working();
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
-    const refusal = await conversation.refuse({ on: nameOf(call) });
+    // The call itself confirms the answer before it: what that answer showed is read.
+    await seat.settled();
+    const refusal = await conversation.refuse({ on: nameOf(call), ...begun(call) });
     if (refusal === undefined) return { kind: 'pass' };
     return {
       kind: 'refuse',
       text: refusal.text,
       meta: { 'earpiece/notifications': refusal.ids },
-      delivery: deliveryOf(refusal.offer),
+      delivery: deliveryOf(seat, refusal.offer),
     };
   };
   const after = async (seat: Seat, result: Result): Promise<Ride> => {
-    const conversation = await seat.conversation();
+    const conversation = await seat.working();
     const policy = conversation.policy();
     const on = nameOf(result);
     const maxChars = result.maxChars - result.chars;
     if (policy.interrupt === 'after') {
-      const refusal = await conversation.refuse({ on });
+      await seat.settled();
+      const refusal = await conversation.refuse({ on, made: true, ...begun(result) });
       if (refusal !== undefined) {
         await conversation.withhold(on, result.raw());
-        return { kind: 'replace', text: refusal.text, delivery: deliveryOf(refusal.offer) };
+        return { kind: 'replace', text: refusal.text, delivery: deliveryOf(seat, refusal.offer) };
       }
     }
-    return riding(conversation, { on, maxChars });
+    return riding(seat, conversation, { on, tools: namesFor(seat.connection, result), maxChars });
   };
   const riding = async (
+    seat: Seat,
     conversation: Conversation,
-    { on, maxChars }: { on: string; maxChars?: number },
+    { on, tools, maxChars }: { on: string; tools: readonly string[]; maxChars?: number },
   ): Promise<Exclude<Ride, { kind: 'replace' }>> => {
     if (isSignal(conversation.options.view ?? conversation.policy().view)) {
       const signal = await conversation.signal({ at: 'tool_result' });
@@ -143,10 +157,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     const offer = await conversation.offer({
       at: 'tool_result',
       on,
-      tools: [on, on.slice(on.indexOf(':') + 1)],
+      tools,
       ...(maxChars === undefined ? {} : { maxChars }),
     });
-    return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(offer) };
+    return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer) };
   };
   /** A tool of ours passes every gate, and carries like any other, failing too; its own answer is never replaced. */
   const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
@@ -155,7 +169,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let result: CallToolResult;
     let carries = true;
     try {
-      conversation = await speakerOf(inbox, seat, tokenOf(call), has());
+      conversation = await speakerOf(inbox, seat, tokenOf(call));
       const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));
       ({ carries } = answer);
@@ -164,7 +178,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     }
     if (conversation === undefined || !carries) return { result, ...noDelivery };
     // What was reported is reported, whether or not something can ride on the answer.
-    const ride = await riding(conversation, { on: call.tool }).catch((): Ride => ({ kind: 'none' }));
+    const ride = await riding(seat, conversation, {
+      on: call.tool,
+      tools: [...new Set([call.tool, namesOn(connection)(call.tool)])],
+    }).catch((): Ride => ({ kind: 'none' }));
     if (ride.kind !== 'ride') return { result, ...noDelivery };
     return {
       result: {
@@ -187,19 +204,19 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (isTaskTool(call.tool)) return taskTool(connection, call);
       try {
         const { markAsRead, token } = readArguments(call.args);
-        const conversation =
-          token === undefined
-            ? await seatOf(connection).conversation()
-            : await byToken(inbox, token, { has: has(), nameOf: namesOn(connection) });
+        const seat = seatOf(connection);
+        const conversation = await speakerOf(inbox, seat, token);
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,
+          // Whoever is known has no use for it, and shows it to nobody.
+          ...(seat.bound ? {} : { session_token: await sessionTokenOf(inbox.store, conversation) }),
           count: pulled.notifications.length,
           notifications: pulled.notifications,
           ...(pulled.more > 0 ? { more: pulled.more } : {}),
           ...(pulled.withheld.length > 0 ? { withheld_results: pulled.withheld } : {}),
         };
-        return { result: text(JSON.stringify(answer)), ...deliveryOf(pulled.offer) };
+        return { result: text(JSON.stringify(answer)), ...deliveryOf(seat, pulled.offer) };
       } catch (error) {
         return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
       }
@@ -218,19 +235,24 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
     working: () => inbox.lines?.busy?.() ?? false,
 
+    async instructions(connection: Connection): Promise<string | undefined> {
+      const seat = seatOf(connection);
+      const conversation = await seat.conversation();
+      // The texts of the signal views have no mark.
+      if (isSignal(conversation.options.view ?? conversation.policy().view)) return undefined;
+      const mark = await inbox.mark(conversation.log);
+      seat.said(mark);
+      return instructionsOf(mark);
+    },
+
     opened(connection: Connection): void {
-      settle(
-        seatOf(connection)
-          .conversation()
-          .then((conversation) => conversation.seen({ pulls: true })),
-      );
+      settle(seatOf(connection).opened());
     },
 
     closed(connection: Connection): void {
       const seat = seats.get(connection.key);
       seats.delete(connection.key);
-      // The conversation may go on with other carriers; only its host knows when it ends.
-      if (seat) settle(seat.conversation().then((conversation) => conversation.seen()));
+      if (seat) settle(seat.closed());
     },
 
     upstream(event: UpstreamEvent): void {
@@ -241,17 +263,37 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
 /** One connection and the conversation that it has now. */
 class Seat {
-  #connection: Connection;
+  readonly connection: Connection;
   #options: InboxRiderOptions;
   #conversation: Promise<Conversation> | undefined;
   /** The same, when it is there, and whether its view speaks even when nothing waits. */
   #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
   #identifiedAt = Number.NEGATIVE_INFINITY;
-  #bound = false;
+  #identity: Identity | undefined;
+  readonly #attendance: Attendance;
+  readonly #settling = new Set<Promise<unknown>>();
+  #mark: string | undefined;
 
   constructor(connection: Connection, options: InboxRiderOptions) {
-    this.#connection = connection;
+    this.connection = connection;
     this.#options = options;
+    this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
+  }
+
+  /** The conversation once it has begun: with what it inherits, so that its gate is known. */
+  async working(): Promise<Conversation> {
+    const conversation = await this.conversation();
+    if (this.#identity && !this.#attendance.hasBegun(conversation)) await this.#attendance.begin(conversation, this.#identity);
+    return conversation;
+  }
+
+  async opened(): Promise<void> {
+    await this.#attendance.arrive(await this.conversation());
+  }
+
+  async closed(): Promise<void> {
+    await this.#conversation?.catch(() => undefined);
+    if (this.#identity) await this.#attendance.leave(this.#identity);
   }
 
   /**
@@ -259,7 +301,8 @@ class Seat {
    * `silent`: then nothing is said either.
    */
   quiet(): 'silent' | 'speaks' | undefined {
-    if (this.#known === undefined || this.#isOld() || !this.#known.conversation.quiet()) return undefined;
+    if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
+    if (!this.#known.conversation.quiet()) return undefined;
     return this.#known.speaks ? 'speaks' : 'silent';
   }
 
@@ -277,9 +320,27 @@ class Seat {
     return this.#conversation;
   }
 
-  /** It is known whose conversation it is: somebody said so, or its host shows it. */
+  /** The client has this mark in the server's instructions, and shows them to its model. */
+  said(mark: string): void {
+    if (this.connection.profile.showsInstructions) this.#mark = mark;
+  }
+
+  /** Counts what settles a delivery to this connection. */
+  settling<T>(work: Promise<T>): Promise<T> {
+    const done = (): void => void this.#settling.delete(work);
+    this.#settling.add(work);
+    work.then(done, done);
+    return work;
+  }
+
+  /** Everything that was confirmed or released so far is written. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#settling);
+  }
+
+  /** It is known whose conversation it is: somebody said so, its host shows it, or it has a client's name. */
   get bound(): boolean {
-    return this.#bound;
+    return this.#identity !== undefined && this.#identity.by !== 'default';
   }
 
   #isOld(): boolean {
@@ -288,20 +349,23 @@ class Seat {
 
   async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
     const { inbox, identify, carrier, view, purpose, tools = () => [] } = this.#options;
-    const identity = await identify(this.#connection);
-    this.#bound = identity.by !== 'default' && identity.by !== 'client name';
+    const identity = await identify(this.connection);
+    this.#identity = identity;
     const known = await before?.catch(() => undefined);
     if (known && known.log === identity.log && known.id === identity.conversation) return known;
-    const { client } = this.#connection;
+    const { client } = this.connection;
     return inbox.conversation(
       { log: identity.log, conversation: identity.conversation },
       {
         carrier,
         pulls: true,
-        nameOf: namesOn(this.#connection),
+        nameOf: namesOn(this.connection),
         has: namesOf(tools()),
+        knownMark: () => this.#mark,
         points: ['tool_result'],
         process: identity.host?.process ?? inbox.owner,
+        ...(identity.host === undefined && this.#options.shared ? { shared: true } : {}),
+        ...(this.#options.folder === undefined ? {} : { folder: this.#options.folder }),
         ...(view === undefined ? {} : { view }),
         ...(purpose === undefined ? {} : { purpose }),
         ...(client === undefined
@@ -312,67 +376,33 @@ class Seat {
   }
 }
 
-/** That a server has gone, taken back when it is there again. Without an emitter one event is one notification. */
-export async function tellUpstream(
-  { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
-  conversation: Conversation,
-  event: UpstreamEvent,
-): Promise<void> {
-  const { server, detail } = event;
-  const back = event.state === 'reconnected';
-  const input: EventInput = {
-    type: back ? 'mcp.reconnected' : 'mcp.disconnected',
-    source: 'mcp',
-    subject: conversation.address,
-    severity: back ? 'info' : 'error',
-    message: back
-      ? `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; what it kept in memory is gone`
-      : `MCP server \`${server}\` has disconnected${detail ? `: ${detail}` : ''}`,
-    data: { server, ...(detail ? { detail } : {}) },
-    key: `mcp:${server}`,
-    supersede: true,
-  };
-  if (emitter !== undefined) return void (await emitter.emit(input));
-  const made = makeEvent(input, { id: inbox.ids.make('e'), now: inbox.store.now() });
-  if (back) await inbox.withdraw(conversation.log, { key: `mcp:${server}` }, { by: 'mcp', reason: `${server} is back` });
-  await inbox.queue(conversation.address, notificationFrom(made));
-}
-
-async function byToken(
-  inbox: Inbox,
-  token: string,
-  knows: { readonly has: readonly string[]; readonly nameOf: (tool: string) => string },
-): Promise<Conversation> {
-  const address = parseAddress(token);
-  if (address.kind !== 'conversation')
-    throw new EarpieceError(
-      'bad_address',
-      `session_token ${JSON.stringify(token)} names no conversation: project/agent#conversation`,
-    );
-  const conversation = inbox.conversation(token, { pulls: true, ...knows });
-  const there = await inbox.store.presence({ log: conversation.log, conversation: conversationId(address.conversation) });
-  if (there.length === 0)
-    throw new EarpieceError(
-      'not_found',
-      `session_token ${JSON.stringify(token)}: no such conversation has been seen; leave it out to read this one's`,
-    );
-  return conversation;
-}
-
-/** In whose name a connection takes and reports tasks: its own conversation's, and only where it has none of its own, a token's. */
-async function speakerOf(inbox: Inbox, seat: Seat, token: unknown, has: readonly string[]): Promise<Conversation> {
-  const own = await seat.conversation();
-  if (token === undefined || token === own.address) return own;
-  if (typeof token !== 'string') throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
+/**
+ * In whose name a connection reads and reports: its own conversation's. Only a connection that nobody knows may speak for
+ * another conversation, with that conversation's token; an address is no token.
+ */
+async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
+  const own = await seat.working();
+  if (token === undefined) return own;
+  if (typeof token !== 'string')
+    throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token).slice(0, 80)} is not a text; leave it out`);
+  const place = await placeOfSession(inbox.store, token);
+  if (place !== undefined && place.log === own.log && place.id === own.id) return own;
+  const shown = JSON.stringify(token.slice(0, 80));
+  // The same words whether or not there is such a token.
   if (seat.bound)
     throw new EarpieceError(
-      'bad_argument',
-      `session_token ${JSON.stringify(token.slice(0, 80))} is another conversation's, and this one is ${own.address}; leave it out`,
+      'not_trusted',
+      `session_token ${shown} is not the token of ${own.address}, the conversation of this connection; leave it out`,
     );
-  return byToken(inbox, token, { has, nameOf: own.nameOf });
+  if (place === undefined)
+    throw new EarpieceError(
+      'not_found',
+      `session_token ${shown} is not known; leave it out to read this connection's notifications`,
+    );
+  return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
 }
 
-function readArguments(args: unknown): { markAsRead: boolean; token?: string } {
+function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
   const given = (args ?? {}) as Record<string, unknown>;
   for (const key of Object.keys(given))
     if (key !== 'session_token' && key !== 'mark_as_read')
@@ -383,9 +413,7 @@ function readArguments(args: unknown): { markAsRead: boolean; token?: string } {
   const { session_token: token, mark_as_read: mark = true } = given;
   if (typeof mark !== 'boolean')
     throw new EarpieceError('bad_argument', `mark_as_read ${JSON.stringify(mark)} is not true or false`);
-  if (token !== undefined && typeof token !== 'string')
-    throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token)} is not a text`);
-  return { markAsRead: mark, ...(token === undefined ? {} : { token }) };
+  return { markAsRead: mark, token };
 }
 
 /** By which name a client knows a tool of ours, whenever it is asked. */
@@ -395,5 +423,10 @@ const namesOn =
     connection.nameOf?.(tool) ?? tool;
 
 const text = (body: string): CallToolResult => ({ content: [{ type: 'text', text: body }] });
+/** The names that `after:<tool>` may give a tool: `server:tool`, `tool`, and the one that the client lists. */
+const namesFor = ({ shown }: Connection, call: Call): readonly string[] => [
+  ...new Set([nameOf(call), call.tool, shown?.(call.server, call.tool) ?? call.tool]),
+];
+
 const nameOf = (call: Call): string => (call.server === '' ? call.tool : `${call.server}:${call.tool}`);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -20,8 +20,14 @@ export type Profile = {
   readonly maxResultChars: number;
   /** The same for a result with `isError`. */
   readonly maxErrorChars: number;
+  /** The client sends a cancel after every answer, so one that follows an answer says nothing. */
+  readonly cancelsAnswered?: true;
   /** The client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
+  /** The model reads the server's `instructions`, so that no frame has to explain the mark. Measured, see `PROFILES`. */
+  readonly showsInstructions?: true;
+  /** The client joins all text blocks with this many line breaks and measures that text: pictures do not count. */
+  readonly joined?: { readonly breaks: number; readonly maxLines?: number };
 };
 
 const UNLIMITED = { maxResultChars: Number.POSITIVE_INFINITY, maxErrorChars: Number.POSITIVE_INFINITY } as const;
@@ -33,23 +39,51 @@ export const CLAUDE_CODE: Profile = { kind: 'extend', maxResultChars: 50_000, ma
 /** Cuts at 12,000 bytes for models it knows nothing of, its own line about the time included; the last blocks go first. */
 export const CODEX: Profile = { kind: 'extend', maxResultChars: 11_900, maxErrorChars: 11_900, inBytes: true };
 
+/**
+ * Qwen Code 0.24.4 joins the text blocks with a line break and writes more than 25,000 characters to a file. Up to about
+ * 27,000 the end is still shown, at 30,000 it is not. A failing result is shown whole (seen at 30,000).
+ */
+export const QWEN: Profile = { kind: 'blocks', ...UNLIMITED, maxResultChars: 25_000, joined: { breaks: 1 } };
+
+/**
+ * opencode 1.18.33 joins the text blocks with an empty line and shows the beginning of what has more than 51,200 bytes or
+ * 2,000 lines: 51,200 bytes and 2,000 lines are shown whole, one more is not. A failing result is shown whole (seen at 60,000).
+ * It cancels every call 40 ms to 1.6 s after the answer, when the model's step has ended.
+ */
+export const OPENCODE: Profile = {
+  kind: 'blocks',
+  ...UNLIMITED,
+  maxResultChars: 51_200,
+  inBytes: true,
+  joined: { breaks: 2, maxLines: 2_000 },
+  cancelsAnswered: true,
+};
+
 /** A client we do not know: the model may see blocks, structured content or both, so both are given. */
 export const UNKNOWN_CLIENT: Profile = EXTEND;
 
 type Row = { readonly name: string; readonly prefix?: true; readonly profile: Profile };
 
+/**
+ * Seen in the raw requests of Claude Code 2.1.330 (a message), Codex 0.169 (tool descriptions), Gemini CLI 0.61 and Qwen Code
+ * 0.24.4 (user text), opencode 1.18.33 (a system message). Not shown by pi's bridge (`pi-mcp`). Of clients that are not
+ * measured nothing is known: their frames explain the mark.
+ */
+const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
+
 /** By the name in `clientInfo`, lower case; `prefix` where clients put the server's name or their own variant behind it. */
 export const PROFILES: readonly Row[] = [
-  { name: 'claude-code', prefix: true, profile: CLAUDE_CODE },
-  { name: 'claude code', prefix: true, profile: CLAUDE_CODE },
-  { name: 'codex', prefix: true, profile: CODEX },
-  { name: 'gemini', prefix: true, profile: BLOCKS },
-  { name: 'opencode', prefix: true, profile: BLOCKS },
-  { name: 'qwen', prefix: true, profile: BLOCKS },
+  { name: 'claude-code', prefix: true, profile: shown(CLAUDE_CODE) },
+  { name: 'claude code', prefix: true, profile: shown(CLAUDE_CODE) },
+  { name: 'codex', prefix: true, profile: shown(CODEX) },
+  { name: 'gemini', prefix: true, profile: shown(BLOCKS) },
+  { name: 'opencode', prefix: true, profile: shown(OPENCODE) },
+  { name: 'qwen', prefix: true, profile: shown(QWEN) },
   { name: 'ai-sdk', prefix: true, profile: BLOCKS },
   { name: 'openai-agents', prefix: true, profile: BLOCKS },
   { name: 'kimi', prefix: true, profile: BLOCKS },
   { name: 'langchain', prefix: true, profile: BLOCKS },
+  { name: 'pi-mcp', profile: UNKNOWN_CLIENT },
 ];
 
 export function profileOf(client: ClientInfo | undefined): Profile {

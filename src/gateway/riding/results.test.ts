@@ -123,6 +123,10 @@ describe('what rides on a result changes nothing else of it', () => {
 
   test.each([
     '{"resultType":"input_required","inputRequests":{}}',
+    '{"resultType":"input_required","content":[]}',
+    '{"resultType":"task","task":{"taskId":"1"},"content":[{"type":"text","text":"started"}]}',
+    '{"task":{"taskId":"1"},"content":[]}',
+    '{"resultType":7,"content":[]}',
     '{"task":{"taskId":"1"}}',
     '{"content":"x"}',
     '[]',
@@ -130,6 +134,10 @@ describe('what rides on a result changes nothing else of it', () => {
     '"x"',
   ])('%s carries nothing', (result) => {
     expect(carrierIn(frame(result))).toBeUndefined();
+  });
+
+  test.each(['{"resultType":"complete","content":[]}', '{"task":"mine","content":[]}'])('%s carries', (result) => {
+    expect(carrierIn(frame(result))).toBeDefined();
   });
 
   test('the characters that the model is shown', () => {
@@ -222,6 +230,7 @@ describe('tools/list', () => {
       kind: 'extend',
       maxResultChars: 50_000,
       maxErrorChars: 11_000,
+      showsInstructions: true,
     });
     expect(profileOf({ name: 'codex-mcp-client' }).kind).toBe('extend');
     expect(profileOf({ name: 'gemini-cli-mcp-client-files' }).kind).toBe('blocks');

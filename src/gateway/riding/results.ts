@@ -11,6 +11,7 @@ import {
   removeMembers,
   stringAt,
   textOf,
+  valueAt,
   type ArrayAt,
   type Edit,
   type ObjectAt,
@@ -35,13 +36,19 @@ export type Carrier = {
 /** What happens to the structured content of one tool's results. */
 export type Treatment = 'leave' | 'extend' | 'remove';
 
-/** Undefined for a result without content: `input_required`, a task handle, something new. Those pass as they are. */
+/**
+ * Undefined for a result that the model does not read as this call's answer: one without content, one of another
+ * `resultType` (`input_required`, `task`) and a task handle of the older generation. Those pass as they are.
+ */
 export function carrierIn(frame: Success): Carrier | undefined {
   const json = frame.bytes;
   const object = objectAt(json, frame.result.start);
   const contentAt = object && member(json, object, 'content');
   const content = contentAt && arrayAt(json, contentAt.start);
   if (object === undefined || content === undefined) return undefined;
+  const resultType = member(json, object, 'resultType');
+  if (resultType !== undefined && stringAt(json, resultType) !== 'complete') return undefined;
+  if (isTask(json, member(json, object, 'task'))) return undefined;
   const structured = member(json, object, 'structuredContent');
   const error = member(json, object, 'isError');
   return {
@@ -90,20 +97,48 @@ export function replaced({ frame, object }: Carrier, text: string, { asError }: 
   return edited(json, [{ at: { start: object.start, end: object.end }, put: `{${fields.join(',')}}` }]);
 }
 
-/** About how many characters (or bytes) of the result the model is shown: text blocks or structured content, whichever is longer. */
-export function charsOf({ frame, content, structured }: Carrier, size: (text: string) => number = (text) => text.length): number {
-  const json = frame.bytes;
+/**
+ * About how many characters (or bytes) of the result the model is shown: text blocks or structured content, whichever is
+ * longer. With `breaks`, the text blocks alone, joined with each other and with the one that rides.
+ */
+export function charsOf(
+  carrier: Carrier,
+  size: (text: string) => number = (text) => text.length,
+  joined?: { readonly breaks: number },
+): number {
+  const { frame, structured } = carrier;
   let text = 0;
-  for (const element of content.elements) {
-    const block = objectAt(json, element.start);
-    const textAt = block && member(json, block, 'text');
-    text += textAt ? size(stringAt(json, textAt) ?? '') : element.end - element.start;
+  for (const block of blocksOf(carrier)) {
+    if (block.text !== undefined) text += size(block.text) + (joined?.breaks ?? 0);
+    else if (!joined) text += block.bytes;
   }
-  return Math.max(text, structured ? size(textOf(json, structured)) : 0);
+  return Math.max(text, structured && !joined ? size(textOf(frame.bytes, structured)) : 0);
+}
+
+/** How many lines the text blocks have, joined with each other and with the one that rides. */
+export function linesOf(carrier: Carrier, breaks: number): number {
+  let lines = 0;
+  for (const { text } of blocksOf(carrier)) if (text !== undefined) lines += linesIn(text) + breaks - 1;
+  return lines;
+}
+
+export const linesIn = (text: string): number => text.split('\n').length;
+
+function blocksOf({ frame: { bytes }, content }: Carrier): { readonly text: string | undefined; readonly bytes: number }[] {
+  return content.elements.map(({ start, end }) => {
+    const block = objectAt(bytes, start);
+    const at = block && (member(bytes, block, 'text') ?? valueAt(bytes, start, ['resource', 'text']));
+    return { text: at && (stringAt(bytes, at) ?? ''), bytes: end - start };
+  });
 }
 
 export function textBlock(text: string): string {
   return `{"type":"text","text":${JSON.stringify(text)}}`;
+}
+
+function isTask(json: Buffer, at: Range | undefined): boolean {
+  const object = at && objectAt(json, at.start);
+  return object !== undefined && member(json, object, 'taskId') !== undefined;
 }
 
 function structuredEdits({ frame, object, structured }: Carrier, treatment: Treatment, text: string): Edit[] {

@@ -44,15 +44,16 @@ export function retryingRider(
       ready ? ready.before(connection, call) : rider().then((opened) => opened.before(connection, call)),
     after: (connection, result) =>
       ready ? ready.after(connection, result) : rider().then((opened) => opened.after(connection, result)),
+    instructions: (connection) => rider().then((opened) => opened.instructions?.(connection)),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
-    opened: (connection) => later((opened) => opened.opened(connection)),
+    // At once where the log is open: what follows about a server finds the conversation.
+    opened: (connection) => (ready ? ready.opened(connection) : later((opened) => opened.opened(connection))),
     closed: (connection) => {
       if (ready) ready.closed(connection);
     },
-    upstream: (event) => {
-      if (ready) ready.upstream(event);
-    },
+    // After `opened`, which may still wait for the log.
+    upstream: (event) => (ready ? ready.upstream(event) : later((opened) => opened.upstream(event))),
     // What is still being opened must not open after the end, and receipts that are on their way are written.
     end: async () => {
       await opening?.catch(() => undefined);

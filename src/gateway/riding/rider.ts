@@ -29,6 +29,9 @@ export interface Rider {
   /** It has its log and works on what it read: waiting for it is no outage. */
   working?(): boolean;
 
+  /** What the server's instructions say of notifications, behind the server's own text. Must be the same for the same agent. */
+  instructions?(connection: Connection): Awaitable<string | undefined>;
+
   /** A client said who it is (initialize, or its first request in the stateless protocol). */
   opened(connection: Connection): void;
   closed(connection: Connection): void;
@@ -47,6 +50,8 @@ export type Connection = {
   readonly profile: Profile;
   /** By which name the client knows a tool of ours, as far as that is settled: see `OwnNames`. */
   readonly nameOf?: (tool: string) => string;
+  /** By which name the client knows a server's tool. Without it: by the server's own name for it. */
+  readonly shown?: (server: string, tool: string) => string;
 };
 
 /** A tool in MCP's JSON, as it stands in tools/list. */
@@ -58,6 +63,8 @@ export type Call = {
   readonly tool: string;
   /** The JSON text of the request's id, so that `1` and `"1"` differ. */
   readonly requestId: string;
+  /** When its request arrived, as `performance.now()` counts. */
+  readonly beganAt?: number;
 };
 
 export type OwnCall = { readonly tool: string; readonly args: unknown; readonly requestId: string };
@@ -86,7 +93,7 @@ export type Ride =
 
 /**
  * The gateway calls exactly one of these, exactly once: `confirm` when the bytes were written and the client's next frame
- * is no cancel of that request, or after 2 s; `release` when it did not get there. A delivery that came too late (the 250
+ * is no cancel, or after 250 ms; `release` when it did not get there. A delivery that came too late (the 250
  * ms were over) is released too. Must not throw and must not block.
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
@@ -102,7 +109,8 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 
 export type UpstreamEvent = {
   readonly server: string;
-  readonly state: 'disconnected' | 'reconnected' | 'failed';
+  /** `failed`: it never worked, or not yet. `started`: it does now. */
+  readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started';
   readonly detail: string;
 };
 

@@ -3,19 +3,34 @@ import type { Frame } from '../frames/frame.ts';
 import { param, idOf } from '../frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
-/** When the client has said nothing for this long after the bytes were written, it has taken them. */
-export const CONFIRM_AFTER_MS = 2_000;
+/**
+ * A cancel that arrives this long after the bytes were written can have crossed with them: the client may never have read
+ * the answer. A later cancel is of an answer that the client has.
+ */
+export const CONFIRM_AFTER_MS = 250;
+
+type Unsettled = {
+  readonly delivery: Delivery;
+  /** The client cancelled the last answer too, right after it was written. */
+  readonly again: boolean;
+  timer?: NodeJS.Timeout;
+  written: boolean;
+};
 
 /**
  * Deliveries of one client between "about to be written" and "settled".
  *
  * writing: `begin` → the bytes are on their way. A cancel of that request releases.
- * written: `written` → the client's next frame settles: its cancel releases, any other frame confirms; silence confirms too.
- * Each delivery gets exactly one answer.
+ * written: `written` → for `confirmAfterMs` a cancel of that request releases; any frame that is no cancel confirms, and so does
+ * the end of that time. A client that cancels one answer after another has them: its second cancel in a row confirms.
+ * Each delivery gets exactly one answer. A cancel of a settled request is ignored, as MCP allows.
  */
 export class Settling {
-  readonly #open = new Map<string, { readonly delivery: Delivery; timer?: NodeJS.Timeout; written: boolean }>();
+  readonly #open = new Map<string, Unsettled>();
   readonly #confirmAfterMs: number;
+  #crossed = false;
+  /** See `Profile.cancelsAnswered`: no cancel crosses with an answer of this client. */
+  cancelsAnswered = false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {
     this.#confirmAfterMs = confirmAfterMs;
@@ -24,7 +39,7 @@ export class Settling {
   begin(requestId: string, delivery: Delivery): void {
     // An id that is used again while its first answer is unsettled: the client went on, so it has that answer.
     this.#settle(requestId, (before) => before.confirm());
-    this.#open.set(requestId, { delivery, written: false });
+    this.#open.set(requestId, { delivery, written: false, again: this.#crossed });
     fault('carrier.before_bytes');
   }
 
@@ -33,7 +48,7 @@ export class Settling {
     if (entry?.delivery !== delivery) return;
     entry.written = true;
     fault('carrier.after_bytes');
-    entry.timer = setTimeout(() => this.#settle(requestId, () => delivery.confirm()), this.#confirmAfterMs);
+    entry.timer = setTimeout(() => this.#taken(requestId), this.#confirmAfterMs);
     entry.timer.unref();
   }
 
@@ -50,8 +65,9 @@ export class Settling {
   heard(frame: Frame): void {
     if (this.#open.size === 0) return;
     const cancelled = cancelledBy(frame);
-    if (cancelled !== undefined) this.#settle(cancelled, (delivery) => delivery.release('cancelled'));
-    for (const [requestId, { written }] of this.#open) if (written) this.#settle(requestId, (delivery) => delivery.confirm());
+    // A cancel says nothing about the other answers: a client that stops cancels all of its calls, one frame each.
+    if (cancelled !== undefined) return this.#cancelled(cancelled);
+    for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
   }
 
   /** The client is gone. What it got in whole before it hung up, it got: a client that ends in order does so right after an answer. */
@@ -59,6 +75,19 @@ export class Settling {
     for (const [requestId, { written }] of this.#open) {
       this.#settle(requestId, (delivery) => (written ? delivery.confirm() : delivery.release('write_error')));
     }
+  }
+
+  #cancelled(requestId: string): void {
+    const entry = this.#open.get(requestId);
+    if (entry === undefined) return;
+    const has = entry.written && (entry.again || this.cancelsAnswered);
+    if (entry.written) this.#crossed = true;
+    this.#settle(requestId, (delivery) => (has ? delivery.confirm() : delivery.release('cancelled')));
+  }
+
+  #taken(requestId: string): void {
+    this.#crossed = false;
+    this.#settle(requestId, (delivery) => delivery.confirm());
   }
 
   #settle(requestId: string, how: (delivery: Delivery) => void): void {

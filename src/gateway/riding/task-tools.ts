@@ -5,9 +5,9 @@ import type { OwnCall, OwnTool } from './rider.ts';
 
 export { isTaskTool };
 
-const SESSION_TOKEN = {
+export const SESSION_TOKEN = {
   type: 'string',
-  description: 'Only needed when this connection is not bound to a conversation: project/agent#conversation',
+  description: 'Leave it out, unless get_notifications has given you one',
 };
 
 export const GATEWAY_TASK_TOOLS: readonly OwnTool[] = TASK_TOOLS.map((tool) => ({

@@ -1,0 +1,81 @@
+/** Servers that die in the middle of a frame. */
+import { describe, expect, test } from 'vitest';
+
+import { proves } from '../verifies.ts';
+import { behindGateway, ODD_SERVER, PLAIN_GATEWAY, RawClient, ServersFile } from './raw-client.ts';
+import { HttpProcess } from './servers.ts';
+
+const BREAKING = `${import.meta.dirname}/breaking-server.ts`;
+
+const call = (id: number, name: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":{"n":0}}}`;
+
+/** The client reads lines: one that is no JSON is one that it never understands, and the answer in it is lost. */
+const expectFrames = (lines: readonly string[]): void => {
+  for (const line of lines) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
+};
+
+describe('a server that dies in the middle of a frame', () => {
+  proves('gateway:partial-frame');
+
+  test('on stdio: the client gets an error on a line of its own, and the server is started again', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(call(1, 'half'));
+    expect(await client.line((line) => line.includes('"id":1'))).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"The MCP server \\"wrapped\\" stopped while this ran (exit code 3). It is being restarted; whether this took effect is not known."}],"isError":true}}',
+    );
+    client.send(call(2, 'odd'));
+    expect(await client.answer(2)).toContain('1.0');
+    expectFrames(client.lines);
+  });
+
+  test('on stdio, a whole frame without its line ending: it is the answer', async () => {
+    await using client = new RawClient(behindGateway([ODD_SERVER]));
+    await client.initialize();
+    client.send(call(1, 'unended'));
+    expect(await client.answer(1)).toBe('{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"whole"}]}}');
+    await client.said('disconnected');
+    client.send(call(2, 'odd'));
+    expect(await client.answer(2)).toContain('1.0');
+    expectFrames(client.lines);
+  });
+
+  test('one of several servers: the others are not touched', async () => {
+    await using several = await ServersFile.make([
+      { kind: 'stdio', name: 'a', command: process.execPath, args: [ODD_SERVER] },
+      { kind: 'stdio', name: 'b', command: process.execPath, args: [ODD_SERVER] },
+    ]);
+    await using client = new RawClient([PLAIN_GATEWAY, '--servers', several.path]);
+    await client.initialize();
+    client.send(call(1, 'a__half'), call(2, 'b__odd'));
+    expect(await client.answer(1)).toContain('stopped while this ran');
+    expect(await client.answer(2)).toContain('1.0');
+    expectFrames(client.lines);
+  });
+
+  test.each(['json', 'sse', 'resumable'])(
+    'behind HTTP (%s), a client on stdio: an error at once, and nothing else',
+    async (what) => {
+      await using server = await HttpProcess.start([BREAKING]);
+      await using client = new RawClient([PLAIN_GATEWAY, '--url', server.url]);
+      await client.initialize();
+      client.send(call(1, what));
+      expect(await client.answer(1)).toContain('"isError":true');
+      expectFrames(client.lines);
+    },
+  );
+
+  test('behind HTTP, a client on HTTP: its stream ends as it would without the gateway', async () => {
+    await using server = await HttpProcess.start([BREAKING]);
+    await using front = await HttpProcess.start([PLAIN_GATEWAY, '--http', '0', '--url', server.url]);
+    const post = (body: object): Promise<Response> =>
+      fetch(front.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-session-id': 's' },
+        body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+      });
+    const answer = await post({ id: 1, method: 'tools/call', params: { name: 'sse' } });
+    await expect(answer.text()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,35 @@
+/** How much of a server's stderr is kept, to say why it ended. */
+const KEEP_BYTES = 8_192;
+const MAX_CHARS = 300;
+
+/** Bytes that our own stderr may hold back for a client that does not read it. What comes above that is dropped. */
+const MAX_WAITING = 1_048_576;
+
+/** The end of what a server process said on its stderr, which goes on to ours. */
+export class LastWords {
+  #tail = Buffer.alloc(0);
+
+  push(chunk: Buffer): void {
+    this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-KEEP_BYTES);
+    if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {}); // The client closed its end.
+    if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
+  }
+
+  /** The line that tells most, or the last three. Undefined when it said nothing. */
+  text(): string | undefined {
+    const lines = plain(this.#tail.toString())
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+    const told = lines.findLast((line) => TELLS.test(line)) ?? lines.slice(-3).join(' / ');
+    return told === '' ? undefined : told.slice(0, MAX_CHARS);
+  }
+}
+
+/** `Error: …`, `ModuleNotFoundError: …`, `npm error 404 …`, `fatal: …`. */
+const TELLS = /^(?:[\w.]*(?:Error|Exception)\b.*:|(?:npm )?(?:error|fatal|panic)\b)/i;
+
+/** Without colours and other control characters. */
+const plain = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  text.replaceAll(/\u001B\[[\d;?]*[ -/]*[@-~]/g, '').replaceAll(/[^\P{C}\n\t]/gu, '');

@@ -1,0 +1,21 @@
+import type { Success } from '../frames/frame.ts';
+import { addMember, edited, isJson, member, objectAt, stringAt } from '../frames/json.ts';
+
+/** The two requests whose answers hold `instructions`, one a generation of the protocol. */
+export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';
+
+/** The answer to a handshake with `text` behind the server's own instructions; no other byte changes. */
+export function withInstructions(frame: Success, text: string): Buffer {
+  const json = frame.bytes;
+  const object = isJson(json) ? objectAt(json, frame.result.start) : undefined;
+  if (object === undefined) return json;
+  const at = member(json, object, 'instructions');
+  if (at === undefined) return edited(json, [addMember(object, 'instructions', JSON.stringify(text))]);
+  const own = stringAt(json, at);
+  if (own === undefined) return edited(json, [{ at, put: JSON.stringify(text) }]);
+  const end = { start: at.end - 1, end: at.end - 1 };
+  return edited(json, [{ at: end, put: JSON.stringify(behind(own, text)).slice(1, -1) }]);
+}
+
+/** What goes behind instructions that are there. */
+const behind = (own: string, text: string): string => (own === '' ? text : `\n\n${text}`);

@@ -1,0 +1,9 @@
+/** A request that cannot be given to any server. The client gets the code and the message. */
+export class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

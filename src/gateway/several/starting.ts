@@ -1,0 +1,120 @@
+/** Several servers start side by side: none waits for another, and the client waits for none of them for long. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Peer } from '../peer.ts';
+import type { UpstreamEvent } from '../riding/rider.ts';
+import type { Introduction } from './crossing.ts';
+
+/** How long the client and its calls wait for servers, in ms. */
+export type Patience = {
+  /**
+   * How long the answer to server/discover waits for servers. It is a probe: Claude Code 2.1.330 takes a server that has not
+   * answered about 3 s after its start for one of the older generation.
+   */
+  readonly probeMs: number;
+  /** Servers that are ready by then are in the client's first lists. The others come later, with list_changed. */
+  readonly graceMs: number;
+  /** From the first server that is ready on, the others have this much of it: Codex begins its turn without slow tools. */
+  readonly othersMs: number;
+  /** A server that has not answered by then is told as one that does not work, until it does. */
+  readonly hangsMs: number;
+  /** How long a call waits for a server that is still starting. */
+  readonly callMs: number;
+  /** A server that takes longer is left out of this list. When it answers, the client is told that the list has changed. */
+  readonly listMs: number;
+};
+
+export const PATIENCE: Patience = { probeMs: 500, graceMs: 2_000, othersMs: 300, hangsMs: 15_000, callMs: 20_000, listMs: 3_000 };
+
+/** How long after a failed handshake a server that may come later is tried again: at first, and at most. */
+const RETRY_MS = 5_000;
+const MAX_RETRY_MS = 60_000;
+
+export type StartingOptions = {
+  readonly peers: readonly Peer[];
+  readonly patience: Patience;
+  readonly tell: (event: UpstreamEvent) => void;
+  /** A server became ready after `begin` was over. */
+  readonly came: (peer: Peer) => void;
+};
+
+export class Starting {
+  readonly #options: StartingOptions;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #settled = new Map<Peer, PromiseWithResolvers<void>>();
+  #late = false;
+  #ended = false;
+
+  constructor(options: StartingOptions) {
+    this.#options = options;
+    for (const peer of options.peers) this.#settled.set(peer, Promise.withResolvers<void>());
+  }
+
+  /** Some server may still become ready. */
+  get pending(): boolean {
+    return this.#options.peers.some((peer) => !peer.ready && peer.mayCome);
+  }
+
+  /** Resolves when all servers are ready or have failed, or after the grace. */
+  async begin(who: Introduction): Promise<void> {
+    const { graceMs, othersMs } = this.#options.patience;
+    const starting = this.#options.peers.map((peer) => this.#start(peer, who));
+    const all = Promise.all(starting);
+    const first = new Promise<void>((resolve) => {
+      for (const one of starting) void one.then((ready) => ready && resolve());
+    });
+    await within(graceMs, Promise.race([all, first.then(() => within(othersMs, all))]));
+    this.#late = true;
+  }
+
+  /** Resolves when the server is ready or has failed. False when it is still starting after the time that a call waits. */
+  async settled(peer: Peer): Promise<boolean> {
+    return peer.ready || (await within(this.#options.patience.callMs, this.#settled.get(peer)!.promise));
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  async #start(peer: Peer, who: Introduction, retryMs: number = RETRY_MS): Promise<boolean> {
+    const { hangsMs } = this.#options.patience;
+    const hangs = this.#after(hangsMs, () => {
+      const detail = `it has not answered for ${hangsMs / 1000} s; its tools are added when it does`;
+      this.#options.tell({ server: peer.name, state: 'failed', detail });
+    });
+    const ready = await peer.start(who);
+    this.#cancel(hangs);
+    this.#settled.get(peer)!.resolve();
+    if (this.#ended) return false;
+    if (ready) {
+      if (this.#late) this.#options.came(peer);
+      return true;
+    }
+    if (peer.mayCome) this.#after(retryMs, () => void this.#start(peer, who, Math.min(retryMs * 2, MAX_RETRY_MS)));
+    return false;
+  }
+
+  #after(ms: number, work: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, ms);
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  #cancel(timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.#timers.delete(timer);
+  }
+}
+
+/** Whether it is done by then. */
+export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const timeout = new AbortController();
+  const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);
+  const done = await Promise.race([work.then(() => true), late]);
+  timeout.abort();
+  return done;
+}

@@ -1,0 +1,96 @@
+/** The changes that a stateless client listens to, at servers of both generations. */
+import { param, type Note, type Request } from '../frames/frame.ts';
+import { edited, stringAt, textOf } from '../frames/json.ts';
+import { META_SUBSCRIPTION } from '../frames/protocol.ts';
+import type { Peer } from '../peer.ts';
+
+/** Which part of a subscription lets a change through. */
+const CHANGES: Readonly<Record<string, string>> = {
+  'notifications/tools/list_changed': 'toolsListChanged',
+  'notifications/prompts/list_changed': 'promptsListChanged',
+  'notifications/resources/list_changed': 'resourcesListChanged',
+  'notifications/resources/updated': 'resourceSubscriptions',
+};
+
+type Subscription = { readonly id: string; readonly filter: Readonly<Record<string, unknown>>; readonly at: Map<Peer, string> };
+
+export type SubscriptionsOptions = {
+  /** The envelope for our requests to stateless servers. */
+  readonly envelope: () => object;
+  readonly ownerOf: (uri: string) => Peer | undefined;
+};
+
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #open = new Map<string, Subscription>();
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** The frame that acknowledges it, or undefined when the request has no filter. */
+  begin(frame: Request, peers: readonly Peer[]): Buffer | undefined {
+    const at = param(frame, 'notifications');
+    const filter = at && (JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>);
+    if (filter === undefined) return undefined;
+    const subscription: Subscription = { id: frame.id, filter, at: new Map() };
+    this.#open.set(frame.id, subscription);
+    for (const peer of peers) this.#listen(peer, subscription);
+    const params = { _meta: { [META_SUBSCRIPTION]: JSON.parse(frame.id) as unknown }, notifications: filter };
+    return Buffer.from(
+      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":${JSON.stringify(params)}}\n`,
+    );
+  }
+
+  /** A server that became ready after they began. */
+  join(peer: Peer): void {
+    for (const subscription of this.#open.values()) this.#listen(peer, subscription);
+  }
+
+  end(id: string): void {
+    const subscription = this.#open.get(id);
+    this.#open.delete(id);
+    for (const [peer, theirs] of subscription?.at ?? []) {
+      if (peer.generation === 'stateless')
+        peer.send(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${theirs}}}\n`));
+    }
+  }
+
+  /** A server's change, once for each subscription that wants it. Undefined when it is no change. */
+  of(peer: Peer, note: Note): Buffer[] | undefined {
+    if (note.method === 'notifications/subscriptions/acknowledged') return [];
+    const part = Object.hasOwn(CHANGES, note.method) ? CHANGES[note.method] : undefined;
+    if (part === undefined) return undefined;
+    const uri = stringAt(note.bytes, param(note, 'uri'));
+    const theirs = param(note, '_meta', META_SUBSCRIPTION);
+    return [...this.#open.values()].flatMap(({ id, filter, at }) => {
+      const wanted = filter[part];
+      if (wanted !== true && !(Array.isArray(wanted) && wanted.includes(uri))) return [];
+      if (theirs && textOf(note.bytes, theirs) !== at.get(peer)) return [];
+      return [stamped(note, id)];
+    });
+  }
+
+  #listen(peer: Peer, { filter, at }: Subscription): void {
+    const id = peer.newId();
+    at.set(peer, id);
+    if (peer.generation === 'stateless') {
+      const params = JSON.stringify({ _meta: this.#options.envelope(), notifications: filter });
+      peer.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":${params}}\n`));
+      return;
+    }
+    const uris = Array.isArray(filter.resourceSubscriptions) ? (filter.resourceSubscriptions as unknown[]) : [];
+    for (const uri of uris)
+      if (typeof uri === 'string' && (this.#options.ownerOf(uri) ?? peer) === peer && peer.can('resources'))
+        void peer.ask('resources/subscribe', { uri });
+  }
+}
+
+/** A change as the subscription with this id gets it. */
+function stamped(frame: Note, id: string): Buffer {
+  const there = param(frame, '_meta', META_SUBSCRIPTION);
+  if (there) return edited(frame.bytes, [{ at: there, put: id }]);
+  const params = frame.params && (JSON.parse(textOf(frame.bytes, frame.params)) as Record<string, unknown>);
+  const meta = { ...(params?._meta as object | undefined), [META_SUBSCRIPTION]: JSON.parse(id) as unknown };
+  return Buffer.from(`{"jsonrpc":"2.0","method":"${frame.method}","params":${JSON.stringify({ ...params, _meta: meta })}}\n`);
+}

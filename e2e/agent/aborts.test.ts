@@ -70,7 +70,7 @@ const CUTS: readonly Cut[] = [
     says: [thought, text('I look'), call('call_1'), call('call_2')],
     at: { part: 3, delta: 2 },
     // Gemini's calls come whole.
-    heard: (talk) => talk.heard('tool_input', talk.api === 'gemini' ? WHOLE : WHOLE + halvesOf(ARGS)[0]),
+    heard: (talk) => talk.heard('tool_input', talk.api === 'gemini' ? WHOLE : WHOLE + halvesOf({ args: ARGS })[0]),
     kept: (api) => [...reasons(api), 'text', 'call call_1', 'result call_1: Not run: interrupted.'],
   },
   {
@@ -78,7 +78,7 @@ const CUTS: readonly Cut[] = [
     says: [thought, call('call_1')],
     at: { part: 1, delta: 2 },
     heard: async (talk) => {
-      if (talk.api !== 'gemini') await talk.heard('tool_input', halvesOf(ARGS)[0]);
+      if (talk.api !== 'gemini') await talk.heard('tool_input', halvesOf({ args: ARGS })[0]);
     },
     kept: () => [],
   },

@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import type { LogKey } from '../../src/core/address.ts';
+import type { NotificationId } from '../../src/core/notification.ts';
 import { fileTools } from '../../src/agent/file-tools.ts';
 import { ownTools } from '../../src/agent/own-tools.ts';
 import { filesSource } from '../../src/sources/files/index.ts';
 import type { Part } from '../model/answer.ts';
 import type { Step } from '../model/server.ts';
 import { find } from '../model/find.ts';
+import type { Tool } from '../../src/sources/tool.ts';
 import { proves } from '../verifies.ts';
 import { APIS, type Api } from './apis.ts';
-import { ADDRESS, doing, echo, Talk, type TalkOptions } from './talk.ts';
+import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';
 
 const text = (text: string): Part => ({ kind: 'text', text });
 const call = (id: string, name = 'echo', args = {}): Part => ({ kind: 'call', id, name, args });
@@ -41,32 +44,30 @@ const times = (talk: Talk, words: string, n = talk.requests.length): number => f
 describe.each(APIS)('%s: tools that fail', (api) => {
   proves('sources:failures');
 
-  it('US1(a), SC-001: one that throws is told once, with what it said', async () => {
-    const talk = await start([says(call('c1', 'fails')), says(text('done'))], { tools: [fails] }, api);
-    await talk.agent.send('go');
-    await talk.agent.send('and now?');
-    // In the result, and in the notification.
-    expect(times(talk, 'NO-SUCH-VAULT', 2)).toBe(2);
-    talk.check(['tool_fail: fails error - NO-SUCH-VAULT']);
-  });
-
-  it('three of the same are one line with their count, beside others a row', async () => {
+  it('US1(a), SC-001: one that throws is told once, in its result; the notification is known', async () => {
     const talk = await start(
-      [says(call('c1', 'fails'), call('c2', 'fails'), call('c3', 'fails')), says(text('done'))],
-      { tools: [fails] },
-      api,
-    );
-    await talk.agent.send('go');
-    talk.check(['tool_fail: `fails` failed 3 times: error - NO-SUCH-VAULT']);
-    const more = await start(
       [says(call('c1', 'fails'), call('c2', 'fails'), call('c3', 'ecko')), says(text('done'))],
       { tools: [fails] },
       api,
     );
-    await more.agent.send('go');
-    more.check(['tool_fails[2]{tool,error,message,times}', 'fails,error,NO-SUCH-VAULT,2', 'no such tool,1']);
+    await talk.agent.send('go');
+    await talk.agent.send('and now?');
+    expect(times(talk, 'NO-SUCH-VAULT', 2)).toBe(2);
+    expect(times(talk, 'There is no tool', 2)).toBe(1);
+    talk.check([]);
+    expect(times(talk, 'tool_fail')).toBe(0);
+    expect(await outcomes(talk)).toEqual(['known']);
   });
 });
+
+/** What became of the notifications of failed calls. */
+const outcomes = async (talk: Talk): Promise<readonly (string | undefined)[]> => {
+  const ids = (await talk.inbox.store.read({ log: 'shop/coder' as LogKey })).flatMap(({ body }) =>
+    body.type === 'system_notification_queued' ? [(body as unknown as { id: NotificationId }).id] : [],
+  );
+  const items = await talk.inbox.store.items('shop/coder' as LogKey, { kind: 'ids', ids });
+  return [...new Set(items.map(({ outcome }) => outcome))].filter((outcome) => outcome !== 'folded');
+};
 
 describe('tools that fail', () => {
   proves('sources:failures');
@@ -75,21 +76,17 @@ describe('tools that fail', () => {
     const hangs = { ...doing('hangs', () => new Promise<never>(() => {})), timeoutMs: 60 };
     const talk = await start([says(call('c1', 'hangs')), says(text('done'))], { tools: [hangs] });
     await talk.agent.send('go');
-    talk.check(['tool_fail: hangs timeout - timeout after 60 ms']);
+    talk.check([]);
+    expect(times(talk, 'timeout after 60 ms')).toBe(1);
+    expect(await outcomes(talk)).toEqual(['known']);
   });
 
-  it('different ones are one table', async () => {
-    const other = doing('other', async () => ({ content: 'OTHER-ERROR', isError: true }));
-    const talk = await start([says(call('c1', 'fails'), call('c2', 'other'), call('c3', 'ecko')), says(text('done'))], {
-      tools: [fails, other, echo],
-    });
+  it("a foreground command's exit code is in its result, and nowhere else", async () => {
+    const grep: Tool = doing('run', async () => ({ content: '(no output)\n[exit code 1]', isError: true }));
+    const talk = await start([says(call('c1', 'run')), says(text('done'))], { tools: [grep] });
     await talk.agent.send('go');
-    talk.check([
-      'tool_fails[3]{tool,error,message}',
-      'fails,error,NO-SUCH-VAULT',
-      'other,tool_error,OTHER-ERROR',
-      'ecko,unknown_tool',
-    ]);
+    expect(times(talk, 'exit code 1')).toBe(1);
+    expect(times(talk, '[ep ')).toBe(0);
   });
 
   it('one that works is not told', async () => {

@@ -37,7 +37,7 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
     const { code, stdout } = await chat.ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /┆ ▲ error ci\.failed {2}lint is red {2}waiting to ride\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued\n/u,
+      /┆ ▲ error ci\.failed {2}lint is red {2}waiting to ride\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued · \/show \d+\n/u,
     );
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
   });

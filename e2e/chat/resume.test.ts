@@ -50,7 +50,7 @@ describe('earpiece chat --resume', { timeout: 120_000 }, () => {
     const { code, stdout } = await stage.run(['chat', '--resume'], { input: 'second\n' });
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n\n› second\n\n┃ ○ info session\.resumed This conversation is resumed, with \d+ records; the last question was: first\n┃ {3}rode on your message[^\n]*\n\nTwo\.\n$/u,
+      /^shop\/coder#chat-\S+ · openai-chat:gpt-4\.1\n\n› first\nOne\.\n\n› second\n\n┃ ○ info session\.resumed session_resumed: \d+ entries loaded - last: \\?"first\\?"\n┃ {3}rode on your message[^\n]*\n\nTwo\.\n$/u,
     );
     expect(stage.model.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions', '/v1/chat/completions']);
     expect(prefixChanges(stage.model.requests)).toEqual([]);

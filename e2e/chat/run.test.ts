@@ -43,6 +43,46 @@ describe('earpiece run', { timeout: 90_000 }, () => {
     expect(events.find(({ type }) => type === 'turn_ended')).toMatchObject({ how: 'failed' });
   });
 
+  it.each([
+    {
+      ends: 'length',
+      how: 'truncated',
+      exit: 9,
+      line: '✗ the answer is not complete: the answer reached its limit of output tokens',
+    },
+    { ends: 'refusal', how: 'refused', exit: 10, line: '✗ there is no answer: the provider refused to answer (content_filter)' },
+  ] as const)(
+    'an answer that ends with $ends has an exit code of its own, a line and a word in JSON',
+    async ({ ends, how, exit, line }) => {
+      proves('agent:endings');
+      await using stage = await ChatStage.open([{ says: [text('the first half')], ends }]);
+      const plain = await stage.run(['run', 'go']);
+      expect(plain).toMatchObject({ code: exit, stdout: 'the first half\n', stderr: expect.stringContaining(line) });
+      const json = await stage.run(['run', '--json', 'go']);
+      expect(json.code).toBe(exit);
+      expect(parsed(json.stdout).find(({ type }) => type === 'turn_ended')).toMatchObject({ how, error: expect.any(String) });
+      expect(await stage.run(['chat'], { input: 'go\n' })).toMatchObject({ code: exit, stdout: expect.stringContaining(line) });
+    },
+  );
+
+  it('--resume without a task goes on with a turn that was cut off, and says when there is none', async () => {
+    const hold = new Hold();
+    await using stage = await ChatStage.open([
+      { says: [text('the first of many words')], at: [{ part: 0, delta: 2, do: hold.stop }] },
+      { says: [text('and the rest')] },
+    ]);
+    const run = stage.begin(['run', 'go']);
+    await hold.reached;
+    run.process.kill('SIGKILL');
+    await run.ended;
+    expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({ code: 0, stdout: 'and the rest\n' });
+    expect(await stage.run(['run', '--resume'], { input: '' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is over; write what comes next: earpiece run --resume'),
+    });
+    expect(stage.model.requests).toHaveLength(2);
+  });
+
   it('is stopped by Ctrl+C with 130, by its timeout with 3; what came is kept', async () => {
     const hold = new Hold();
     await using stage = await ChatStage.open([

@@ -25,7 +25,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await chat.shows('I have heard.');
     await chat.until((all) => !all.includes('Ctrl+C interrupts\n') && !all.includes('┆'));
     await chat.shows(
-      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued\n\nI have heard\.\n\n›$/u,
+      /› go\n\nI look\.\n\n⚙ run {2}echo one · one\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued · \/show 1\n\nI have heard\.\n\n›$/u,
     );
     chat.type(CTRL_D);
     expect(await chat.ended).toBe(0);
@@ -102,7 +102,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     await stage.send('--level', 'critical', '--as', 'Maria', 'the disk is full');
     await chat.shows('I stop here.');
     await chat.shows(
-      /a long\n\n┃ ■ critical user\.message Maria: the disk is full\n┃ {3}interrupted · [\d.]+ s after it was queued\n\nI stop here\./u,
+      /a long\n\n┃ ■ critical user\.message Maria: the disk is full\n┃ {3}interrupted · [\d.]+ s after it was queued · \/show \d+\n\nI stop here\./u,
     );
     expect(count(readIn(stage.model.requests[1]), 'the disk is full')).toBe(1);
   });
@@ -120,7 +120,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`y${ENTER}`);
     await chat.shows('I know it now.');
     await chat.shows(
-      /This turn is about what happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued\n/u,
+      /This turn is about what happened meanwhile:\n┃ ▲ error ci\.failed lint is red\n┃ ▲ error ci\.broken so is the build\n┃ {3}woke the agent · the oldest [\d.]+ s after it was queued · \/show \d+\n/u,
     );
   });
 

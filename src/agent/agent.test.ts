@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Notification, NotificationId } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Draft } from '../core/records.ts';
 import { Inbox } from '../inbox/index.ts';
@@ -9,6 +10,7 @@ import { createAgent, type Agent, type AgentOptions } from './agent.ts';
 import type { Inquiry } from '../sources/handles/index.ts';
 import type { AgentEvent } from './events.ts';
 import { askInquiries } from './inquiries.ts';
+import { proves } from '../../e2e/verifies.ts';
 import { scriptedModel, type ScriptedModel, type Step } from './scripted-model.ts';
 
 const echo: Tool = {
@@ -17,6 +19,8 @@ const echo: Tool = {
   inputSchema: { type: 'object' },
   execute: async (args) => ({ content: `echo ${JSON.stringify(args)}` }),
 };
+
+const CRITICAL: Omit<Notification, 'id'> = { kind: { source: 'alarm', name: 'fire' }, level: 'critical', message: 'fire' };
 
 describe('the loop', () => {
   let inbox: Inbox;
@@ -385,6 +389,43 @@ describe('the loop', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('wait');
   });
 
+  it('with a signal that is aborted already nothing is written, asked or run', async () => {
+    proves('agent:stop');
+    const { agent, model } = await start([{ text: 'never' }]);
+    await queue('x', { id: 'n1' });
+    const before = agent.records.length;
+    const signal = AbortSignal.abort();
+    expect(await agent.send('go', { signal })).toEqual({ how: 'stopped', text: '', cycles: 0, handedBack: ['n1'] });
+    expect(model.requests).toEqual([]);
+    expect(agent.records).toHaveLength(before);
+    await agent.conversation.record([{ type: 'turn_start' }, { type: 'chat_request', content: 'cut off' }]);
+    await agent.close();
+    const again = await start([{ text: 'never' }]);
+    expect(await again.agent.resume({ signal })).toMatchObject({ how: 'stopped', cycles: 0 });
+    expect(again.model.requests).toEqual([]);
+  });
+
+  it.each(['reply', 'critical'] as const)('a stop right behind a %s ends the turn', async (first) => {
+    proves('agent:stop');
+    const { agent, model } = await start([
+      {
+        text: 'one two three',
+        between: async (n) => {
+          if (n !== 1) return;
+          if (first === 'reply') agent.reply('not that');
+          else {
+            const { id } = (await queue('fire', { deliver: { afterTurns: 9 } })) as { id: NotificationId };
+            expect(agent.force({ notification: { ...CRITICAL, id } })).toBe(true);
+          }
+          agent.stop();
+        },
+      },
+      { text: 'never' },
+    ]);
+    expect(await agent.send('go')).toMatchObject({ how: 'stopped' });
+    expect(model.requests).toHaveLength(1);
+  });
+
   it('a reply goes into the running turn with what is due', async () => {
     const { agent, model } = await start([
       {
@@ -464,16 +505,31 @@ describe('the loop', () => {
     expect(quota.model.requests).toHaveLength(1);
   });
 
+  it('a provider that wants to be asked again in an hour: the turn fails and says so; a person can stop a shorter wait', async () => {
+    proves('agent:endings', 'agent:stop');
+    const wait = (seconds: string): Step => ({
+      error: Object.assign(new Error('slow down'), { statusCode: 429, responseHeaders: { 'retry-after': seconds } }),
+    });
+    const hour = await start([wait('3600'), { text: 'never' }]);
+    expect(await hour.agent.send('go')).toMatchObject({
+      how: 'failed',
+      error: '429: slow down; the provider wants to be asked again after 60 min, and the agent waits for at most 60 s',
+    });
+    const minute = await start([wait('50'), { text: 'never' }], { address: 'shop/other' });
+    const turn = minute.agent.send('go');
+    await until(() => minute.events.some((event) => event.type === 'retry' && event.inMs === 50_000));
+    minute.agent.stop();
+    expect(await turn).toMatchObject({ how: 'stopped' });
+  });
+
   it('a carrier that the provider refuses becomes one line, and the conversation goes on', async () => {
-    const { agent, model } = await start([
-      { error: Object.assign(new Error('bad content'), { statusCode: 400 }) },
-      { text: 'ok' },
-    ]);
+    const bad = { error: Object.assign(new Error('bad content'), { statusCode: 400 }) };
+    const { agent, model } = await start([bad, bad, { text: 'a trial' }, bad, { text: 'ok' }]);
     await queue('poison', { id: 'n1' });
-    expect(await agent.send('go')).toMatchObject({ how: 'complete' });
-    expect(JSON.stringify(model.requests[0]?.prompt)).toContain('poison');
-    expect(JSON.stringify(model.requests[1]?.prompt)).not.toContain('poison');
-    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('refused them');
+    expect(await agent.send('go')).toMatchObject({ how: 'complete', text: 'ok' });
+    const sent = model.requests.map(({ prompt }) => JSON.stringify(prompt));
+    expect(sent.map((prompt) => prompt.includes('poison'))).toEqual([true, true, false, true, false]);
+    expect(sent.map((prompt) => prompt.includes('refused them'))).toEqual([false, false, true, false, true]);
   });
 
   it('one writer a conversation, until it is closed', async () => {
@@ -536,5 +592,8 @@ describe('the loop', () => {
 
 /** Each message of `a` stands in `b`, in its place, the same to the byte. */
 function extends_(a: LanguageModelV4Prompt, b: LanguageModelV4Prompt): boolean {
-  return a.length < b.length && a.every((message, i) => JSON.stringify(message) === JSON.stringify(b[i]));
+  // Where the cache ends is no part of what is cached.
+  const text = (message: LanguageModelV4Prompt[number] | undefined): string =>
+    JSON.stringify(message && { ...message, providerOptions: undefined });
+  return a.length < b.length && a.every((message, i) => text(message) === text(b[i]));
 }

@@ -2,7 +2,7 @@
  * An agent: a conversation in the log, a model, tools, and the loop between them. The log is the history; whatever is in
  * memory here can be rebuilt from it, so that another process can go on after a crash.
  */
-import type { LanguageModelV4, LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { formatAddress, MAIN, parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Emitter } from '../core/event.ts';
@@ -17,20 +17,21 @@ import {
   type ToolCallRequestRecord,
   type ToolCallResponseRecord,
 } from '../core/records.ts';
-import type { Carried, Conversation, Inbox } from '../inbox/index.ts';
+import { begin, worktreeOf, type Carried, type Conversation, type Inbox } from '../inbox/index.ts';
 import type { BudgetOptions, Usage } from '../sources/budget.ts';
 import type { Tool } from '../sources/tool.ts';
 import { TASK_TOOLS } from '../tasks/index.ts';
-import { askModel, type Answer } from './answer.ts';
+import type { Answer, Finish } from './answer.ts';
 import { runBatch } from './batch.ts';
 import { EventQueue, type AgentEvent } from './events.ts';
 import { Interruption, STOPPED } from './interruption.ts';
 import { assertTransition, type Mode } from './modes.ts';
-import { callOptionsOf, familyOf, placementOf, type Placement } from './placement.ts';
-import { promptOf, unanswered } from './prompt.ts';
-import { backoffMs, failureOf } from './retry.ts';
+import { familyOf, placementOf, type Placement } from './placement.ts';
+import { unanswered } from './prompt.ts';
+import { Requests, unansweredCarriers } from './requests.ts';
+import { failureOf } from './retry.ts';
 import { endNotes, takeOverNotes } from './notify-self.ts';
-import { SelfWatch } from './self-watch.ts';
+import { callKey, SelfWatch } from './self-watch.ts';
 import { Watcher } from './watcher.ts';
 
 export type AgentOptions = {
@@ -47,6 +48,8 @@ export type AgentOptions = {
   readonly maxCycles?: number;
   /** Tries after the first for what passes (rate limits, overload, broken connections). Default 4. */
   readonly maxRetries?: number;
+  /** The longest wait that a provider's `retry-after` may ask for; the turn fails when it asks for more. Default 60,000 ms. */
+  readonly maxRetryAfterMs?: number;
   readonly maxOutputTokens?: number;
   /**
    * What one turn may use; it is warned before that is over. A turn that has used more tokens is told so at once
@@ -72,7 +75,12 @@ export type TurnEnding = {
 };
 
 export type TurnResult = {
-  readonly how: 'complete' | 'stopped' | 'failed';
+  /**
+   * `complete`: the model ended its answer by itself. `truncated`: its answer reached the limit of output tokens. `refused`:
+   * the model or a filter of its provider declined. `stopped`: a person or a signal ended the turn. `failed`: there is no
+   * answer. `error` says more for `truncated`, `refused` and `failed`.
+   */
+  readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
   readonly text: string;
   readonly cycles: number;
   readonly error?: string;
@@ -84,6 +92,9 @@ const MAX_CYCLES = 100;
 /** Cycles that what arrives during the last answer may add to a turn. */
 const EXTRA_CYCLES = 3;
 const FORCED = 'You were interrupted because of the following.';
+/** Answers in a row whose calls were cut off at the limit of output tokens; one more ends the turn. */
+const MAX_CUT_OFF = 3;
+const CUT_OFF_ANSWER = 'the answer reached its limit of output tokens';
 const MEANWHILE = 'While you answered, the following happened.';
 const CUT_OFF = 'The program ended while you answered. Go on.';
 const NOT_RUN = 'Not run: the tokens of this turn are used up.';
@@ -121,14 +132,18 @@ export class Agent implements AsyncDisposable {
   /** Where what happens to it is told; undefined where nobody listens. */
   readonly emitter: Emitter | undefined;
   readonly #self: SelfWatch;
-  readonly #placement: Placement;
+  readonly #requests: Requests;
   readonly #listeners = new Set<EventQueue<AgentEvent>>();
   readonly #watcher: Watcher;
   #records: Draft[] = [];
+  /** Interrupts in the transcript that no request with them has been answered. */
+  #unread: NotificationId[] = [];
   #mode: Mode = 'idle';
   #turn: Promise<TurnResult> | undefined;
   /** Ends the stream or the tools of this moment, with an `Interruption` as its reason. */
   #abort = new AbortController();
+  /** A person stopped this turn. An interruption that came just before does not hide it. */
+  #stopping = false;
   #mayForce = true;
   #depth = 0;
   #closed = false;
@@ -144,10 +159,21 @@ export class Agent implements AsyncDisposable {
       pulls: true,
       has: TASK_TOOLS.map(({ name }) => name).filter((name) => options.tools?.some((tool) => tool.name === name)),
       process: this.inbox.owner,
+      folder: worktreeOf(process.cwd()),
       points: ['turn_start', 'cycle_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
       ...(options.purpose === undefined ? {} : { purpose: options.purpose }),
     });
-    this.#placement = options.placement ?? placementOf(familyOf(options.model.provider));
+    this.#requests = new Requests({
+      ...options,
+      placement: options.placement ?? placementOf(familyOf(options.model.provider)),
+      records: () => this.#records,
+      emit: (event) => this.emit(event),
+      refusedForRate: (afterMs) => this.#self.refusedForRate(afterMs),
+      leaveOut: async (left) => {
+        await this.#record([{ type: 'carrier_redacted', ...left }]);
+        this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
+      },
+    });
     this.#watcher = new Watcher(this);
     const { model, tools = [] } = options;
     // `openai.chat` and `openai.responses` are one provider.
@@ -207,39 +233,62 @@ export class Agent implements AsyncDisposable {
           response(call, 'Not finished: the agent ended while this ran. It is not known whether it took effect.', true),
         ),
       );
-    await this.conversation.seen();
+    await this.#readBefore();
+    await begin(this.conversation);
     await this.#self.opened(this.#records);
     await this.#watcher.start(this.#records);
   }
 
-  /** A turn: `text` goes to the model, with what is due. Rejects only with a fault of ours; a failed model is a result. */
+  /**
+   * A turn: `text` goes to the model, with what is due. Rejects only with a fault of ours; a failed model is a result. With a
+   * signal that is aborted already nothing is written or asked: the result is `stopped`.
+   */
   async send(text: string, options: { readonly author?: string; readonly signal?: AbortSignal } = {}): Promise<TurnResult> {
     if (this.#turn) throw new EarpieceError('bad_argument', 'a turn is running: reply() goes into it, stop() ends it');
     const { author, signal } = options;
-    const stop = (): void => this.stop();
-    signal?.addEventListener('abort', stop, { once: true });
-    try {
-      return await this.#run('person', text, async () => {
+    return this.#stoppable(signal, () =>
+      this.#run('person', text, async () => {
         this.#watcher.personCame();
         await this.#carry(
           [...this.#begin(), { type: 'chat_request', content: text, ...(author === undefined ? {} : { author }) }],
           'turn_start',
         );
-      });
-    } finally {
-      signal?.removeEventListener('abort', stop);
-    }
+      }),
+    );
   }
 
   /** Goes on where another process ended in the middle of a turn; undefined when the last turn was over. */
-  async resume(): Promise<TurnResult | undefined> {
+  async resume(options: { readonly signal?: AbortSignal } = {}): Promise<TurnResult | undefined> {
+    const last = this.#cutOffAt();
+    if (last === undefined || this.#turn) return undefined;
+    return this.#stoppable(options.signal, () =>
+      this.#run('person', '', async () => {
+        if (isType(last, 'chat_response'))
+          await this.#carry([{ type: 'chat_request', content: CUT_OFF, source: 'system' }], 'cycle_start');
+      }),
+    );
+  }
+
+  /** The last turn is not over: `resume` goes on with it. */
+  get cutOff(): boolean {
+    return this.#turn === undefined && this.#cutOffAt() !== undefined;
+  }
+
+  #cutOffAt(): Draft | undefined {
     const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
-    if (last === undefined || this.#turn || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
-    const cutOff = isType(last, 'chat_response');
-    if (cutOff && !last.truncated) return undefined;
-    return this.#run('person', '', async () => {
-      if (cutOff) await this.#carry([{ type: 'chat_request', content: CUT_OFF, source: 'system' }], 'cycle_start');
-    });
+    if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
+    return isType(last, 'chat_response') && !last.truncated ? undefined : last;
+  }
+
+  async #stoppable(signal: AbortSignal | undefined, run: () => Promise<TurnResult>): Promise<TurnResult> {
+    if (signal?.aborted) return { how: 'stopped', text: '', cycles: 0, handedBack: await this.#handBack() };
+    const stop = (): void => this.stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await run();
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
   }
 
   /** A turn that nobody asked for: what is due at this moment is what it is about. */
@@ -257,8 +306,9 @@ export class Agent implements AsyncDisposable {
     this.#interrupt(new Interruption({ kind: 'reply', text }));
   }
 
-  /** Ends the turn now. What waits stays open and is handed back. */
+  /** Ends the turn now, whatever else interrupts it at this moment. What waits stays open and is handed back. */
   stop(): void {
+    if (this.#turn) this.#stopping = true;
     this.#interrupt(STOPPED);
   }
 
@@ -312,6 +362,7 @@ export class Agent implements AsyncDisposable {
 
   async #run(by: 'person' | 'notification', content: string, start: () => Promise<void>): Promise<TurnResult> {
     this.#abort = new AbortController();
+    this.#stopping = false;
     this.#mayForce = true;
     if (by === 'person') this.#depth = 0;
     const turn = (async (): Promise<TurnResult> => {
@@ -337,6 +388,7 @@ export class Agent implements AsyncDisposable {
 
   async #cycles(): Promise<TurnResult> {
     let extra = 0;
+    let cutOff = 0;
     let text = '';
     const { maxCycles = MAX_CYCLES } = this.options;
     const { budget } = this.#self;
@@ -349,8 +401,9 @@ export class Agent implements AsyncDisposable {
       // More was used than there is: this answer is the last.
       const last = budget.overspent;
       this.emit({ type: 'request', cycle });
-      const answer = await this.#ask();
+      const answer = await this.#requests.ask(this.#abort.signal);
       if (answer.kind === 'failed') return this.#end('failed', cycle, text, failureOf(answer.error).why);
+      if (answer.kind === 'finished' || answer.started) await this.#read();
       if (answer.kind === 'aborted') {
         await this.#keep(answer);
         if ((await this.#interrupted()) === 'stopped') return this.#end('stopped', cycle, text);
@@ -365,6 +418,15 @@ export class Agent implements AsyncDisposable {
         await this.#record(answer.calls.map((call) => response(call, NOT_RUN, true)));
         return this.#end('failed', cycle, text, `the turn used ${budget.tokens} tokens of ${this.options.budget?.tokens ?? 0}`);
       }
+      if (answer.finish.kind === 'refused') {
+        await this.#record(answer.calls.map((call) => response(call, 'Not run: the answer was refused.', true)));
+        return this.#end('refused', cycle, text, `the provider refused to answer${saying(answer.finish)}`);
+      }
+      cutOff = answer.finish.kind === 'cut' && answer.calls.length > 0 ? cutOff + 1 : 0;
+      if (cutOff > MAX_CUT_OFF) {
+        await this.#record(answer.calls.map((call) => response(call, `Not run: ${CUT_OFF_ANSWER} again.`, true)));
+        return this.#end('truncated', cycle, text, `${CUT_OFF_ANSWER} ${cutOff} times in a row, in the arguments of its calls`);
+      }
       if (answer.calls.length > 0) {
         this.#enter('executing');
         await this.#execute(answer.calls);
@@ -378,7 +440,7 @@ export class Agent implements AsyncDisposable {
       }
 
       this.#enter('continuing');
-      if (this.#abort.signal.aborted && this.#abort.signal.reason === STOPPED) return this.#end('stopped', cycle, text);
+      if (this.#stopping) return this.#end('stopped', cycle, text);
       if (await this.#replied()) continue;
       const mayGoOn = !last && extra < EXTRA_CYCLES;
       if (mayGoOn && (await this.#urgent())) {
@@ -388,71 +450,21 @@ export class Agent implements AsyncDisposable {
       }
       const { signal } = this.#abort;
       const ask = (question: string): Promise<string> =>
-        last ? Promise.reject(new Error('the tokens of this turn are used up')) : this.#aside(question, signal);
+        last ? Promise.reject(new Error('the tokens of this turn are used up')) : this.#requests.aside(question, signal);
       const ending = await this.options.onTurnEnd?.({ signal, ask });
-      if (signal.aborted && signal.reason === STOPPED) return this.#end('stopped', cycle, text);
+      if (this.#stopping) return this.#end('stopped', cycle, text);
       if (ending?.again === true && mayGoOn && (await this.#due('turn_end'))) {
         extra++;
         await this.#carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
         continue;
       }
+      if (answer.finish.kind === 'cut') return this.#end('truncated', cycle, text, `${CUT_OFF_ANSWER}${saying(answer.finish)}`);
       return this.#end('complete', cycle, text);
     }
   }
 
-  async #ask(): Promise<Answer> {
-    const { model, maxRetries = 4, chance = Math.random } = this.options;
-    let redacted = false;
-    for (let attempt = 1; ; attempt++) {
-      fault('agent.request');
-      const answer = await askModel(model, this.#request(), (event) => this.emit(event));
-      if (answer.kind !== 'failed') return answer;
-      const failure = failureOf(answer.error);
-      if (failure.kind === 'retry' && failure.rateLimited) this.#self.refusedForRate(failure.afterMs);
-      if (failure.kind === 'refused' && !redacted && (await this.#redact(failure.why))) {
-        redacted = true;
-        continue;
-      }
-      if (failure.kind !== 'retry' || attempt > maxRetries) return answer;
-      const inMs = failure.afterMs ?? backoffMs(attempt, chance());
-      this.emit({ type: 'retry', inMs, why: failure.why });
-      if (!(await pause(inMs, this.#abort.signal)))
-        return { kind: 'aborted', records: [], calls: [], reason: this.#abort.signal.reason };
-    }
-  }
-
-  /** A request beside the conversation: what it says and what comes back is not written down here. */
-  async #aside(question: string, abortSignal: AbortSignal): Promise<string> {
-    const request = this.#request();
-    const prompt = [...request.prompt, ...this.#placement.request([{ type: 'text', text: question }], undefined)];
-    // Providers want the tools of a conversation that has calls, but none is to be called now.
-    const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
-    const answer = await askModel(this.options.model, { ...request, ...none, prompt, abortSignal }, () => {});
-    if (answer.kind === 'finished')
-      return answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
-    throw answer.kind === 'failed' ? answer.error : answer.reason;
-  }
-
   async #due(at: 'turn_end' | 'forced'): Promise<boolean> {
     return (await this.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
-  }
-
-  #request(): Parameters<typeof askModel>[1] {
-    const { system, maxOutputTokens, providerOptions, model, tools = [] } = this.options;
-    const prompt = promptOf(this.#records, { placement: this.#placement, ...(system === undefined ? {} : { system }) });
-    const definitions = tools.map((tool): LanguageModelV4FunctionTool => ({
-      type: 'function',
-      name: tool.name,
-      description: tool.description,
-      inputSchema: tool.inputSchema,
-    }));
-    return {
-      prompt,
-      abortSignal: this.#abort.signal,
-      providerOptions: { ...callOptionsOf(familyOf(model.provider)), ...providerOptions },
-      ...(definitions.length > 0 ? { tools: definitions, toolChoice: { type: 'auto' as const } } : {}),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    };
   }
 
   /** What is kept of an answer that was cut off; its calls are answered, so that the log stays whole. */
@@ -467,7 +479,7 @@ export class Agent implements AsyncDisposable {
     this.#enter('interrupted');
     const why = this.#abort.signal.reason as Interruption;
     this.#abort = new AbortController();
-    if (why.is.kind === 'stop') return 'stopped';
+    if (this.#stopping || why.is.kind === 'stop') return 'stopped';
     if (why.is.kind === 'reply') {
       await this.#carry([{ type: 'chat_request', content: why.is.text }], 'cycle_start');
       this.#enter('replying');
@@ -506,7 +518,7 @@ export class Agent implements AsyncDisposable {
       watch: {
         began: (call) => watch.began(call),
         ended: (call, end) => {
-          endedAt.set(call.id, this.inbox.store.now());
+          endedAt.set(call.id, this.inbox.store.ordered());
           watch.ended(call, end);
         },
       },
@@ -515,12 +527,13 @@ export class Agent implements AsyncDisposable {
       signal: this.#abort.signal,
       emit: (event) => this.emit(event),
       land: async (call, outcome, last) => {
-        for (const about of outcome.knows ?? []) knows[about] = endedAt.get(call.id) ?? this.inbox.store.now();
+        for (const about of outcome.knows ?? []) knows[about] = endedAt.get(call.id) ?? this.inbox.store.ordered();
         fault('agent.tool_landing');
         const record = response(call, outcome.content, outcome.isError ?? false);
         if (!last) return this.#record([record]);
-        // What failed in this batch rides on it.
+        // The results say what failed in this batch: no notification tells it again.
         await this.#self.told();
+        for (const { id } of calls) knows[callKey(id)] = this.inbox.store.now();
         await this.#carry([record], 'tool_batch_end', knows, [...new Set(calls.map(({ name }) => name))]);
         watch.carried();
       },
@@ -536,21 +549,35 @@ export class Agent implements AsyncDisposable {
     const carried = await this.conversation.carry(records, { at, known, ...(tools === undefined ? {} : { tools }) });
     this.#take(carried.records);
     fault('agent.carried');
-    const delivered = carried.records.flatMap(({ body }) =>
-      isType(body, 'chat_request') || isType(body, 'tool_call_response') ? (body.notifications ?? []).map(fromRecord) : [],
-    );
+    const delivered = carriedIn(carried.records.map(({ body }) => body));
     if (carried.view && delivered.length > 0) {
       this.emit({ type: 'delivered', at, ids: delivered.map((n) => n.id), text: carried.view.text });
-      await this.#noted(delivered);
+      this.#noted(delivered);
     }
     return carried;
   }
 
-  /** Delivered in our own transcript is read: the gate falls, but for a pause, which lasts; this turn's depth is theirs. */
-  async #noted(delivered: readonly Notification[]): Promise<void> {
+  /** This turn is as deep as what it is about. */
+  #noted(delivered: readonly Notification[]): void {
     for (const { origin } of delivered) this.#depth = Math.max(this.#depth, origin?.depth ?? 0);
-    const interrupts = delivered.filter((n) => isInterrupt(n) && n.action !== 'pause').map((n) => n.id);
-    if (interrupts.length > 0) await this.inbox.markRead(this.conversation.log, interrupts, 'transcript');
+    this.#unread.push(...interruptsIn(delivered));
+  }
+
+  /** The provider has taken a request with all that is in the transcript: interrupts are read, and their gate falls. */
+  async #read(): Promise<void> {
+    if (this.#unread.length === 0) return;
+    await this.inbox.markRead(this.conversation.log, this.#unread, 'transcript');
+    this.#unread = [];
+  }
+
+  /** What an earlier process had in the transcript and did not get to mark as read. */
+  async #readBefore(): Promise<void> {
+    const gates = new Set((await this.conversation.gate()).map(({ id }) => id));
+    const there = carriedIn(this.#records).filter(({ id }) => gates.has(id));
+    const waiting = new Set(carriedIn(unansweredCarriers(this.#records)).map(({ id }) => id));
+    this.#unread = interruptsIn(there.filter(({ id }) => !waiting.has(id)));
+    await this.#read();
+    this.#unread = interruptsIn(there.filter(({ id }) => waiting.has(id)));
   }
 
   async #record(drafts: readonly Draft[]): Promise<void> {
@@ -558,18 +585,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #take(stored: readonly Stored[]): void {
-    this.#records.push(...stored.map(({ body }) => body));
-  }
-
-  /** The last carrier's notifications become one line, for a provider that refuses the request with them. */
-  async #redact(why: string): Promise<boolean> {
-    const last = this.#records.findLast((r) => r.type === 'chat_request' || r.type === 'tool_call_response') as
-      | ChatRequestRecord
-      | ToolCallResponseRecord
-      | undefined;
-    if (!last?.view || !last.notifications?.length) return false;
-    await this.#record([{ type: 'carrier_redacted', ids: last.notifications.map((n) => n.id), reason: why.slice(0, 500) }]);
-    return true;
+    for (const { body } of stored) this.#records.push(body);
   }
 
   #usage({ usage }: Extract<Answer, { kind: 'finished' }>): Usage | undefined {
@@ -584,16 +600,25 @@ export class Agent implements AsyncDisposable {
     // A program that ends is no person that stops: it goes on when it is started again.
     if (how === 'stopped' && !this.#closed) await this.#record([{ type: 'agent_stopped' }]);
     // For whoever watches; a turn that failed can be resumed all the same.
-    if (how === 'failed') await this.#record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
-    await this.#self.turnEnded({ reason: how, cycles, ...(error === undefined ? {} : { error }) });
-    const open =
-      how === 'stopped'
-        ? await this.inbox.store.items(this.conversation.log, { kind: 'open', conversation: this.conversation.id })
-        : [];
-    const handedBack = open.filter((item) => item.state === 'open').map((item) => item.id);
-    this.#watcher.handedBack(handedBack);
+    if (how !== 'complete' && how !== 'stopped')
+      await this.#record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
+    await this.#self.turnEnded({
+      reason: how === 'complete' || how === 'stopped' ? how : 'failed',
+      cycles,
+      ...(error === undefined ? {} : { error }),
+    });
+    const handedBack = how === 'stopped' ? await this.#handBack() : [];
     this.emit({ type: 'turn_ended', how, cycles, ...(error === undefined ? {} : { error }) });
     return { how, text, cycles, handedBack, ...(error === undefined ? {} : { error }) };
+  }
+
+  /** What waits: it does not wake the agent by itself until a person has come. */
+  async #handBack(): Promise<readonly NotificationId[]> {
+    const { log, id } = this.conversation;
+    const open = await this.inbox.store.items(log, { kind: 'open', conversation: id });
+    const ids = open.filter((item) => item.state === 'open').map((item) => item.id);
+    this.#watcher.handedBack(ids);
+    return ids;
   }
 }
 
@@ -604,19 +629,16 @@ const response = (call: ToolCallRequestRecord, content: string, isError: boolean
   is_error: isError,
 });
 
-/** False when the signal aborted first. */
-async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false;
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve(!signal.aborted);
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}
+const saying = ({ raw }: Finish): string => (raw === undefined ? '' : ` (${raw})`);
+
+const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
+  records.flatMap((record) =>
+    isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
+  );
+
+/** The gate of a pause lasts until somebody lifts it. */
+const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
+  all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);
 
 const warn = (error: unknown): void => {
   process.emitWarning(`agent: ${error instanceof Error ? error.message : String(error)}`);

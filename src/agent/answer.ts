@@ -13,19 +13,29 @@ import type { ChatResponseRecord, ToolCallRequestRecord } from '../core/records.
 
 export type AnswerRecord = ChatResponseRecord | ToolCallRequestRecord;
 
+/**
+ * How the model ended a whole answer. `cut`: at its limit of output tokens. `refused`: the model or a filter of its provider
+ * declined. `raw`: the provider's own word for it.
+ */
+export type Finish = { readonly kind: 'whole' | 'cut' | 'refused'; readonly raw?: string };
+
 export type Answer =
   | {
       readonly kind: 'finished';
       readonly records: readonly AnswerRecord[];
       readonly calls: readonly ToolCallRequestRecord[];
-      readonly finish: string;
+      readonly finish: Finish;
       readonly usage?: LanguageModelV4Usage;
       /** Of the provider's response, names in lower case. */
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** `reason` is what the signal was aborted with. Blank: the model had said nothing that can be kept. */
+  /**
+   * `reason` is what the signal was aborted with. Blank: the model had said nothing that can be kept. `started`: the
+   * provider had taken the request.
+   */
   | {
       readonly kind: 'aborted';
+      readonly started: boolean;
       readonly records: readonly AnswerRecord[];
       readonly calls: readonly ToolCallRequestRecord[];
       readonly reason: unknown;
@@ -42,17 +52,19 @@ type Part =
   | { kind: 'text' | 'reasoning'; id: string; text: string; ended: boolean; metadata?: SharedV4ProviderMetadata }
   | { kind: 'call'; id: string; name: string; input: string; ended: boolean; metadata?: SharedV4ProviderMetadata };
 
-/** Never rejects. An abort of `signal` wins over whatever the stream would still have said, unless `finish` came first. */
+/** Never rejects. `onTaken` is called once, with the first part of an answer. An abort of `signal` wins over whatever the stream would still have said, unless `finish` came first. */
 export async function askModel(
   model: LanguageModelV4,
   options: LanguageModelV4CallOptions & { abortSignal: AbortSignal },
   show: (event: AnswerEvent) => void,
+  onTaken: () => void = () => {},
 ): Promise<Answer> {
   const parts: Part[] = [];
+  let started = false;
   const { abortSignal: signal } = options;
   const aborted = (): Answer => {
     const { records, calls } = keptOf(parts);
-    return { kind: 'aborted', records, calls, reason: signal.reason };
+    return { kind: 'aborted', records, calls, reason: signal.reason, started };
   };
   const whenAborted = new Promise<'aborted'>((resolve) => {
     if (signal.aborted) resolve('aborted');
@@ -60,10 +72,10 @@ export async function askModel(
   });
   try {
     if (signal.aborted) return aborted();
-    const started = await Promise.race([model.doStream(options), whenAborted]);
-    if (started === 'aborted') return aborted();
-    const reader = started.stream.getReader();
-    const headers = started.response?.headers;
+    const answered = await Promise.race([model.doStream(options), whenAborted]);
+    if (answered === 'aborted') return aborted();
+    const reader = answered.stream.getReader();
+    const headers = answered.response?.headers;
     for (;;) {
       const read = await Promise.race([reader.read(), whenAborted]);
       if (read === 'aborted') {
@@ -73,6 +85,11 @@ export async function askModel(
       }
       if (read.done) return { kind: 'failed', error: new IncompleteAnswer('the stream ended before the answer did') };
       const part = read.value;
+      // `stream-start` is made by the provider's package, before anything of the provider's has come.
+      if (!started && part.type !== 'stream-start' && part.type !== 'error') {
+        started = true;
+        onTaken();
+      }
       // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- parts that say nothing to us are many, and more come
       switch (part.type) {
         case 'text-start':
@@ -128,12 +145,20 @@ export async function askModel(
         case 'error':
           return signal.aborted ? aborted() : { kind: 'failed', error: part.error };
         case 'finish': {
-          const records = parts.flatMap((p) => recordsOf(p, false));
+          const { unified, raw } = part.finishReason;
+          // Gateways to other models end a chat completion with a reason of their own.
+          if (unified === 'error' || raw === 'error')
+            return {
+              kind: 'failed',
+              error: new IncompleteAnswer(`the provider ended the answer with an error${raw === undefined ? '' : `: ${raw}`}`),
+            };
+          const finish: Finish = { kind: FINISHES[unified] ?? 'whole', ...(raw === undefined ? {} : { raw }) };
+          const records = finish.kind === 'cut' ? cutOf(parts) : parts.flatMap((p) => recordsOf(p, false));
           return {
             kind: 'finished',
             records,
             calls: callsOf(records),
-            finish: part.finishReason.unified,
+            finish,
             usage: part.usage,
             ...(headers === undefined ? {} : { headers: lowerCase(headers) }),
           };
@@ -155,6 +180,17 @@ export class IncompleteAnswer extends Error {
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+const FINISHES: Readonly<Record<string, Finish['kind']>> = { length: 'cut', 'content-filter': 'refused' };
+
+/** What of an answer that reached its limit a later request may contain: without thoughts that lead to nothing. */
+function cutOf(parts: readonly Part[]): readonly AnswerRecord[] {
+  const last = parts.at(-1);
+  const records = parts.flatMap((part) => recordsOf(part, false, part === last, part === last));
+  while (records.at(-1)?.type === 'chat_response' && (records.at(-1) as ChatResponseRecord).reasoning !== undefined)
+    records.pop();
+  return records;
+}
+
 /** What of a partial answer a later request may contain: text that says something, reasoning that is signed, calls whose arguments are whole. */
 function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; calls: readonly ToolCallRequestRecord[] } {
   const records = parts.flatMap((part, i) => recordsOf(part, true, i === parts.length - 1));
@@ -167,17 +203,29 @@ function keptOf(parts: readonly Part[]): { records: readonly AnswerRecord[]; cal
   return { records, calls: callsOf(records) };
 }
 
-/** `last`: nothing came behind it yet, so that without an end it may have been going on. */
-function recordsOf(part: Part, partial: boolean, last = false): AnswerRecord[] {
+/**
+ * `last`: nothing came behind it yet, so that without an end it may have been going on. `cut`: the answer ended in it, at its
+ * limit of output tokens.
+ */
+function recordsOf(part: Part, partial: boolean, last = false, cut = false): AnswerRecord[] {
   const metadata = part.metadata === undefined ? {} : { metadata: { provider: part.metadata as unknown as Json } };
   if (part.kind === 'call') {
     // No argument has come yet: that is not the same as none.
-    const unheard = partial && !part.ended && part.input.trim() === '';
+    // Anthropic's package makes {} of arguments of which nothing has come.
+    const unheard = cut ? /^(\{\})?$/.test(part.input.trim()) : partial && !part.ended && part.input.trim() === '';
     const args = unheard ? undefined : parsed(part.input);
     if (args === undefined)
       return partial
         ? []
-        : [{ type: 'tool_call_request', id: part.id, name: part.name, arguments: {}, metadata: { malformed: part.input } }];
+        : [
+            {
+              type: 'tool_call_request',
+              id: part.id,
+              name: part.name,
+              arguments: {},
+              metadata: { malformed: part.input, ...(cut ? { cut: true } : {}), ...metadata.metadata },
+            },
+          ];
     return [{ type: 'tool_call_request', id: part.id, name: part.name, arguments: args, ...metadata }];
   }
   if (part.kind === 'reasoning') {
@@ -186,7 +234,12 @@ function recordsOf(part: Part, partial: boolean, last = false): AnswerRecord[] {
   }
   if (part.text.trim() === '') return [];
   return [
-    { type: 'chat_response', message: part.text, ...(last && !part.ended ? { truncated: true as const } : {}), ...metadata },
+    {
+      type: 'chat_response',
+      message: part.text,
+      ...(partial && last && !part.ended ? { truncated: true as const } : {}),
+      ...metadata,
+    },
   ];
 }
 

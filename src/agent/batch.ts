@@ -45,7 +45,12 @@ async function outcomeOf(
   tools: readonly Tool[],
   context: Parameters<Tool['execute']>[1],
 ): Promise<ToolOutcome> {
-  const malformed = (call.metadata as { malformed?: string } | undefined)?.malformed;
+  const { malformed, cut } = (call.metadata ?? {}) as { malformed?: string; cut?: true };
+  if (malformed !== undefined && cut)
+    return wrong(
+      `Not run: your answer reached its limit of output tokens, and the arguments of this call were cut off after ${malformed.length} characters. Call it again with shorter arguments, in several calls if need be.`,
+      { type: 'cut_off', message: 'the arguments were cut off at the limit of output tokens' },
+    );
   if (malformed !== undefined)
     return wrong(`The arguments are no JSON object: ${malformed.slice(0, 200)}`, { type: 'bad_arguments' });
   const tool = tools.find((t) => t.name === call.name);

@@ -34,12 +34,15 @@ export type AgentEvent =
   /** The stream or the tools were ended by us. */
   | { readonly type: 'aborted'; readonly what: 'answer' | 'tools'; readonly why: string }
   | { readonly type: 'retry'; readonly inMs: number; readonly why: string }
+  /** The provider refused the request with these notifications and took it without them: one line stands in their place. */
+  | { readonly type: 'left_out'; readonly ids: readonly NotificationId[]; readonly why: string }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number; readonly cachedTokens: number }
   /** `wake = "ask"`: somebody is to decide whether these may wake the agent. */
   | { readonly type: 'wake_asked'; readonly ids: readonly NotificationId[]; readonly text: string }
   | {
       readonly type: 'turn_ended';
-      readonly how: 'complete' | 'stopped' | 'failed';
+      readonly how: 'complete' | 'truncated' | 'refused' | 'stopped' | 'failed';
+      /** What went wrong, unless it is complete or stopped. */
       readonly cycles: number;
       readonly error?: string;
     };

@@ -5,16 +5,10 @@ import type { Json } from '../core/json.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { noRider, startGateway, type Gateway, type Rider, type Upstream } from '../gateway/index.ts';
 import type { Tool, ToolOutcome } from '../sources/tool.ts';
+import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts';
 
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };
 
-type Content = {
-  readonly type: string;
-  readonly text?: string;
-  readonly mimeType?: string;
-  readonly resource?: { readonly text?: string; readonly uri?: string };
-};
-type CallResult = { readonly content?: readonly Content[]; readonly structuredContent?: Json; readonly isError?: boolean };
 type ToolDefinition = {
   readonly name: string;
   readonly description?: string;
@@ -24,7 +18,11 @@ type ToolDefinition = {
 /** Starts the servers and lists their tools. Rejects with `upstream` when they cannot be had within `withinMs`. */
 export async function mcpTools(
   upstreams: readonly Upstream[],
-  options: { readonly onUpstream?: Rider['upstream']; readonly report?: (line: string) => void; readonly withinMs?: number } = {},
+  options: ResultLimits & {
+    readonly onUpstream?: Rider['upstream'];
+    readonly report?: (line: string) => void;
+    readonly withinMs?: number;
+  },
 ): Promise<McpTools> {
   if (upstreams.length === 0) return { tools: [], close: async () => {} };
   const input = new PassThrough();
@@ -55,7 +53,7 @@ export async function mcpTools(
         tools: readonly ToolDefinition[];
         nextCursor?: string;
       };
-      tools.push(...page.tools.map((tool) => toolOf(tool, line)));
+      tools.push(...page.tools.map((tool) => toolOf(tool, line, options)));
       cursor = page.nextCursor;
       if (cursor === undefined) break;
     }
@@ -70,21 +68,15 @@ export async function mcpTools(
   }
 }
 
-const toolOf = ({ name, description, inputSchema }: ToolDefinition, line: Line): Tool => ({
+const toolOf = ({ name, description, inputSchema }: ToolDefinition, line: Line, limits: ResultLimits): Tool => ({
   name,
   description: description ?? name,
   inputSchema,
   async execute(args, { signal }): Promise<ToolOutcome> {
     const result = (await line.request('tools/call', { name, arguments: args }, signal)) as CallResult;
-    return { content: (result.content ?? []).map(textOf).join('\n'), isError: result.isError ?? false };
+    return outcomeOf(result, limits);
   },
 });
-
-function textOf(block: Content): string {
-  if (block.type === 'text') return block.text ?? '';
-  if (block.type === 'resource') return block.resource?.text ?? `[resource ${block.resource?.uri ?? ''}]`;
-  return `[${block.type}${block.mimeType === undefined ? '' : ` ${block.mimeType}`}]`;
-}
 
 /** JSON-RPC over two streams, one frame a line. */
 class Line {

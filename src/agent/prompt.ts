@@ -19,17 +19,20 @@ import {
   type ToolCallRequestRecord,
   type ToolCallResponseRecord,
 } from '../core/records.ts';
+import { compacted } from './compaction.ts';
 import type { Placement } from './placement.ts';
 
 export type PromptOptions = {
   readonly system?: string;
   readonly placement: Placement;
+  /** Carriers with these notifications have one line in their place, as if the log said that they were left out. */
+  readonly without?: readonly string[];
 };
 
 /** Everything that is answered: a batch whose results have not all landed is left out until they have. */
-export function promptOf(records: readonly Draft[], { system, placement }: PromptOptions): LanguageModelV4Prompt {
+export function promptOf(records: readonly Draft[], { system, placement, without = [] }: PromptOptions): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === undefined || system === '' ? [] : [{ role: 'system', content: system }];
-  const redacted = redactions(records);
+  const redacted = new Set([...redactions(records), ...without]);
   let assistant: AssistantPart[] = [];
   let calls: ToolCallRequestRecord[] = [];
   let results = new Map<string, ToolCallResponseRecord>();
@@ -62,7 +65,7 @@ export function promptOf(records: readonly Draft[], { system, placement }: Promp
     results = new Map();
   };
 
-  for (const record of records) {
+  for (const record of compacted(records)) {
     if (!PROVIDER_VISIBLE.has(record.type)) continue;
     if (isType(record, 'chat_request')) {
       endOfAnswer();
@@ -125,12 +128,9 @@ const resultPart = (
   output: { type: is_error ? 'error-text' : 'text', value: content },
 });
 
-/** A carrier that the provider refused is one line ever after: the conversation is not bricked. */
-function redactions(records: readonly Draft[]): ReadonlySet<string> {
-  return new Set(
-    records.flatMap((record) => (record.type === 'carrier_redacted' ? (record as unknown as { ids: string[] }).ids : [])),
-  );
-}
+/** A carrier that the provider refuses is one line ever after: the conversation goes on. */
+const redactions = (records: readonly Draft[]): readonly string[] =>
+  records.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : []));
 
 function viewOf(record: ChatRequestRecord | ToolCallResponseRecord, redacted: ReadonlySet<string>): string[] {
   if (record.view === undefined || record.view.text === '') return [];

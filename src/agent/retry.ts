@@ -4,8 +4,8 @@ import { IncompleteAnswer } from './answer.ts';
 export type Failure =
   /** `rateLimited`: the provider wants fewer requests (429). */
   | { readonly kind: 'retry'; readonly afterMs: number | undefined; readonly why: string; readonly rateLimited?: true }
-  /** The provider refuses what was sent (4xx that is neither about who asks nor how often). */
-  | { readonly kind: 'refused'; readonly why: string }
+  /** The provider refuses what was sent (4xx that is neither about who asks nor how often). `tooLong`: it is too much. */
+  | { readonly kind: 'refused'; readonly why: string; readonly tooLong?: true }
   | { readonly kind: 'final'; readonly why: string };
 
 /** Rate limits, overload, timeouts and broken connections pass; keys, quotas and what was sent do not. */
@@ -27,8 +27,13 @@ export function failureOf(error: unknown): Failure {
       ...(statusCode === 429 ? { rateLimited: true as const } : {}),
     };
   if (statusCode === 401 || statusCode === 403 || statusCode === 404) return { kind: 'final', why };
-  return { kind: 'refused', why };
+  const tooLong = statusCode === 413 || TOO_LONG.test(`${message} ${responseBody}`);
+  return { kind: 'refused', why, ...(tooLong ? { tooLong: true as const } : {}) };
 }
+
+/** How providers say that a prompt does not fit: Anthropic, OpenAI, Gemini, vLLM, llama.cpp, Ollama. */
+const TOO_LONG =
+  /too (long|large|many tokens)|context[ _](length|window|size)|maximum (context|prompt)|token (count|limit)|exceeds? .{0,40}(tokens|limit)|request_too_large/i;
 
 /** Before the `attempt`-th retry (from 1): doubling from 500 ms with a quarter of chance, at most 30 s. */
 export function backoffMs(attempt: number, chance: number): number {

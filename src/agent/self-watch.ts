@@ -116,7 +116,12 @@ export class SelfWatch {
         ends.push(end);
         const seen = this.#calls.ended(call, end, this.#now() - (startedAt.get(call.id) ?? now));
         if (end.kind === 'success') worked.push(...seen.map((each): [Seen, string] => [each, call.name]));
-        else this.#tell(seen, call.name);
+        // The model reads the failure in the result of the call.
+        else
+          this.#tell(
+            seen.map((each) => ({ ...each, about: callKey(call.id) })),
+            call.name,
+          );
       },
       carried: () => {
         for (const [seen, tool] of worked) this.#tell([seen], tool);
@@ -215,6 +220,9 @@ export class SelfWatch {
     }
   }
 }
+
+/** Known to the model once the result of the call is written down. */
+export const callKey = (id: string): string => `call:${id}`;
 
 export type Batch = {
   readonly began: (call: ToolUse) => void;

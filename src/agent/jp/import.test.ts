@@ -132,16 +132,56 @@ describe('conversations of JP', () => {
     await using agent = await createAgent({ model, earpiece: inbox, address: imported.address });
     expect(await agent.send('and now?')).toMatchObject({ how: 'complete' });
     const prompt = model.requests[0]?.prompt ?? [];
+    expect(prompt.map((m) => m.role)).toEqual(['user', 'assistant', 'user']);
+    const text = JSON.stringify(prompt);
+    expect(text).toContain('tests ran');
+    expect(text.match(/still pending/g)).toHaveLength(1);
+    for (const hidden of ['github has disconnected', '1 passed', 'filtered away', 'sure?']) expect(text).not.toContain(hidden);
+
+    await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow('has records already');
+  });
+
+  it('is sent whole where nothing is compacted', async () => {
+    write(ENTRIES.filter(({ type }) => type !== 'compaction'));
+    const imported = await importJp(inbox, folder, 'shop/jp');
+    const model = scriptedModel([{ text: 'going on' }], 'anthropic.messages');
+    await using agent = await createAgent({ model, earpiece: inbox, address: imported.address });
+    await agent.send('and now?');
+    const prompt = model.requests[0]?.prompt ?? [];
     expect(prompt.map((m) => m.role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'tool', 'assistant', 'user']);
     const text = JSON.stringify(prompt);
     expect(text.match(/github has disconnected/g)).toHaveLength(1);
-    expect(text.match(/still pending/g)).toHaveLength(1);
     expect(text).toContain('1 passed');
     expect(text).toContain('"signature":"sig=="');
     expect(text).not.toContain('filtered away');
-    expect(text).not.toContain('sure?');
+  });
 
-    await expect(importJp(inbox, folder, 'shop/jp')).rejects.toThrow('has records already');
+  const call = { type: 'tool_call_request', id: 'c1', name: 'run', arguments: {} };
+  it.each<[string, Json, string]>([
+    [
+      'content that is null',
+      { type: 'chat_request', content: null },
+      'entry 1 (chat_request) has null as content: expected string',
+    ],
+    ['a call without a name', { ...call, id: 'c2', name: '' }, 'entry 1 (tool_call_request) has "" as name'],
+    ['two calls of one id', call, 'entry 1 (tool_call_request) has the id "c1" of entry 0'],
+    ['a kind that is a number', { type: 'system_notification_queued', kind: 7, message: 'x' }, 'has 7 as kind'],
+    [
+      'notifications that are a text',
+      { type: 'tool_call_response', id: 'c1', content: 'x', notifications: 'none' },
+      'has "none" as notifications: expected array',
+    ],
+    ['a type of ours', { type: 'carrier_offered', carrier: 'x' }, 'has the type "carrier_offered", which belongs to Earpiece'],
+    ['a compaction without turns', { type: 'compaction', summary: 'x' }, 'has nothing as from_turn'],
+    ['a compaction that ends before it begins', { type: 'compaction', from_turn: 2, to_turn: 1 }, 'ends before it begins'],
+    ['an answer that says nothing', { type: 'chat_response' }, 'has none of message, reasoning and data'],
+  ])('refuses %s, naming file and entry', async (_what, entry, message) => {
+    write([call, entry]);
+    const refused = importJp(inbox, folder, 'shop/jp');
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toThrow(`${join(folder, 'events.json')}: entry 1`);
+    await expect(refused).rejects.toMatchObject({ code: 'bad_argument' });
+    expect(await inbox.store.head()).toBe(0);
   });
 
   it.each([

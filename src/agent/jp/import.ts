@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readLimited } from '../../input/index.ts';
 import { MAIN, parseAddress, conversationId, logOf, nameFrom, formatAddress } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Draft } from '../../core/records.ts';
 import type { Inbox } from '../../inbox/index.ts';
-import { recordOf, type JpEntry } from './entries.ts';
+import { checkEntries } from './checked.ts';
+import { recordOf } from './entries.ts';
 import { closeByPosition } from './positional.ts';
 
 export type Imported = {
@@ -15,6 +16,9 @@ export type Imported = {
   readonly byType: Readonly<Record<string, number>>;
   readonly pending: number;
 };
+
+/** Of one conversation. */
+const MAX_BYTES = 256 * 1_048_576;
 
 /**
  * Reads a conversation folder of JP (`metadata.json`, `base_config.json`, `events.json`) into the log, as a conversation of
@@ -35,15 +39,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
       'bad_argument',
       `${join(folder, 'events.json')} is not a list of events; name a conversation folder of JP`,
     );
-  entries.forEach((entry: Json, i) => {
-    if (
-      typeof entry !== 'object' ||
-      entry === null ||
-      Array.isArray(entry) ||
-      typeof (entry as { type?: unknown }).type !== 'string'
-    )
-      throw new EarpieceError('bad_argument', `${join(folder, 'events.json')}: entry ${i} is no event with a "type"`);
-  });
+  const events = checkEntries(entries, join(folder, 'events.json'));
   const metadata = readJson(join(folder, 'metadata.json'), false) as { title?: string } | undefined;
   const base = readJson(join(folder, 'base_config.json'), false);
   const first = await inbox.store.read({ log, conversation, limit: 1 });
@@ -56,7 +52,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
   const policy = inbox.policies.policy(log.slice(0, log.indexOf('/')));
   const prefix = `jp-${nameFrom(name).replaceAll(/[\s,]/g, '-')}`;
   const converted = closeByPosition(
-    (entries as unknown as JpEntry[]).map((entry) => recordOf(entry)),
+    events.map((entry) => recordOf(entry)),
     { prefix, conversation, now: inbox.store.now(), ttlMs: policy.ttlMs },
   );
   const drafts: Draft[] = [
@@ -74,7 +70,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
     throw new EarpieceError('bad_argument', `notifications of ${name} are in ${log} already; import to another agent`);
 
   const byType: Record<string, number> = {};
-  for (const { type } of entries as unknown as JpEntry[]) byType[type] = (byType[type] ?? 0) + 1;
+  for (const { type } of events) byType[type] = (byType[type] ?? 0) + 1;
   const pending = (await inbox.store.items(log, { kind: 'open', conversation })).filter((item) =>
     item.id.startsWith(prefix),
   ).length;
@@ -82,7 +78,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
   return {
     address: formatAddress({ kind: 'conversation', project, agent, conversation }),
     ...(metadata?.title === undefined ? {} : { title: metadata.title }),
-    records: entries.length,
+    records: events.length,
     byType,
     pending,
   };
@@ -91,7 +87,7 @@ export async function importJp(inbox: Inbox, folder: string, to: string): Promis
 function readJson(file: string, needed: boolean): Json | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readLimited(file, MAX_BYTES).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
     if (!needed && code === 'ENOENT') return undefined;
@@ -101,7 +97,7 @@ function readJson(file: string, needed: boolean): Json | undefined {
     );
   }
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch (cause) {
     throw new EarpieceError('bad_argument', `${file} is no JSON: ${(cause as Error).message}`);
   }

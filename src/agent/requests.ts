@@ -1,0 +1,210 @@
+/**
+ * The requests of one conversation to its model: what they hold, when one is sent again, and what a refusal means for the
+ * notifications in it.
+ *
+ * A 4xx says little about its cause. Notifications are left out only with proof that they are the cause:
+ *
+ *   whole ── refused ─▶ again ── refused ─▶ without (a trial; nothing of its answer is used)
+ *     without ── refused ─▶ the cause is something else: the turn fails, the notifications stay in the conversation
+ *     without ── taken ─▶ once more whole ── refused ─▶ left out: a record says so, and one line stands in their place
+ *
+ * Any request that is taken ends this. Until the record is written, a restart begins again with the whole request.
+ */
+import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { fault } from '../core/faults.ts';
+import type { NotificationId } from '../core/notification.ts';
+import { isType, type ChatRequestRecord, type Draft, type ToolCallResponseRecord } from '../core/records.ts';
+import { plainDuration } from '../sources/seen.ts';
+import type { Tool } from '../sources/tool.ts';
+import { askModel, type Answer } from './answer.ts';
+import type { AgentOptions } from './agent.ts';
+import { withCacheMarks } from './cache.ts';
+import type { AgentEvent } from './events.ts';
+import { callOptionsOf, familyOf, type Placement } from './placement.ts';
+import { promptOf } from './prompt.ts';
+import { backoffMs, failureOf } from './retry.ts';
+
+type ModelOptions = Pick<
+  AgentOptions,
+  'model' | 'tools' | 'system' | 'maxOutputTokens' | 'maxRetries' | 'maxRetryAfterMs' | 'providerOptions' | 'chance'
+>;
+
+export type RequestsOptions = ModelOptions & {
+  readonly placement: Placement;
+  readonly records: () => readonly Draft[];
+  readonly emit: (event: AgentEvent) => void;
+  readonly refusedForRate: (afterMs: number | undefined) => void;
+  /** Writes down that these were left out. Resolves when the record is durable and in `records`. */
+  readonly leaveOut: (left: {
+    readonly ids: readonly NotificationId[];
+    readonly reason: string;
+    readonly refusals: number;
+  }) => Promise<void>;
+};
+
+/** The request that is sent next while the provider refuses this one. */
+type Trial = 'whole' | 'again' | 'without' | 'once more';
+
+export class Requests {
+  readonly #options: RequestsOptions;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Asks until there is an answer, `signal` aborts, or trying again cannot help. Never rejects for what the provider does. */
+  async ask(signal: AbortSignal): Promise<Answer> {
+    const { maxRetries = 4, maxRetryAfterMs = 60_000, chance = Math.random, emit, leaveOut } = this.#options;
+    let trial: Trial = 'whole';
+    let first: Answer | undefined;
+    for (let retries = 0; ;) {
+      fault('agent.request');
+      const answer: Answer = trial === 'without' ? await this.#tryWithout(signal) : await this.#send(signal);
+      if (answer.kind === 'finished' && trial === 'without') {
+        trial = 'once more';
+        continue;
+      }
+      if (answer.kind !== 'failed') return answer;
+      const failure = failureOf(answer.error);
+      if (failure.kind === 'refused') {
+        first ??= answer;
+        const suspects = suspectsIn(this.#options.records());
+        const next = this.#after(trial, failure.tooLong ?? false, suspects);
+        if (next === undefined) return first;
+        if (next === 'left out') {
+          const left = { ids: suspects.ids, reason: failure.why.slice(0, 500), refusals: 3 };
+          await leaveOut(left);
+          emit({ type: 'left_out', ids: left.ids, why: left.reason });
+          trial = 'whole';
+        } else trial = next;
+        continue;
+      }
+      if (failure.kind !== 'retry') return answer;
+      if (failure.rateLimited) this.#options.refusedForRate(failure.afterMs);
+      if (++retries > maxRetries) return answer;
+      if ((failure.afterMs ?? 0) > maxRetryAfterMs)
+        return { kind: 'failed', error: new Error(tooLate(failure.why, failure.afterMs ?? 0, maxRetryAfterMs)) };
+      const inMs = failure.afterMs ?? backoffMs(retries, chance());
+      emit({ type: 'retry', inMs, why: failure.why });
+      if (!(await pause(inMs, signal))) return { kind: 'aborted', records: [], calls: [], reason: signal.reason, started: false };
+    }
+  }
+
+  /** A request beside the conversation: neither the question nor the answer is written down. Rejects when there is no answer. */
+  async aside(question: string, abortSignal: AbortSignal): Promise<string> {
+    const { placement, model } = this.#options;
+    const request = this.#request(abortSignal);
+    const prompt = [...request.prompt, ...placement.request([{ type: 'text', text: question }], undefined)];
+    // Providers want the tools of a conversation that has calls, but none is to be called now.
+    const none = request.tools === undefined ? {} : { toolChoice: { type: 'none' as const } };
+    const answer = await askModel(model, { ...request, ...none, prompt }, () => {});
+    if (answer.kind === 'finished')
+      return answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+    throw answer.kind === 'failed' ? answer.error : answer.reason;
+  }
+
+  #after(trial: Trial, tooLong: boolean, { ids, chars }: Suspects): Trial | 'left out' | undefined {
+    if (ids.length === 0) return undefined;
+    // A short text is not what makes a prompt too long.
+    if (tooLong && chars < LONG_CHARS) return undefined;
+    switch (trial) {
+      case 'whole':
+        return 'again';
+      case 'again':
+        return 'without';
+      case 'without':
+        return undefined;
+      case 'once more':
+        return 'left out';
+      default:
+        return trial satisfies never;
+    }
+  }
+
+  #send(signal: AbortSignal): Promise<Answer> {
+    return askModel(this.#options.model, this.#request(signal), (event) => this.#options.emit(event));
+  }
+
+  /** Whether the provider takes the request without the notifications that it may refuse. Ends the stream at its first part. */
+  async #tryWithout(signal: AbortSignal): Promise<Answer> {
+    const { model, records } = this.#options;
+    const taken = new AbortController();
+    const request = this.#request(AbortSignal.any([signal, taken.signal]), suspectsIn(records()).ids);
+    const answer = await askModel(
+      model,
+      request,
+      () => {},
+      () => taken.abort(),
+    );
+    if (answer.kind !== 'aborted' || signal.aborted) return answer;
+    return { kind: 'finished', records: [], calls: [], finish: { kind: 'whole' } };
+  }
+
+  #request(abortSignal: AbortSignal, without: readonly NotificationId[] = []): Parameters<typeof askModel>[1] {
+    const { system, maxOutputTokens, providerOptions, model, tools = [], placement, records } = this.#options;
+    const family = familyOf(model.provider);
+    const prompt = withCacheMarks(promptOf(records(), { placement, without, ...(system === undefined ? {} : { system }) }), {
+      family,
+      given: providerOptions,
+    });
+    const definitions = tools.map(definitionOf);
+    return {
+      prompt,
+      abortSignal,
+      providerOptions: { ...callOptionsOf(family), ...providerOptions } satisfies SharedV4ProviderOptions,
+      ...(definitions.length > 0 ? { tools: definitions, toolChoice: { type: 'auto' as const } } : {}),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    };
+  }
+}
+
+const tooLate = (why: string, afterMs: number, most: number): string =>
+  `${why}; the provider wants to be asked again after ${plainDuration(afterMs)}, and the agent waits for at most ${plainDuration(most)}`;
+
+const definitionOf = ({ name, description, inputSchema }: Tool): LanguageModelV4FunctionTool => ({
+  type: 'function',
+  name,
+  description,
+  inputSchema,
+});
+
+/** Above this, about 4,000 tokens, notifications may themselves be what makes a prompt too long. */
+const LONG_CHARS = 16_000;
+
+type Suspects = { readonly ids: readonly NotificationId[]; readonly chars: number };
+
+/** The notifications that no answered request has held: a refusal may be because of them. */
+function suspectsIn(records: readonly Draft[]): Suspects {
+  const unread = unansweredCarriers(records).filter(({ view }) => view !== undefined && view.text !== '');
+  return {
+    ids: unread.flatMap(({ notifications = [], summarizes = [] }) => [...notifications.map(({ id }) => id), ...summarizes]),
+    chars: unread.reduce((sum, { view }) => sum + (view?.text.length ?? 0), 0),
+  };
+}
+
+/** Carriers behind the last answer of the model, without those that were left out. */
+export function unansweredCarriers(records: readonly Draft[]): readonly (ChatRequestRecord | ToolCallResponseRecord)[] {
+  const last = records.findLastIndex(({ type }) => type === 'chat_response' || type === 'tool_call_request');
+  const after = records.slice(last + 1);
+  const left = new Set(after.flatMap((record) => (isType(record, 'carrier_redacted') ? record.ids : [])));
+  return after.flatMap((record) =>
+    (isType(record, 'chat_request') || isType(record, 'tool_call_response')) &&
+    record.notifications?.some(({ id }) => !left.has(id))
+      ? [record]
+      : [],
+  );
+}
+
+/** False when the signal aborted first. */
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve(!signal.aborted);
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

@@ -213,10 +213,16 @@ describe('agents and conversations', () => {
     expect(paused).toMatchObject({
       kind: 'queued',
       id: 'p1',
-      effects: [{ address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits' }],
+      effects: [
+        { address: 'shop/coder#a1', force: 'aborts_stream', says: 'finishes its turn and waits until somebody resumes it' },
+      ],
     });
     expect((await client.agents()).items[0]?.paused).toBe(true);
-    expect((await client.interrupt('shop/coder#a1', { action: 'resume' })).kind).toBe('queued');
+    proves('server:lifted');
+    const resumed = await client.interrupt('shop/coder#a1', { action: 'resume' });
+    expect(resumed.kind).toBe('queued');
+    expect(resumed.lifted).toMatchObject([{ log: 'shop/coder', conversation: 'a1' }]);
+    expect((await client.interrupt('shop/coder#a1', { action: 'resume' })).lifted).toEqual([]);
     expect((await client.agents()).items[0]?.paused).toBe(false);
   });
 

@@ -82,6 +82,22 @@ describe('events', () => {
     ).toBe(true);
   });
 
+  it('concern what the token is for, where they have no subject', async () => {
+    const { subject: _subject, ...event } = failed('s1');
+    const sent = await fetch(`${url}/api/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
+      // Editors on some systems begin a file with a byte order mark.
+      body: `\uFEFF${JSON.stringify({ specversion: '1.0', ...event })}`,
+    });
+    // It goes to everyone active in the project of the server, and nobody is.
+    expect(await sent.json()).toMatchObject({
+      status: 409,
+      code: 'nobody_there',
+      detail: expect.stringContaining('shop') as string,
+    });
+  });
+
   it('that are none are refused, and of a batch with a bad one nothing is emitted', async () => {
     const before = (await client.log({ limit: 1, newest: true })).head;
     expect(await failure(client.emit(failed('x1', { type: '' })))).toMatchObject({ status: 400 });
@@ -139,7 +155,8 @@ describe('events', () => {
     };
     const answer = await fetch(`${url}/api/webhooks/gh`, { method: 'POST', headers, body });
     expect([answer.status, await answer.json()]).toMatchObject([200, { events: [{ source: 'webhook/gh' }] }]);
-    expect((await fetch(`${url}/api/webhooks/off`, { method: 'POST', headers, body })).status).toBe(404);
+    expect((await fetch(`${url}/api/webhooks/off`, { method: 'POST', headers, body })).status).toBe(503);
+    expect((await fetch(`${url}/api/webhooks/none`, { method: 'POST', headers, body })).status).toBe(404);
     expect(server.stderr).toBe('earpiece: webhooks.off needs the secret in NOT_SET, which is not set; export it\n');
   });
 });
@@ -194,18 +211,44 @@ describe('subscribers', () => {
     expect(await client.setDisabledSubscribers([])).toEqual([]);
   });
 
-  it('are tried with a canned event', async () => {
-    const tried = await client.testSubscriber('alert', { to: 'shop/coder' });
-    expect(tried).toMatchObject({
-      subscriber_id: 'alert',
-      event_type: 'alert.firing',
-      to: 'shop/coder',
-      message: expect.stringMatching(/^queued: /u) as string,
+  it('are previewed without telling anybody, and a test for a chosen agent says that nothing happened', async () => {
+    proves('server:test');
+    const ear = await shell.open();
+    await ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook' }).seen();
+    const before = await ear.store.head();
+    expect(await client.testSubscriber('budget_exceeded')).toMatchObject({
+      subscriber_id: 'budget_exceeded',
+      event_type: 'budget.token.exceeded',
+      level: 'critical',
+      preview: expect.stringContaining('101,200 of 100,000') as string,
+      problem: null,
+      to: null,
+      notification: null,
+      message: 'nothing was sent',
     });
-    expect((await client.why(tried.notification ?? '', 'shop/coder')).items[0]?.notification).toMatchObject({
-      subscriber: 'alert',
+    expect(await ear.store.head()).toBe(before);
+    expect(await failure(client.testSubscriber('budget_exceeded', { to: 'shop/*' }))).toEqual({
+      status: 400,
+      said: 'shop/* is a whole project; name one agent of it',
     });
     expect(await failure(client.testSubscriber('alert', { to: 'docs/x' }))).toMatchObject({ status: 400 });
+    expect(await ear.store.head()).toBe(before);
+
+    const tried = await client.testSubscriber('budget_exceeded', { to: 'shop/coder#main' });
+    expect(tried).toMatchObject({ to: 'shop/coder#main', message: expect.stringMatching(/^sent as a test: /u) as string });
+    const [item] = (await client.why(tried.notification ?? '', 'shop/coder')).items;
+    expect(item?.notification).toMatchObject({
+      kind: 'test.budget.exceeded',
+      level: 'info',
+      gate: false,
+      subscriber: null,
+      message: expect.stringMatching(
+        /^This is a test: nothing happened.+ tests tried the subscriber "Budget exceeded"/u,
+      ) as string,
+    });
+    expect(await ear.conversation('shop/coder#main').refuse({ on: 'write_file' })).toBeUndefined();
+    const { view } = await ear.conversation('shop/coder#main').preview({ at: 'tool_batch_end' });
+    expect(view?.text).toContain('This is a test: nothing happened');
   });
 });
 

@@ -109,15 +109,48 @@ it('says what is wrong, with the exit code of its kind', async () => {
     stdout: '',
     stderr: 'earpiece: EARPIECE_TOKEN: the token is not valid, or not any more\n',
   });
-  expect((await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: token })).stderr).toBe(
-    'earpiece: reading project shop is not what the project token "a project" is for: it is for project docs; use another token\n',
-  );
+  expect((await run(['agents', 'shop', '--server', stage.at.url], { EARPIECE_TOKEN: token })).code).toBe(2);
+});
+
+it('a bare agent name belongs to the project of the token, whatever the folder is called', async () => {
+  proves('server:cli');
+  await using shell = new Shell();
+  await using stage = await Stage.open({ db: shell.db });
+  const { token } = await stage.as({ kind: 'send', project: 'team' });
+  const sent = await shell.says(['send', '--to', 'coder', '--id', 'n1', 'hello', '--server', stage.at.url], {
+    env: { EARPIECE_TOKEN: token },
+  });
+  expect(sent).toBe('n1  queued for team/coder\n');
+});
+
+it('run-and-tell reports to a server, and keeps the exit code and the output of the command', async () => {
+  proves('server:cli', 'sources:processes');
+  await using shell = new Shell();
+  await using stage = await Stage.open({ db: shell.db, emits: true });
+  const { token } = await stage.as({ kind: 'send', project: 'team' });
+  const command = ['run-and-tell', '--to', 'coder', '--server', stage.at.url, '--', 'sh', '-c', 'echo out; exit 3'];
+  expect(await shell.run(command, { env: { EARPIECE_TOKEN: token } })).toEqual({ code: 3, stdout: 'out\n', stderr: '' });
+  const [told] = await stage.inbox.open('team/coder');
+  expect(told?.notification).toMatchObject({
+    kind: { source: 'process', name: 'failed' },
+    data: { exit_code: 3, last_lines: ['out'] },
+  });
+});
+
+it('run-and-tell says what could not be reported, and how to report it later', async () => {
+  proves('server:cli', 'sources:processes');
+  await using shell = new Shell();
+  const ran = await shell.run(['run-and-tell', '--to', 'coder', '--server', 'http://127.0.0.1:9', '--', 'true'], {
+    env: { EARPIECE_TOKEN: 'ep_x' },
+  });
+  expect(ran.code).toBe(0);
+  expect(ran.stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*; to tell it later: earpiece emit .*event\.json\n$/u);
 });
 
 /** Ages and the moment of a command differ between two runs, and with them how wide a column is. */
 const withoutAges = (text: string): string =>
   text
-    .replaceAll(/\d+ (?:s|min) ago/gu, '… ago')
+    .replaceAll(/[\d.]+ (?:s|min) ago/gu, '… ago')
     .replaceAll(/ends in \S+/gu, 'ends in …')
     .replaceAll(/ {2,}/gu, '  ');
 
@@ -175,7 +208,7 @@ describe('what stands between, or in its place,', () => {
     shell.token = 'ep_x';
     const url = await other(answer);
     const ran = await shell.run(['agents', '--server', url]);
-    expect(ran).toEqual({ code: 1, stdout: '', stderr: `earpiece: ${said.replaceAll('{url}', url)}\n` });
+    expect(ran).toEqual({ code: 11, stdout: '', stderr: `earpiece: ${said.replaceAll('{url}', url)}\n` });
   });
 
   it('TLS where there is none, and a name that nobody knows', async () => {

@@ -1,6 +1,9 @@
 /** The typed client of the HTTP API. */
-export { createClient, type Client, type ClientOptions, type CloudEventInput } from './client.ts';
+export type { Client, CloudEventInput } from './calls.ts';
+export { createClient, type ClientOptions } from './client.ts';
 export { ApiError } from './problem.ts';
 export type { StreamOptions, StreamQuery, StreamState } from './stream.ts';
 export type * from '../core/api.ts';
 export type * from '../core/task.ts';
+export { curesOf, type Cure, type Verdict } from '../core/verdict.ts';
+export { cureCommand, sayVerdict, type TimeWords } from '../core/verdict-words.ts';

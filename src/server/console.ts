@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Context } from 'hono';
 import type { Env } from './context.ts';
+import { Encoded } from './encoded.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -34,7 +35,7 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly type: string; readonly fixed: boolean };
+type File = { readonly body: Encoded; readonly type: string; readonly fixed: boolean };
 
 /** Undefined: there is no such file and no page of that path. */
 export type Console = (c: Context<Env>) => Response | undefined;
@@ -47,11 +48,12 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
     const { path, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD') return undefined;
     const file = files.get(path);
-    if (file !== undefined) return answer(file);
+    const accepts = c.req.header('accept-encoding') ?? '';
+    if (file !== undefined) return answer(file, accepts);
     const browser = (c.req.header('accept') ?? '').includes('text/html');
     // A page of the console's own, which finds its place by the address.
     const page = browser && !/\.[a-z0-9]+$/iu.test(path);
-    if (page && index !== undefined) return answer(index);
+    if (page && index !== undefined) return answer(index, accepts);
     // Somebody with curl, or a page where there is none.
     return page || path === '/' ? told(words) : undefined;
   };
@@ -60,14 +62,18 @@ export function consoleFrom(folder: string | undefined, version: string): Consol
 /** What is at `/` depends on who asks. */
 const VARY = { vary: 'accept' };
 
-const answer = ({ bytes, type, fixed }: File): Response =>
-  new Response(bytes, {
+function answer({ body, type, fixed }: File, accepts: string): Response {
+  const { bytes, encoding } = body.in(accepts);
+  const vary = [...(type.startsWith('text/html') ? ['accept'] : []), ...(body.squeezes ? ['accept-encoding'] : [])];
+  return new Response(bytes, {
     headers: {
       'content-type': type,
       'cache-control': fixed ? 'public, max-age=31536000, immutable' : 'no-cache',
-      ...(type.startsWith('text/html') ? VARY : {}),
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      ...(vary.length === 0 ? {} : { vary: vary.join(', ') }),
     },
   });
+}
 
 const told = (words: string): Response =>
   new Response(words, { headers: { 'content-type': 'text/plain; charset=utf-8', ...VARY } });
@@ -82,7 +88,7 @@ function filesOf(folder: string): Map<string, File> {
       if (entry.isDirectory()) read(name);
       else if (entry.isFile() && type !== undefined)
         // The build puts a hash into the names of what is in assets.
-        files.set(name, { bytes: new Uint8Array(readFileSync(join(folder, name))), type, fixed: inside.startsWith('/assets') });
+        files.set(name, { body: new Encoded(readFileSync(join(folder, name)), type), type, fixed: inside.startsWith('/assets') });
     }
   };
   try {

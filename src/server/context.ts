@@ -7,9 +7,10 @@ import type { Address } from '../core/address.ts';
 import type { ShellInfo } from '../core/api.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Inbox, Queued } from '../inbox/index.ts';
-import type { SubscriberSet, SubscriberToggles } from '../bus/index.ts';
+import type { Bus, SubscriberToggles } from '../bus/index.ts';
 import type { WebhookReceiver } from '../sources/webhooks/index.ts';
 import { JsonAnswer, type Bindings } from './answer.ts';
+import { ProblemError } from './problems.ts';
 import { problem } from './schemas.ts';
 import type { Metrics } from './metrics.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -48,10 +49,11 @@ export type Deps = {
   readonly configWriter: ConfigWriter | undefined;
   readonly emitter: Emitter | undefined;
   /** The subscribers of a project as they are now. */
-  readonly bus: { subscribers(project: string): SubscriberSet } | undefined;
+  readonly bus: Pick<Bus, 'subscribers' | 'preview'> | undefined;
   readonly toggles: SubscriberToggles | undefined;
   /** By name, as they are now. */
-  readonly webhooks: () => ReadonlyMap<string, WebhookReceiver>;
+  /** Undefined: it is configured, and cannot receive yet. */
+  readonly webhooks: () => ReadonlyMap<string, WebhookReceiver | undefined>;
 };
 
 const problemContent = { 'application/problem+json': { schema: problem } };
@@ -113,3 +115,14 @@ export const inPath = (max: number) =>
       minLength: 1,
       description: 'where it is `.`, `..` or called like a route, with a space before it',
     });
+
+export const timeQuery = {
+  from: seqQuery.optional().openapi({ description: 'epoch milliseconds, inclusive' }),
+  to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
+};
+
+/** Throws where the end is not after the beginning. */
+export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
+  if (from >= to) throw new ProblemError('bad_argument', `from ${from} is not before to ${to}`, { field: 'from' });
+  return { from, to };
+}

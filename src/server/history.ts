@@ -3,6 +3,7 @@ import type { LogKey } from '../core/address.ts';
 import type { RecordsPage } from '../core/api.ts';
 import type { Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
+import { Chunks, PageBytes } from './page-bytes.ts';
 
 export type HistoryQuery = {
   /** One log is walked by its index; without one, positions of the whole store are. */
@@ -34,26 +35,33 @@ export async function history(inbox: Inbox, query: HistoryQuery): Promise<Record
   let after = newest ? Math.max(bottom, top - positions) : bottom;
   let upTo = newest ? top : Math.min(top, bottom + positions);
   const found: Stored[] = [];
+  const room = new PageBytes();
+  const chunks = new Chunks(CHUNK);
   const page = (): RecordsPage => {
     const next = newest ? (upTo > bottom ? upTo + 1 : null) : after < top ? after : null;
     return { items: newest ? found.toReversed() : found, next: next === null ? null : String(next), head };
   };
-  for (let looked = 0; log === undefined || looked < MAX_RECORDS; looked += CHUNK) {
+  for (let looked = 0; log === undefined || looked < MAX_RECORDS;) {
+    const chunk = chunks.next();
+    looked += chunk;
     const records = await inbox.store.read({
       ...(log === undefined ? {} : { log }),
       ...(log !== undefined || project === undefined ? {} : { project }),
       after,
       upTo,
-      limit: CHUNK,
+      limit: chunk,
       newestFirst: newest,
     });
     for (const record of records) {
+      if (wants(record)) {
+        if (!room.take([record])) return page();
+        found.push(record);
+      }
       if (newest) upTo = record.seq - 1;
       else after = record.seq;
-      if (wants(record)) found.push(record);
       if (found.length === limit) return page();
     }
-    if (records.length === CHUNK) continue;
+    if (records.length === chunk) continue;
     // Nothing more between the bounds of this page.
     if (newest) upTo = after;
     else after = upTo;

@@ -40,6 +40,7 @@ export const OF_SERVER = {
   unsupported_media_type: { status: 415, title: 'Not JSON' },
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_streams: { status: 503, title: 'Too many streams' },
+  webhook_not_ready: { status: 503, title: 'The webhook cannot receive yet' },
   stopping: { status: 503, title: 'The server stops' },
   internal: { status: 500, title: 'Something unexpected happened' },
 } as const satisfies Record<string, Row>;

@@ -8,10 +8,14 @@ import { formatKind } from '../core/notification.ts';
 import { isType, notificationOf, type Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
 import type { Scope } from './authority.ts';
+import { positionAt } from './in-time.ts';
 
 export type SearchQuery = {
   readonly log: LogKey;
   readonly words: Words;
+  /** Of when it was written, epoch ms: inclusive, exclusive. */
+  readonly from: number;
+  readonly to: number;
   /** Exclusive. */
   readonly before?: number | undefined;
   readonly limit: number;
@@ -25,10 +29,11 @@ const MAX_CHARS = 32_000_000;
 const CHUNK = 100;
 
 export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPage> {
-  const { log, words, before, limit, wants, signal } = query;
+  const { log, words, from, to, before, limit, wants, signal } = query;
   const head = await inbox.store.head();
   const items: Hit[] = [];
-  let upTo = Math.min((before ?? head + 1) - 1, head);
+  const end = Math.min(before ?? head + 1, await positionAt(inbox, log, to));
+  let upTo = Math.min(end - 1, head);
   let looked = 0;
   let chars = 0;
   let last: Stored | undefined;
@@ -41,6 +46,7 @@ export async function search(inbox: Inbox, query: SearchQuery): Promise<SearchPa
   while (!signal.aborted) {
     const records = await inbox.store.read({ log, upTo, limit: CHUNK, newestFirst: true });
     for (const record of records) {
+      if (record.at < from) return page(false);
       last = record;
       looked++;
       if (!wants(record)) continue;

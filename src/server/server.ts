@@ -27,6 +27,7 @@ import { agentRoutes } from './routes/agents.ts';
 import { conversationRoutes } from './routes/conversations.ts';
 import { eventRoutes } from './routes/events.ts';
 import { metaRoutes } from './routes/meta.ts';
+import { muteRoutes } from './routes/mutes.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { forkRoutes } from './routes/forks.ts';
 import { searchRoutes } from './routes/search.ts';
@@ -101,7 +102,7 @@ export function createServer(options: ServerOptions): Server {
   const { inbox, report = () => {}, telemetry = NO_TELEMETRY } = options;
   const { store } = inbox;
   const metrics = new Metrics();
-  const tokens = options.tokens ?? new Tokens(store);
+  const tokens = options.tokens ?? new Tokens(store, () => inbox.witnesses.mayRemove());
   const hub = new Hub({ store, tokens, metrics, telemetry, report, ...options.streams });
   let listening: Listening | undefined;
   const cookie = (): string => `earpiece_${listening?.port ?? 0}`;
@@ -182,6 +183,7 @@ export function createServer(options: ServerOptions): Server {
   forkRoutes(app, deps);
   // Before what takes any id.
   subscriberRoutes(app, deps);
+  muteRoutes(app, deps);
   notificationRoutes(app, deps);
   streamRoutes(app, deps);
   tokenRoutes(app, deps);

@@ -10,6 +10,7 @@ const SESSION_LASTS_MS = 30 * 24 * 3_600_000;
 const CODES = 'login codes';
 
 type Codes = Readonly<Record<string, number>>;
+const MAX_CODES = 50;
 
 /** Makes a code that logs one browser in. It stands in the fragment of an address, which no server and no log sees. */
 export async function makeCode(store: Store): Promise<string> {
@@ -33,8 +34,8 @@ export class Sessions {
   /** Takes the code: a second try with it fails, in whatever process. */
   async byCode(code: string): Promise<Session> {
     const hash = hashOf(code);
-    const good = await changeCodes(this.#store, ({ [hash]: until, ...codes }) => ({ codes, answer: until !== undefined }));
-    if (!good)
+    const until = await changeCodes(this.#store, ({ [hash]: answer, ...codes }) => ({ codes, answer }));
+    if (until === undefined || until <= this.#store.now())
       throw new ProblemError('unauthorized', 'the code was used before or is too old; for a new one say: earpiece token login');
     return this.#made(undefined);
   }
@@ -53,12 +54,12 @@ export class Sessions {
 
 export type Session = { readonly id: string; readonly token: string; readonly maxAgeS: number };
 
-/** Changes the codes that are still good, in one step among all processes. */
+/** Changes the codes, in one step among all processes. The newest are kept, by no clock: another process may know the time better. */
 async function changeCodes<T>(store: Store, change: (codes: Codes) => { codes: Codes; answer: T }): Promise<T> {
   for (;;) {
     const before = await store.setting(CODES);
-    const good = Object.entries((before ?? {}) as Codes).filter(([, until]) => until > store.now());
-    const { codes, answer } = change(Object.fromEntries(good));
+    const newest = Object.entries((before ?? {}) as Codes).slice(-MAX_CODES);
+    const { codes, answer } = change(Object.fromEntries(newest));
     if (await store.swapSetting(CODES, before, Object.keys(codes).length === 0 ? undefined : codes)) return answer;
   }
 }

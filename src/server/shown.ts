@@ -1,5 +1,6 @@
 /** What the store knows, as the wire says it. */
-import { formatAddress, parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
 import type {
   AgentSummary,
   ConversationSummary,
@@ -19,7 +20,8 @@ import { isType, type Stored } from '../core/records.ts';
 import { receiptOf, type Inbox, type Queued, type Why } from '../inbox/index.ts';
 
 export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummary {
-  const { log, open, oldestOpenAt, paused, presence } = overview;
+  const { log, open, oldestOpenAt, paused } = overview;
+  const presence = overview.presence.filter((known) => inbox.wasConversation(known));
   const now = inbox.store.now();
   const conversations = presence.map((known) => conversationSummary(inbox, known, now));
   const active = conversations.some((each) => each.active);
@@ -78,6 +80,7 @@ export function conversationSummary(inbox: Inbox, known: Presence, now: number):
     seenAt: known.seenAt,
     carriedAt: known.carriedAt ?? null,
     endedAt: known.endedAt ?? null,
+    passedTo: known.passedTo ?? null,
     turns: known.turns,
     carriers: Object.entries(known.carriers).map(([name, at]) => ({ name, at })),
     pulls: known.pulls,
@@ -97,17 +100,23 @@ export function effectOf(known: Presence | undefined, address: string, active: b
   return { address, host: known?.host ?? null, force, says: SAYS[force](action) };
 }
 
+const HOLDS = '; the pause holds until somebody resumes it';
+
 const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   aborts_stream: (action) =>
     action === 'resume'
       ? 'goes on now'
       : action === 'pause'
-        ? 'finishes its turn and waits'
+        ? 'finishes its turn and waits until somebody resumes it'
         : 'aborts what the model writes, and its tools',
   refuses_next_call: (action) =>
-    action === 'resume' ? 'its tools are let through again' : 'its next tool call is refused until it has read this',
-  next_contact: () => 'reads it at its next message or tool result',
-  waits: () => 'is not active: reads it when it comes',
+    action === 'resume'
+      ? 'its tools are let through again'
+      : action === 'pause'
+        ? 'its tool calls are refused until somebody resumes it'
+        : 'its next tool call is refused until it has read this',
+  next_contact: (action) => `reads it at its next message or tool result${action === 'pause' ? HOLDS : ''}`,
+  waits: (action) => `is not active: reads it when it comes${action === 'pause' ? HOLDS : ''}`,
 };
 
 export function notificationView(log: LogKey, item: Item): NotificationView {
@@ -169,11 +178,12 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
     log: why.log,
     id: why.id,
     items: await Promise.all(
-      items.map(async ({ item, steps, now }): Promise<StoryItem> => {
+      items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
         const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
         const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
         return {
           notification: notificationView(why.log, item),
+          verdict,
           steps: steps.flatMap(({ at, seq, what, detail }) =>
             others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],
           ),
@@ -231,4 +241,15 @@ export function agentIn(project: string, agent: string): LogKey {
   const address = parseAddress(`${project}/${agent}`);
   if (address.kind !== 'agent') parseAddress('');
   return formatAddress(address) as LogKey;
+}
+
+/** The log of an address that names one agent, or one of its conversations. */
+export function agentOf(text: string): LogKey {
+  const address = parseAddress(text);
+  if (address.kind === 'project')
+    throw new EarpieceError(
+      'bad_address',
+      `${formatAddress(address)} is a whole project; name one agent: ${address.project}/<agent>`,
+    );
+  return logOf(address);
 }

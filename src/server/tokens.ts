@@ -38,10 +38,13 @@ const LASTS_AT_MOST_MS = 3_650 * 86_400_000;
 
 export class Tokens {
   readonly #store: Store;
+  readonly #mayForget: () => Promise<boolean>;
   readonly #revoked = new Set<(id: string) => void>();
 
-  constructor(store: Store) {
+  /** `mayForget`: this clock may decide that a token is over for good. Without it those that are over are refused and kept. */
+  constructor(store: Store, mayForget: () => Promise<boolean> = async () => false) {
     this.#store = store;
+    this.#mayForget = mayForget;
   }
 
   async create(request: TokenRequest): Promise<CreatedToken> {
@@ -168,7 +171,7 @@ export class Tokens {
   /** Only where it is as it was seen: a token that is revoked meanwhile does not come back. */
   #used(kept: Kept): void {
     const now = this.#store.now();
-    if (now - (kept.lastUsedAt ?? 0) < USED_EVERY_MS) return;
+    if (Math.abs(now - (kept.lastUsedAt ?? 0)) < USED_EVERY_MS) return;
     // When a token was used is not worth failing a request.
     this.#store.swapSetting(`token ${kept.id}`, kept, { ...kept, lastUsedAt: now }).catch(() => false);
   }
@@ -186,6 +189,7 @@ export class Tokens {
   }
 
   async #dropOver(): Promise<void> {
+    if (!(await this.#mayForget())) return;
     const now = this.#store.now();
     for (const id of await this.#ids()) {
       const kept = await this.#kept(id);

@@ -8,6 +8,7 @@ import type { Inbox } from '../../inbox/index.ts';
 import { maySeeItem, scopeOf } from '../authority.ts';
 import { answers, createRoute, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { positionAt } from '../in-time.ts';
 import { ProblemError } from '../problems.ts';
 import { activity, logParam, nameParam } from '../schemas.ts';
 import type { Principal } from '../tokens.ts';
@@ -156,36 +157,56 @@ function deliveryOf(times: readonly number[]): Delivery {
   return { count: sorted.length, p50Ms: share(0.5), p95Ms: share(0.95) };
 }
 
-/** Items that were queued or closed in the time, and those that still wait. True when there were more than are looked at. */
+/**
+ * Items that were closed in the time or were open at its end: nothing else was queued, delivered or waiting then. True when
+ * there were more than are looked at.
+ */
 async function eachItem(inbox: Inbox, asked: Asked, look: (item: Item) => void): Promise<boolean> {
-  const { log, project, from, to } = asked;
+  const { log, project, to } = asked;
   const found =
     log === undefined ? await inbox.store.agents({ ...(project === null ? {} : { project }), limit: MAX_LOGS + 1 }) : [];
   const logs = log === undefined ? found.slice(0, MAX_LOGS).map((each) => each.log) : [log];
-  let left = MAX_ITEMS;
-  let truncated = found.length > MAX_LOGS;
+  const walk: Walk = { inbox, look, asked, left: MAX_ITEMS };
   for (const key of logs) {
-    for (const state of ['open', 'closed'] as const) {
-      let before = Number.MAX_SAFE_INTEGER;
-      for (;;) {
-        const page = await inbox.store.items(key, { kind: 'latest', limit: 500, before, state });
-        for (const item of page) if (item.at < to && (item.closedAt ?? to) >= from) look(item);
-        left -= page.length;
-        const last = page.at(-1);
-        // What was queued a week before it may still have been closed then; nobody waits longer for a chart.
-        if (last === undefined || page.length < 500 || (state === 'closed' && last.at < from - 7 * 24 * HOUR)) break;
-        if (left <= 0) {
-          truncated = true;
-          break;
-        }
-        before = last.seq;
-        // Others get their turn.
-        await new Promise(setImmediate);
-      }
-    }
-    if (left <= 0) return true;
+    await closedIn(walk, key);
+    await openAt(walk, key, 'open');
+    if (to <= inbox.store.now()) await openAt(walk, key, 'closed');
+    if (walk.left <= 0) return true;
   }
-  return truncated;
+  return found.length > MAX_LOGS;
+}
+
+type Walk = { readonly inbox: Inbox; readonly look: (item: Item) => void; readonly asked: Asked; left: number };
+const CHUNK = 500;
+
+async function closedIn(walk: Walk, log: LogKey): Promise<void> {
+  const { from, to } = walk.asked;
+  let before: { closedAt: number; seq: number } | undefined;
+  while (walk.left > 0) {
+    const page = await walk.inbox.store.items(log, { kind: 'closed', from, to, limit: CHUNK, ...(before && { before }) });
+    for (const item of page) walk.look(item);
+    walk.left -= page.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < CHUNK) return;
+    before = { closedAt: last.closedAt ?? from, seq: last.seq };
+    // Others get their turn.
+    await new Promise(setImmediate);
+  }
+}
+
+/** Of those that were closed later, as many as were queued in the week before: nobody waits longer for a chart. */
+async function openAt(walk: Walk, log: LogKey, state: 'open' | 'closed'): Promise<void> {
+  const { from, to } = walk.asked;
+  let before = await positionAt(walk.inbox, log, to);
+  while (walk.left > 0) {
+    const page = await walk.inbox.store.items(log, { kind: 'latest', limit: CHUNK, before, state });
+    for (const item of page) if (item.at < to && (item.closedAt ?? to) >= to) walk.look(item);
+    walk.left -= page.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < CHUNK || (state === 'closed' && last.at < from - 7 * 24 * HOUR)) return;
+    before = last.seq;
+    await new Promise(setImmediate);
+  }
 }
 
 const none = (): Record<Level, number> & Counts => ({ info: 0, warning: 0, error: 0, critical: 0 });

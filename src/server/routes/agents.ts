@@ -4,6 +4,7 @@ import type { AgentSummary, ConversationSummary, Page } from '../../core/api.ts'
 import { mayRead, mustRead } from '../authority.ts';
 import { answers, createRoute, inPath, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { onOnePage } from '../page-bytes.ts';
 import { ProblemError } from '../problems.ts';
 import { agentsPage, conversationsPage, logParam, nameParam } from '../schemas.ts';
 import { agentIn, agentSummary, conversationSummary } from '../shown.ts';
@@ -39,7 +40,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
         ...(own === undefined ? (after === undefined ? {} : { after: after as LogKey }) : { after: before(own) }),
         limit: own === undefined ? limit + 1 : 1,
       });
-      const items = found
+      const all = found
         .slice(0, limit)
         .filter(({ log }) => own === undefined || log === own)
         .map((overview) => agentSummary(inbox, overview))
@@ -49,9 +50,10 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
             ({ conversation }) => who.kind !== 'agent' || mayRead(who, { log: agent.log as LogKey, conversation }),
           ),
         }));
+      const items = onOnePage(all);
       return reply<Page<AgentSummary>>(c, {
         items,
-        next: found.length > limit && own === undefined ? (items.at(-1)?.log ?? null) : null,
+        next: (found.length > limit || items.length < all.length) && own === undefined ? (items.at(-1)?.log ?? null) : null,
       });
     },
   );
@@ -83,13 +85,16 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       mustRead(who, { log, ...(who.conversation === null ? {} : { conversation: who.conversation }) });
       const now = inbox.store.now();
       const all = (await inbox.store.presence({ log }))
-        .filter(({ conversation }) => mayRead(who, { log, conversation }))
+        .filter((known) => mayRead(who, { log, conversation: known.conversation }) && inbox.wasConversation(known))
         .toSorted((a, b) => b.seenAt - a.seenAt);
       if (all.length === 0 && (await inbox.store.read({ log, limit: 1 })).length === 0)
         throw new ProblemError('not_found', `no agent ${log} has been seen; GET /api/agents lists those that were`);
       const from = Number(after);
-      const items = all.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now));
-      return reply<Page<ConversationSummary>>(c, { items, next: all.length > from + limit ? String(from + limit) : null });
+      const items = onOnePage(all.slice(from, from + limit).map((known) => conversationSummary(inbox, known, now)));
+      return reply<Page<ConversationSummary>>(c, {
+        items,
+        next: all.length > from + items.length ? String(from + items.length) : null,
+      });
     },
   );
 }

@@ -3,7 +3,7 @@ import { conversationId, type ConversationId, type LogKey } from '../../core/add
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../core/api.ts';
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
-import { isIn, type Inbox } from '../../inbox/index.ts';
+import { isIn, pausesNow, type Inbox } from '../../inbox/index.ts';
 import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
@@ -105,6 +105,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
     const { action, message, instruction, author } = asked;
     mustLead(who, { log: to.log });
     const address = to.conversation === undefined ? to.log : `${to.log}#${to.conversation}`;
+    const pauses = action === 'resume' ? await pausesNow(inbox, to.log, to.conversation) : [];
     const done = await queue(address, {
       ...given({ id, instruction }),
       kind: `user.${action}`,
@@ -113,7 +114,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       action,
       origin: { person: author ?? personOf(who) },
     });
-    return { ...queuedReply(done), effects: await effects(inbox, to, action) };
+    return { ...queuedReply(done), effects: await effects(inbox, to, action), lifted: done.kind === 'queued' ? pauses : [] };
   };
 
   const interruptResponses = {

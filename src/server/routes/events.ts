@@ -64,7 +64,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
     async (c) => {
       const who = principalOf(c);
       if (emitter === undefined) refuseEvents();
-      const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()));
+      const given = eventsIn(c.req.header(), Buffer.from(await c.req.arrayBuffer()), subjectFor(who, deps.project));
       // What a bus would refuse: all of them are looked at before the first is emitted.
       const events = given.map((each, i) => {
         try {
@@ -99,7 +99,13 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
     }),
     async (c) => {
       const { name } = c.req.valid('param');
-      const receiver = webhooks().get(name);
+      const known = webhooks();
+      const receiver = known.get(name);
+      if (receiver === undefined && known.has(name))
+        throw new ProblemError(
+          'webhook_not_ready',
+          `the webhook ${JSON.stringify(name)} is configured and cannot receive yet; the output of earpiece serve says why, and so does earpiece config check`,
+        );
       if (receiver === undefined)
         throw new ProblemError(
           'not_found',
@@ -139,9 +145,9 @@ function inBatch(error: unknown, i: number, of: number, others?: string): unknow
 }
 
 /** Structured, batch or binary, as the specification has it; plain JSON is read as structured. */
-function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): readonly EventInput[] {
+function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer, subject: string): readonly EventInput[] {
   const type = headers['content-type'] ?? '';
-  if (headers['ce-specversion'] !== undefined) return [binary(headers, body, type)];
+  if (headers['ce-specversion'] !== undefined) return [binary(headers, body, { type, subject })];
   if (!/^application\/(cloudevents(-batch)?\+)?json\b/iu.test(type))
     throw new ProblemError(
       'unsupported_media_type',
@@ -150,7 +156,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): read
   const json = jsonOf(body);
   if (!Array.isArray(json)) {
     if (/batch/iu.test(type)) throw new ProblemError('bad_event', 'the content type says a batch, and the body is no list');
-    return [eventFromCloudEvent(json)];
+    return [eventFromCloudEvent(json, { subject })];
   }
   const list = json as readonly Json[];
   if (list.length > WEBHOOK_LIMITS.events)
@@ -160,7 +166,7 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): read
     );
   return list.map((each, i) => {
     try {
-      return eventFromCloudEvent(each);
+      return eventFromCloudEvent(each, { subject });
     } catch (error) {
       // Nothing was emitted yet: all of them are read first.
       throw inBatch(error, i, list.length);
@@ -168,16 +174,27 @@ function eventsIn(headers: Readonly<Record<string, string>>, body: Buffer): read
   });
 }
 
-function binary(headers: Readonly<Record<string, string>>, body: Buffer, type: string): EventInput {
+/** Whom an event without a subject concerns: what its token is for, else everyone active in the server's project. */
+const subjectFor = ({ project, agent, conversation }: Principal, own: string): string => {
+  if (project === null || agent === null) return `${project ?? own}/*`;
+  return conversation === null ? `${project}/${agent}` : `${project}/${agent}#${conversation}`;
+};
+
+function binary(
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  { type, subject }: { readonly type: string; readonly subject: string },
+): EventInput {
   const attributes: Record<string, Json> = {};
   for (const [name, value] of Object.entries(headers))
     if (name.startsWith('ce-')) attributes[name.slice(3)] = decoded(name, value);
   const { data: _data, data_base64: _base64, ...rest } = attributes;
-  return eventFromCloudEvent({
+  const json = {
     ...rest,
     ...(type === '' ? {} : { datacontenttype: type }),
     data: asData(body, type === '' ? undefined : type),
-  });
+  };
+  return eventFromCloudEvent(json, { subject });
 }
 
 function decoded(name: string, value: string): string {
@@ -193,7 +210,7 @@ function jsonOf(body: Buffer): Json {
   if (nestsDeeper(text, WEBHOOK_LIMITS.depth))
     throw new ProblemError('bad_event', `the body nests more than ${WEBHOOK_LIMITS.depth} deep; send it flatter`);
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch {
     throw new ProblemError('bad_event', 'the body is not valid JSON');
   }

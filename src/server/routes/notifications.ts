@@ -14,8 +14,22 @@ import { formatKind, type NotificationId } from '../../core/notification.ts';
 import { isType, notificationOf } from '../../core/records.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
 import { mayRead, maySee, maySeeItem, mustLead, mustMarkRead, mustQueue, mustRead, scopeOf } from '../authority.ts';
-import { answers, createRoute, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import {
+  answers,
+  createRoute,
+  inPath,
+  jsonBody,
+  limitQuery,
+  reply,
+  timeQuery,
+  timesOf,
+  z,
+  type Api,
+  type Deps,
+} from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { Chunks, PageBytes } from '../page-bytes.ts';
+import { listInTime, TIMED_BY } from '../in-time.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
 import * as schemas from '../schemas.ts';
@@ -77,14 +91,24 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           source: z.string().max(64).optional().openapi({ description: 'of the kind: ci, files' }),
           level: schemas.level.optional(),
           q: schemas.wordsQuery.optional(),
-          before: seqQuery.optional(),
+          ...timeQuery,
+          by: z
+            .enum(TIMED_BY)
+            .default('queued')
+            .openapi({ description: 'with from and to: what they are times of; waiting: open at `to`' }),
+          kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
+          before: z
+            .string()
+            .regex(/^\d{1,16}(\.\d{1,16})?$/u)
+            .optional()
+            .openapi({ description: '`next` of the page before' }),
           limit: limitQuery(200, 50),
         }),
       },
       responses: answers(schemas.notificationsPage, 'notifications; a page may be short and have a next one'),
     }),
     async (c) => {
-      const { log, project, conversation, state, source, level, q, before, limit } = c.req.valid('query');
+      const { log, project, conversation, state, source, level, q, from, to, by, kind, before, limit } = c.req.valid('query');
       const who = principalOf(c);
       const scope = scopeOf(who, { log, project, conversation });
       const words = q === undefined ? undefined : new Words(q);
@@ -92,10 +116,30 @@ export function notificationRoutes(api: Api, deps: Deps): void {
         (state === 'all' || (item.state === 'closed') === (state === 'closed')) &&
         (source === undefined || item.notification.kind.source === source) &&
         (level === undefined || item.notification.level === level) &&
+        (kind === undefined || formatKind(item.notification.kind) === kind) &&
         (words === undefined || words.in(wordsOf(item)) || words.are(item.id)) &&
         (scope.conversation === undefined || item.audience === '' || item.audience === scope.conversation) &&
         maySeeItem(who, item);
-      const query = { before: before ?? Number.MAX_SAFE_INTEGER, limit, state, wants };
+      const [first = '', second] = before?.split('.') ?? [];
+      if (from !== undefined || to !== undefined || by !== 'queued') {
+        const times = timesOf(from, to);
+        const place =
+          before === undefined
+            ? undefined
+            : second === undefined
+              ? { at: 0, seq: Number(first) }
+              : { at: Number(first), seq: Number(second) };
+        const logs = scope.log === undefined ? await logsOf(inbox, scope.project) : [scope.log];
+        const { found, next } = await listInTime(inbox, logs, { ...times, by, limit, before: place, wants });
+        return reply<NotificationsPage>(c, {
+          items: found.map(({ log: of, item }) => notificationView(of, item)),
+          next: next === null ? null : next.at === 0 ? String(next.seq) : `${next.at}.${next.seq}`,
+          ...(words === undefined || next === null
+            ? {}
+            : { lookedBackTo: next.at === 0 ? ((await timeAt(inbox, next.seq, scope)) ?? times.from) : next.at }),
+        });
+      }
+      const query = { before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(first), limit, state, wants };
       const page =
         scope.log === undefined ? await listAcross(inbox, scope.project, query) : await listOf(inbox, scope.log, query);
       const lookedBackTo = words === undefined || page.next === null ? null : await timeAt(inbox, Number(page.next), scope);
@@ -117,7 +161,10 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       const who = principalOf(c);
       const { id } = c.req.valid('param');
       const log = await logWith(inbox, who, id, c.req.valid('query').log);
-      const why = await inbox.why(id, log);
+      const why = await inbox.why(id, log, {
+        item: (item) => maySeeItem(who, item),
+        conversation: (conversation) => mayRead(who, { log, conversation }),
+      });
       const told =
         why === undefined
           ? undefined
@@ -167,7 +214,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/read',
       operationId: 'readNotification',
       tags: ['notifications'],
-      summary: 'Mark it read: the gate that it holds up falls',
+      summary: 'Mark it read: the gate that it holds up is lowered, but a pause holds until it is resumed',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.receipt, 'its receipt now'),
     }),
@@ -244,6 +291,16 @@ export function notificationRoutes(api: Api, deps: Deps): void {
   );
 }
 
+async function logsOf(inbox: Inbox, project: string | undefined): Promise<readonly LogKey[]> {
+  const found = await inbox.store.agents({ ...(project === undefined ? {} : { project }), limit: MAX_LOGS + 1 });
+  if (found.length > MAX_LOGS)
+    throw new ProblemError('bad_argument', `there are more than ${MAX_LOGS} agents; name one of them, or a project`, {
+      field: 'log',
+    });
+  return found.map(({ log }) => log);
+}
+const MAX_LOGS = 1_000;
+
 type ListQuery = {
   readonly before: number;
   readonly limit: number;
@@ -263,31 +320,31 @@ const MAX_LOOKED_AT = 2_000;
 
 async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promise<Page<NotificationView>> {
   const { limit, state, wants } = query;
-  const found: Item[] = [];
+  const items: NotificationView[] = [];
+  const room = new PageBytes();
+  const chunks = new Chunks(200);
   let { before } = query;
-  for (let looked = 0; looked < MAX_LOOKED_AT; looked += 200) {
-    const page = await inbox.store.items(log, { kind: 'latest', limit: 200, before, ...(state === 'all' ? {} : { state }) });
+  for (let looked = 0; looked < MAX_LOOKED_AT;) {
+    const chunk = chunks.next();
+    looked += chunk;
+    const page = await inbox.store.items(log, { kind: 'latest', limit: chunk, before, ...(state === 'all' ? {} : { state }) });
     // The last one may have more audiences than this page holds: it is asked for as a whole.
     const last = page.at(-1);
     const whole =
-      page.length < 200 || last === undefined
+      page.length < chunk || last === undefined
         ? page
         : [...page.filter(({ seq }) => seq !== last.seq), ...(await inbox.store.items(log, { kind: 'ids', ids: [last.id] }))];
-    for (const group of Map.groupBy(whole, ({ seq }) => seq).values()) {
-      const wanted = group.filter((item) => wants(item));
-      if (found.length > 0 && found.length + wanted.length > limit) return shown(log, found, before);
-      found.push(...wanted);
-      before = group[0]?.seq ?? before;
+    for (const [seq, group] of Map.groupBy(whole, (item) => item.seq)) {
+      const wanted = group.filter((item) => wants(item)).map((item) => notificationView(log, item));
+      if (wanted.length > 0 && ((items.length > 0 && items.length + wanted.length > limit) || !room.take(wanted)))
+        return { items, next: String(before) };
+      for (const view of wanted) items.push(view);
+      before = seq;
     }
-    if (page.length < 200) return shown(log, found, undefined);
+    if (page.length < chunk) return { items, next: null };
   }
-  return shown(log, found, before);
+  return { items, next: String(before) };
 }
-
-const shown = (log: LogKey, items: readonly Item[], before: number | undefined): Page<NotificationView> => ({
-  items: items.map((item) => notificationView(log, item)),
-  next: before === undefined ? null : String(before),
-});
 
 /** Positions of the store looked at for one page across agents. */
 const MAX_POSITIONS = 20_000;
@@ -298,23 +355,29 @@ async function listAcross(inbox: Inbox, project: string | undefined, query: List
   const floor = Math.max(0, Math.min(query.before - 1, head) - MAX_POSITIONS);
   let upTo = Math.min(query.before - 1, head);
   const found: NotificationView[] = [];
+  const room = new PageBytes();
+  const chunks = new Chunks(100);
   while (upTo > floor) {
+    const chunk = chunks.next();
     const page = await inbox.store.read({
       ...(project === undefined ? {} : { project }),
       types: ['system_notification_queued'],
       after: floor,
       upTo,
       newestFirst: true,
-      limit: 100,
+      limit: chunk,
     });
     for (const { seq, log, body } of page) {
       if (!isType(body, 'system_notification_queued')) continue;
-      const items = (await inbox.store.items(log, { kind: 'ids', ids: [notificationOf(body).id] })).filter((item) => wants(item));
-      if (found.length > 0 && found.length + items.length > limit) return { items: found, next: String(seq + 1) };
-      found.push(...items.map((item) => notificationView(log, item)));
+      const items = (await inbox.store.items(log, { kind: 'ids', ids: [notificationOf(body).id] }))
+        .filter((item) => wants(item))
+        .map((item) => notificationView(log, item));
+      if (items.length > 0 && ((found.length > 0 && found.length + items.length > limit) || !room.take(items)))
+        return { items: found, next: String(seq + 1) };
+      for (const view of items) found.push(view);
       upTo = seq - 1;
     }
-    if (page.length < 100) break;
+    if (page.length < chunk) break;
   }
   return { items: found, next: floor > 0 ? String(floor + 1) : null };
 }

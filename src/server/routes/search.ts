@@ -4,7 +4,19 @@ import type { SearchPage } from '../../core/api.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn } from '../../inbox/index.ts';
 import { concerns, maySee, mustRead } from '../authority.ts';
-import { answers, createRoute, inPath, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import {
+  answers,
+  createRoute,
+  inPath,
+  limitQuery,
+  reply,
+  seqQuery,
+  timeQuery,
+  timesOf,
+  z,
+  type Api,
+  type Deps,
+} from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { searchPage, wordsQuery } from '../schemas.ts';
 import { search, Words } from '../search.ts';
@@ -21,20 +33,21 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       summary: 'Where these words stand in a conversation, the newest first, and how far back that was looked for',
       request: {
         params: agentParams.extend({ conversation: inPath(128) }),
-        query: z.strictObject({ q: wordsQuery, before: seqQuery.optional(), limit: limitQuery(100, 30) }),
+        query: z.strictObject({ q: wordsQuery, ...timeQuery, before: seqQuery.optional(), limit: limitQuery(100, 30) }),
       },
       responses: answers(searchPage, 'places; a page may be short, or empty, and have a next one'),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');
-      const { q, before, limit } = c.req.valid('query');
+      const { q, from, to, before, limit } = c.req.valid('query');
+      const times = timesOf(from, to);
       const log = agentIn(project, agent);
       const who = principalOf(c);
       mustRead(who, { log, conversation });
       const lineage = await inbox.lineage({ log, id: conversation as ConversationId });
       const wants = (record: Stored): boolean => (concerns(record, conversation) || isIn(lineage, record)) && maySee(who, record);
       const { signal } = c.req.raw;
-      return reply<SearchPage>(c, await search(inbox, { log, words: new Words(q), before, limit, wants, signal }));
+      return reply<SearchPage>(c, await search(inbox, { log, words: new Words(q), ...times, before, limit, wants, signal }));
     },
   );
 }

@@ -1,9 +1,8 @@
 /** Subscribers: what they listen to, how often they spoke, on and off. The paths and names are those of the fifth seed. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
-import type { Subscriber } from '../../bus/index.ts';
-import { sampleEvent } from '../../bus/samples.ts';
+import { testNotification, type Subscriber } from '../../bus/index.ts';
 import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../core/api.ts';
-import { formatAddress, parseAddress } from '../../core/address.ts';
+import { formatAddress, logOf, parseAddress } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
 import type { Inbox } from '../../inbox/index.ts';
@@ -13,11 +12,17 @@ import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { disabledSubscribers, nameParam, subscriber, subscribers, subscriberTest } from '../schemas.ts';
 import type { Principal } from '../tokens.ts';
+import { personOf } from './conversations.ts';
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 export function subscriberRoutes(api: Api, deps: Deps): void {
   const { inbox } = deps;
+  /** An agent that is not active makes no request for a notification to ride on. */
+  const isThere = async (address: Exclude<ReturnType<typeof parseAddress>, { kind: 'project' }>): Promise<boolean> => {
+    const there = await inbox.active({ log: logOf(address) });
+    return there.some(({ conversation }) => address.kind === 'agent' || conversation === address.conversation);
+  };
   const rates = new Rates(inbox);
   const projectQuery = z.strictObject({ project: nameParam.optional() });
   const idParams = z.object({ id: z.string().min(1).max(128) });
@@ -110,41 +115,55 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/subscribers/{id}/test',
       operationId: 'testSubscriber',
       tags: ['subscribers'],
-      summary: 'Emit a canned event of its first type, and say when it will show',
+      summary: 'Show what it would say about a sample event; with `to`, send that to one agent, marked as a test',
       request: {
         params: idParams,
         query: projectQuery,
         body: jsonBody(
           z
             .strictObject({
-              to: z.string().max(400).optional().openapi({ description: 'default: who is active in the project' }),
+              to: z
+                .string()
+                .max(400)
+                .optional()
+                .openapi({ description: 'an agent or a conversation of it; without it nothing is sent' }),
             })
             .openapi('TestInput'),
         ),
       },
-      responses: answers(subscriberTest, 'what was emitted, and when it will show'),
+      responses: answers(subscriberTest, 'what it would say, and what was sent'),
     }),
     async (c) => {
       const who = principalOf(c);
       const project = projectOf(who, c.req.valid('query').project);
       mustLead(who, { project });
       const found = find(project, c.req.valid('param').id);
-      const to = parseAddress(c.req.valid('json').to ?? `${project}/*`);
-      if (to.project !== project)
-        throw new ProblemError('bad_argument', `${formatAddress(to)} is not in project ${project}; name an agent of it`, {
+      const { to } = c.req.valid('json');
+      const address = to === undefined ? undefined : parseAddress(to);
+      if (address?.kind === 'project')
+        throw new ProblemError('bad_argument', `${formatAddress(address)} is a whole project; name one agent of it`, {
           field: 'to',
         });
-      if (deps.emitter === undefined) throw new ProblemError('not_found', 'this server takes no events');
-      const { event, heard } = await deps.emitter.emit({ ...sampleEvent(found), subject: formatAddress(to) });
-      const own = heard.find((one) => one.subscriber === found.id);
-      const skipped = own === undefined ? 'it did not hear it' : own.kind === 'skipped' ? own.because : undefined;
+      if (address !== undefined && address.project !== project)
+        throw new ProblemError('bad_argument', `${formatAddress(address)} is not in project ${project}; name an agent of it`, {
+          field: 'to',
+        });
+      const preview = await parts().bus.preview(found, `${project}/agent`);
+      const queued = address && (await deps.queue(address, testNotification(found, preview, personOf(who))));
       return reply<SubscriberTestReply>(c, {
         subscriber_id: found.id,
-        event_type: event.type,
+        event_type: preview.type,
         inject_at: found.output.injectAt,
-        to: formatAddress(to),
-        notification: own !== undefined && 'id' in own ? own.id : null,
-        message: skipped === undefined ? WHEN[found.output.injectAt] : `nothing was queued: ${skipped}`,
+        kind: preview.kind,
+        level: preview.level,
+        preview: preview.words,
+        problem: preview.failed ?? null,
+        to: address === undefined ? null : formatAddress(address),
+        notification: queued?.id ?? null,
+        message:
+          address === undefined || queued === undefined
+            ? 'nothing was sent'
+            : `sent as a test: it ${(await isThere(address)) ? WHEN[found.output.injectAt] : 'waits until the agent is active again'}`,
       });
     },
   );
@@ -215,10 +234,10 @@ function itemOf(of: Subscriber, off: ReadonlySet<string>, spoke: ReadonlyMap<str
 }
 
 const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
-  immediate: 'queued: it rides on the next message to the model, and interrupts where it is critical',
-  turn_start: "queued: it rides on the agent's next request",
-  after_tool: 'queued: it rides on the next tool result',
-  turn_end: "queued: it rides at the end of the agent's cycle",
+  immediate: 'rides on the next message to the model',
+  turn_start: "rides on the agent's next request",
+  after_tool: 'rides on the next tool result',
+  turn_end: "rides at the end of the agent's cycle",
 };
 
 /** Positions looked at to count who spoke this week, and for how long an answer is good. */

@@ -6,6 +6,7 @@ import { oneOf, Tasks } from '../../tasks/index.ts';
 import { mustLead, mustRead } from '../authority.ts';
 import { answers, createRoute, flag, jsonBody, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { onOnePage } from '../page-bytes.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
 import { executionsPage, nameParam, task, taskEdit, taskInput, taskMove, tasksPage } from '../schemas.ts';
@@ -69,7 +70,11 @@ export function taskRoutes(api: Api, { inbox, project: here }: Deps): void {
         ...(before === undefined ? {} : { before }),
         limit,
       });
-      return reply<Page<TaskView>>(c, { items: found.tasks.map(view), next: found.next });
+      const items = onOnePage(found.tasks.map(view));
+      return reply<Page<TaskView>>(c, {
+        items,
+        next: items.length < found.tasks.length ? (items.at(-1)?.id ?? null) : found.next,
+      });
     },
   );
 

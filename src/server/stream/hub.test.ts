@@ -1,5 +1,6 @@
 /** Streams without a connection: what the hub gives, when its own reading is held up. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { proves } from '../../../e2e/verifies.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Store } from '../../core/ports.ts';
 import { memoryStore } from '../../stores/memory.ts';
@@ -162,13 +163,49 @@ it('an older log in the place of this one ends every stream', async () => {
   expect(hub.size).toBe(0);
 });
 
-it('one token that is no admin has a fifth of all streams', async () => {
+it('one token has a part of all streams: an admin four fifths, any other a fifth', async () => {
   const { token } = await tokens.create({ kind: 'project', name: 'x', project: 'shop' });
   const narrow = (await tokens.check(token)) as Principal;
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
-  for (let i = 0; i < 2; i++) await own.open(narrow, { project: 'shop' });
+  const streams = [];
+  for (let i = 0; i < 2; i++) streams.push(await own.open(narrow, { project: 'shop' }));
   expect([own.fullFor(narrow), own.fullFor(who)]).toEqual([{ open: 2, of: 'this token' }, undefined]);
   for (let i = 0; i < 8; i++) await own.open(who, {});
   expect(own.fullFor(who)).toEqual({ open: 10, of: 'all' });
+  for (const stream of streams) await stream.cancel();
+  expect(own.fullFor(who)).toEqual({ open: 8, of: 'this token' });
+  expect(own.fullFor(narrow)).toBeUndefined();
   await own.stop();
+});
+
+it('one record for 1,000 streams is written in turns, so that requests go on in between', async () => {
+  proves('server:many-streams');
+  const bodies = [];
+  for (let i = 0; i < 1_000; i++) bodies.push(await hub.open(who, {}));
+  const readers = bodies.map((body) => new Reader(body));
+  let turns = 0;
+  let done = false;
+  const count = (): void => {
+    turns++;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  await write(1);
+  const before = turns;
+  await Promise.all(readers.map((reader) => reader.until(1)));
+  done = true;
+  expect(turns - before).toBeGreaterThanOrEqual(Math.floor(1_000 / 64));
+  expect(readers.every(({ ids }) => ids.join() === '1')).toBe(true);
+});
+
+it('streams that nobody reads are cut when they hold too much together', async () => {
+  proves('server:many-streams');
+  const metrics = new Metrics();
+  const small = new Hub({ store, tokens, metrics, telemetry: NO_TELEMETRY, report: () => {}, maxHeldBytes: 1_000_000 });
+  let cut = 0;
+  for (let i = 0; i < 20; i++) await small.open(who, {}, () => void cut++);
+  for (let i = 0; i < 10; i++) await store.append(LOG, [{ type: 'chat_response', message: 'x'.repeat(20_000) }]);
+  // Each holds 200 kB: five of them fit.
+  await vi.waitFor(() => expect(cut).toBeGreaterThanOrEqual(15));
+  await small.stop();
 });

@@ -33,12 +33,17 @@ export type HubOptions = {
   readonly heartbeatMs?: number;
   readonly maxStreams?: number;
   readonly maxBehindBytes?: number;
+  readonly maxHeldBytes?: number;
 };
 
 /** A client takes a connection for dead where it hears nothing for two of them and a half. */
 const HEARTBEAT_MS = 10_000;
 const MAX_STREAMS = 5_000;
 const MAX_BEHIND_BYTES = 512 * 1024;
+/** What all streams hold together for readers that do not take it; above it, each one that is behind is cut at its next record. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+/** Streams written to in one turn of the event loop: thousands must not hold up the requests. */
+const WRITES_A_TURN = 64;
 const PAGE = 200;
 /** The first page of a stream: nobody knows yet how large its records are. */
 const FIRST_PAGE = 16;
@@ -46,8 +51,9 @@ const FIRST_PAGE = 16;
 const PAGE_BYTES = 64 * 1024;
 /** What a stream holds for its reader before it reads on. */
 const HELD_BYTES = 64 * 1024;
-/** Of those that are served, one token that is not an admin's may have a part. */
-const PART_OF_ONE = 5;
+/** What one token may have of the streams that are served: others still get theirs. */
+const PART_OF_ADMIN = 0.8;
+const PART_OF_ONE = 0.2;
 /** Streams that read the store at the same time: thousands that come back together take turns. */
 const READERS = 16;
 /** How long a client waits before it comes again. */
@@ -72,6 +78,8 @@ export class Hub {
   /** Undefined until the store was asked for the first time. */
   #position: number | undefined;
   #running: Promise<void> | undefined;
+  /** Bytes in the queues of all streams. */
+  #held = 0;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -90,10 +98,9 @@ export class Hub {
   fullFor(who: Principal): { readonly open: number; readonly of: 'all' | 'this token' } | undefined {
     const max = this.#options.maxStreams ?? MAX_STREAMS;
     if (this.#all.size >= max) return { open: this.#all.size, of: 'all' };
-    if (who.kind === 'admin') return undefined;
     let open = 0;
     for (const stream of this.#all) if (stream.who.id === who.id) open++;
-    return open < Math.ceil(max / PART_OF_ONE) ? undefined : { open, of: 'this token' };
+    return open < Math.ceil(max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE)) ? undefined : { open, of: 'this token' };
   }
 
   get stopped(): boolean {
@@ -136,6 +143,12 @@ export class Hub {
   /** For streams: one of them reads. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.take(work);
+  }
+
+  /** For streams: the queue of one grew or shrank. True when all together hold too much. */
+  holds(more: number): boolean {
+    this.#held += more;
+    return this.#held > (this.#options.maxHeldBytes ?? MAX_HELD_BYTES);
   }
 
   /** For streams: it has everything up to the position. */
@@ -194,7 +207,12 @@ export class Hub {
     // Before anything that came after a revocation is shown to those whom it ended.
     await this.#checkTokens();
     const encoded = new Map<Stored, Uint8Array>();
-    for (const stream of this.#live) stream.push(page, encoded);
+    let written = 0;
+    // A stream that joins meanwhile is visited too, and leaves out what it has.
+    for (const stream of this.#live) {
+      stream.push(page, encoded);
+      if (++written % WRITES_A_TURN === 0) await nextTurn();
+    }
     this.#position = page.at(-1)?.seq ?? this.#position;
     for (const record of page) if (carries(record.body)) this.#carried(record);
   }
@@ -250,6 +268,7 @@ class Stream {
   #sent = 0;
   #taken = 0;
   #stuck = 0;
+  #held = 0;
 
   constructor(hub: Hub, { who, query, after, hangUp }: Asked, options: HubOptions) {
     this.who = who;
@@ -289,6 +308,7 @@ class Stream {
   beat(): void {
     if (this.#mode === 'ended') return;
     // Nothing was taken since the last beats: whoever reads that slowly is gone, or will come again.
+    this.#account();
     const room = this.#controller?.desiredSize ?? 0;
     const taken = this.#sent - (HELD_BYTES - room);
     this.#stuck = room <= 0 && taken === this.#taken ? this.#stuck + 1 : 0;
@@ -300,6 +320,7 @@ class Stream {
   end(): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';
+    this.#account();
     this.#hub.leave(this);
     try {
       this.#controller?.close();
@@ -375,20 +396,32 @@ class Stream {
     this.#controller.enqueue(bytes);
     this.#sent += bytes.byteLength;
     const behind = -(this.#controller.desiredSize ?? 0);
-    if (asked || behind <= (this.#options.maxBehindBytes ?? MAX_BEHIND_BYTES)) return;
+    const tooMuch = this.#account();
+    if (asked || behind <= (tooMuch ? 0 : (this.#options.maxBehindBytes ?? MAX_BEHIND_BYTES))) return;
     this.cut('too slow');
+  }
+
+  /** Tells the hub what its queue holds. True when all streams together hold too much. */
+  #account(): boolean {
+    const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
+    const more = held - this.#held;
+    this.#held = held;
+    return this.#hub.holds(more);
   }
 
   /** Not `close`, which would wait until the reader has taken what it does not take. */
   cut(why: string): void {
     if (this.#mode === 'ended') return;
     this.#mode = 'ended';
+    this.#account();
     this.#hub.leave(this);
     this.#options.metrics.count('earpiece_streams_cut_total');
     if (this.#hangUp === undefined) this.#controller?.error(new Error(why));
     else this.#hangUp();
   }
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const encode = ({ seq, log, at, body }: Stored): Uint8Array =>
   encoder.encode(`id: ${seq}\nevent: record\ndata: ${JSON.stringify({ seq, log, at, body })}\n\n`);

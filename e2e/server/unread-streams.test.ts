@@ -1,0 +1,104 @@
+/** Two thousand streams that nobody reads: the server refuses those over the cap, goes on answering, and keeps its memory. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { Tokens } from '../../src/server/index.ts';
+import { openStore } from '../../src/stores/index.ts';
+import { verifies } from '../verifies.ts';
+import { ServerProcess } from './process.ts';
+
+const STREAMS = 2_000;
+/** A fifth of the 5,000 that a server serves. */
+const CAP = 1_000;
+const POSTS = 60;
+const MESSAGE = 30_000;
+const READERS = 5;
+
+describe('2,000 streams that nobody reads', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-unread-'));
+  const db = join(folder, 'e.db');
+  const tokens: Record<'admin' | 'project', string> = { admin: '', project: '' };
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    const store = await openStore(db);
+    const made = new Tokens(store);
+    tokens.admin = (await made.create({ kind: 'admin', name: 'reads' })).token;
+    tokens.project = (await made.create({ kind: 'project', project: 'shop', name: 'reads nothing' })).token;
+    await store.close();
+  });
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  verifies(
+    'server:unread-streams',
+    async () => {
+      const env = { ...process.env, HOME: folder, XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder } as Record<string, string>;
+      await using server = new ServerProcess(['--db', db, '--port', '0'], { cwd: folder, env });
+      const { url, pid } = await server.ready;
+      const admin = createClient({ url, token: tokens.admin });
+
+      const reading = Array.from({ length: READERS }, () => ({ ids: [] as string[], end: new AbortController() }));
+      const { head } = await admin.log({ project: 'shop' });
+      const readers = reading.map(async ({ ids, end }) => {
+        for await (const { body } of admin.stream({ project: 'shop', after: head, signal: end.signal })) {
+          if (body.type === 'system_notification_queued') ids.push((body as unknown as { id: string }).id);
+          if (ids.length === POSTS) return;
+        }
+      });
+
+      const statuses: number[] = [];
+      for (let at = 0; at < STREAMS; at += 100)
+        statuses.push(...(await Promise.all(Array.from({ length: 100 }, () => open(url, tokens.project, sockets)))));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(CAP);
+      expect(statuses.filter((status) => status === 503)).toHaveLength(STREAMS - CAP);
+      const before = rssOf(pid);
+
+      const took: number[] = [];
+      const sent: string[] = [];
+      for (let n = 0; n < POSTS; n++) {
+        const started = performance.now();
+        const { id } = await admin.queue({ to: 'shop/coder', id: `n${n}`, kind: 'ci.failed', message: 'x'.repeat(MESSAGE) });
+        took.push(performance.now() - started);
+        sent.push(id);
+      }
+      await Promise.all(readers);
+      for (const { ids } of reading) expect(ids).toEqual(sent);
+      expect((await admin.agents({ project: 'shop' })).items).toMatchObject([{ log: 'shop/coder' }]);
+      const after = rssOf(pid);
+      const sorted = took.toSorted((a, b) => a - b);
+      process.stdout.write(
+        `${STREAMS} unread streams: ${CAP} served, ${STREAMS - CAP} refused; ${POSTS} POSTs of ${MESSAGE} bytes took ` +
+          `p50 ${sorted[POSTS / 2]?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms; the server grew from ${before} to ${after} MB\n`,
+      );
+      // Without bounds they would hold 1,000 times 1.8 MB. 64 MB are allowed, the rest is the runtime's.
+      expect(after - before).toBeLessThan(400);
+    },
+    180_000,
+  );
+});
+
+/** Opens a stream, reads its head and no more. Resolves with its status. */
+function open(url: string, token: string, sockets: Socket[]): Promise<number> {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  socket.write(`GET /api/stream?project=shop HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: Bearer ${token}\r\n\r\n`);
+  return new Promise((resolve, reject) => {
+    socket.once('data', (chunk: Buffer) => {
+      socket.pause();
+      resolve(Number(/^HTTP\/1\.1 (\d{3})/u.exec(chunk.toString('latin1'))?.[1]));
+    });
+    socket.once('close', () => reject(new Error('closed before its answer')));
+  });
+}
+
+/** Megabytes that a process has in memory. */
+const rssOf = (pid: number): number =>
+  Math.round(Number(/^VmRSS:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024);

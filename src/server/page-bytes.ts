@@ -1,0 +1,40 @@
+/** How much JSON one page of a list holds: a page of large records is a short one, and says where the next one begins. */
+
+/** Of one page, without its frame. Fifty readers of larger pages hold up every other request. */
+export const PAGE_BYTES = 512 * 1024;
+
+export class PageBytes {
+  #used = 0;
+
+  /** Takes all of these or none. True where they fit; the first ones of a page always do, or nobody could read them. */
+  take(views: readonly unknown[]): boolean {
+    const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);
+    if (this.#used > 0 && this.#used + bytes > PAGE_BYTES) return false;
+    this.#used += bytes;
+    return true;
+  }
+}
+
+/** The first of these that fit on one page. */
+export function onOnePage<T>(views: readonly T[]): readonly T[] {
+  const room = new PageBytes();
+  const over = views.findIndex((view) => !room.take([view]));
+  return over === -1 ? views : views.slice(0, over);
+}
+
+/** How many records to read at once for one page: few at first, since they may be large, then twice as many each time. */
+export class Chunks {
+  readonly #most: number;
+  #next: number;
+
+  constructor(most: number, first = 16) {
+    this.#most = most;
+    this.#next = Math.min(first, most);
+  }
+
+  next(): number {
+    const now = this.#next;
+    this.#next = Math.min(this.#most, now * 2);
+    return now;
+  }
+}

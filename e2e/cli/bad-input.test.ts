@@ -240,7 +240,7 @@ describe('what a client sends to the gateway', () => {
       deliver: { at: Date.now() + 3_600_000 },
     });
     const args = [CLI, 'gateway', '--as', 'coder', '--', process.execPath, ...EVERYTHING];
-    await using client = new RawClient(args, shell.env());
+    await using client = new RawClient(args, shell.env({ EARPIECE_PROJECT: 'shop' }));
     await client.initialize();
     await client.said('Starting default (STDIO) server');
     let told = client.stderr.join('').length;

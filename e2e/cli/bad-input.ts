@@ -462,8 +462,8 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...emit('{"type": "com.example.odd"}'),
       stdout:
         'no subscriber listens for com.example.odd; nothing was queued\n\n' +
-        'To be told of it, put this into .earpiece/subscribers/com_example_odd.toml; it counts from the next event on:\n\n' +
-        '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n',
+        'To be told of it, put this into .earpiece/subscribers/com_example_odd.toml:\n\n' +
+        '[subscriber]\nid = "com_example_odd"\nname = "com.example.odd"\n\n[events]\ntypes = ["com.example.odd"]\n\nthen: earpiece trust\n',
       stderr: '',
       code: 5,
     },
@@ -548,7 +548,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a regular expression',
       ...toml('redact = ["("]'),
-      ...wrongToml('1:11', 'redact has "(" as element 1: it is no regular expression (Unterminated group)'),
+      ...wrongToml('1:11', 'redact has "(" as element 1: it is no regular expression (missing closing ))'),
     },
     {
       what: 'a server with two ways to reach it',
@@ -908,16 +908,26 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/cut.db .recover` may save what is readable',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then put a backup in its place or move it away with its -wal and -shm files',
       ),
     },
     {
       what: 'one with garbage in its middle',
       given: 'a damaged database',
       args: ['--db', 'damaged.db', 'db', 'check'],
-      ...store(
-        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable',
-      ),
+      stdout:
+        'the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable\n',
+      stderr: '',
+      code: 8,
+    },
+    {
+      what: 'the same as JSON',
+      given: 'a damaged database',
+      args: ['--json', '--db', 'damaged.db', 'db', 'check'],
+      stdout:
+        '{"store":"sqlite {folder}/damaged.db","sound":false,"problems":["the database {folder}/damaged.db is damaged (database disk image is malformed): move it away with its -wal and -shm files, or put a backup in its place; `sqlite3 {folder}/damaged.db .recover` may save what is readable"]}\n',
+      stderr: '',
+      code: 8,
     },
     {
       what: "another program's",
@@ -1127,7 +1137,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['send', '--to', 'coder', '--server', 'http://127.0.0.1:{port}', 'x'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       stderr: 'earpiece: http://127.0.0.1:{port} cannot be reached; is earpiece serve running there?\n',
-      code: 1,
+      code: 11,
     },
     {
       what: "to read in an agent's place from elsewhere",
@@ -1383,13 +1393,20 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
   },
   {
-    what: 'with a token that is no address',
+    what: 'with a token that is none',
     frame: { bytes: call(16, { name: 'get_notifications', arguments: { session_token: 'nonsense' } }) },
-    answers: [ours(16, `address "nonsense": has no "/" between project and agent; ${FORMS}`)],
+    answers: [
+      ours(16, 'session_token "nonsense" is not the token of shop/coder#main, the conversation of this connection; leave it out'),
+    ],
   },
   {
-    what: 'with the token of a conversation that nobody has seen',
+    what: 'with the address of another conversation for a token',
     frame: { bytes: call(17, { name: 'get_notifications', arguments: { session_token: 'shop/other#x' } }) },
-    answers: [ours(17, 'session_token "shop/other#x": no such conversation has been seen; leave it out to read this one\'s')],
+    answers: [
+      ours(
+        17,
+        'session_token "shop/other#x" is not the token of shop/coder#main, the conversation of this connection; leave it out',
+      ),
+    ],
   },
 ];

@@ -46,6 +46,23 @@ describe('withdraw', () => {
     expect(await ear.open('other/coder')).toHaveLength(1);
   });
 
+  it('a project-wide interrupt: tells apart who has it and who begins later', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const main = ear.conversation('shop/coder#main');
+    await main.seen();
+    const sent = await shell.says(['send', '--to', 'shop/*', '--level', 'critical', '--id', 'stop', 'stop']);
+    expect(sent).toBe('stop  queued for shop/coder#main, and each conversation that begins in shop, until it is withdrawn\n');
+    await (await main.refuse({ on: 'echo' }))?.offer?.confirm();
+    expect(await shell.says(['withdraw', 'stop'])).toBe(
+      'stop  delivered before; its gate is down now (shop/coder)\n' +
+        'stop  withdrawn: conversations that begin from now on do not get it (shop/*)\n',
+    );
+    expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
+      'begins in shop, until it is withdrawn or resumed\n',
+    );
+  });
+
   it('lowers the gate', async () => {
     await using shell = new Shell();
     const ear = await shell.open();
@@ -99,8 +116,12 @@ describe('mute', () => {
     const offer = await ear.conversation('shop/coder#main').offer({ at: 'tool_result' });
     expect(offer?.ids).toEqual(['f1']);
     expect((await ear.why('c1'))?.items[0]?.receipt).toBe('filtered');
+    await ear.queue('shop/coder', { id: 'c2', kind: 'ci.failed', message: 'x' });
+    expect(await shell.says(['inbox', 'coder'])).toMatch(/ c2 +shop\/coder +waits, muted /u);
+    expect(await shell.json(['inbox', 'coder'])).toMatchObject([{ id: 'c2', muted: true }, { id: 'f1' }]);
     expect(await shell.json(['mute'])).toMatchObject([{ log: 'shop/coder', mutes: [{ pattern: 'ci' }] }]);
-    expect(await shell.says(['mute', 'ci', 'coder', '--off'])).toBe('nothing is muted for coder\n');
+    expect(await shell.says(['mute', 'ci', 'coder', '--off'])).toBe('ci  lifted for shop/coder\n');
+    expect(await shell.says(['mute', 'ci', 'coder', '--off'])).toBe('ci was not muted for coder\n');
     expect(await ear.mutes('shop/coder' as never)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 /** As a person has it: what these tests give each other is not there. */
@@ -37,5 +38,53 @@ describe('what Node made of our sources', () => {
     mkdirSync(cache);
     await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect(readdirSync(cache)).toEqual([]);
+  });
+
+  it('its folder, the state folder and the database are for their owner only, whatever the umask', async () => {
+    proves('cli:private');
+    await using shell = new Shell();
+    const [cache, state] = [join(shell.folder, 'cache'), join(shell.folder, 'state')];
+    const env = { ...OWN, XDG_CACHE_HOME: cache, XDG_STATE_HOME: state, EARPIECE_DB: '' };
+    const before = process.umask(0);
+    try {
+      await shell.says(['send', '--to', 'coder', 'x'], { env });
+    } finally {
+      process.umask(before);
+    }
+    const modes = [
+      join(cache, 'earpiece'),
+      join(state, 'earpiece'),
+      join(state, 'earpiece/earpiece.db'),
+      join(state, 'earpiece/projects.json'),
+    ];
+    expect(modes.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(['700', '700', '600', '600']);
+  });
+
+  it('a folder that others may write is emptied and closed before it is used; an open state folder is closed', async () => {
+    proves('cli:private');
+    await using shell = new Shell();
+    const [cache, state] = [join(shell.folder, 'cache/earpiece'), join(shell.folder, 'state/earpiece')];
+    for (const folder of [cache, state]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(cache, 'planted'), 'code of somebody else');
+    for (const folder of [cache, state]) chmodSync(folder, 0o777);
+    const env = {
+      ...OWN,
+      XDG_CACHE_HOME: join(shell.folder, 'cache'),
+      XDG_STATE_HOME: join(shell.folder, 'state'),
+      EARPIECE_DB: '',
+    };
+    await shell.says(['send', '--to', 'coder', 'x'], { env });
+    expect([cache, state].map((folder) => (statSync(folder).mode & 0o777).toString(8))).toEqual(['700', '700']);
+    expect(existsSync(join(cache, 'planted'))).toBe(false);
+  });
+
+  it('a folder in one that others may write, without the sticky bit, is not used', async () => {
+    proves('cli:private');
+    await using shell = new Shell();
+    const cache = join(shell.folder, 'cache');
+    mkdirSync(cache);
+    chmodSync(cache, 0o777);
+    await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: cache } });
+    expect(readdirSync(join(cache, 'earpiece'))).toEqual([]);
   });
 });

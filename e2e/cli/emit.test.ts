@@ -64,12 +64,22 @@ describe('emit', () => {
     const input = '{"type":"com.example.Odd-1","severity":"debug"}\n{"type":"9.lives"}\n{"type":"9.lives"}\n';
     const { code, stdout } = await shell.run(['emit', '--to', 'coder', '-'], { input });
     expect(code).toBe(5);
-    const [, place = '', toml = ''] = /put this into (\S+); it counts from the next event on:\n\n([^]*)$/.exec(stdout) ?? [];
+    const [, place = '', toml = ''] = /put this into (\S+):\n\n([^]*)\nthen: earpiece trust\n$/.exec(stdout) ?? [];
     expect(place).toBe('.earpiece/subscribers/com_example_odd_1.toml');
     mkdirSync(join(shell.folder, dirname(place)), { recursive: true });
     writeFileSync(join(shell.folder, place), toml);
+    const waits = await shell.run(['emit', '--to', 'coder', '-'], { input });
+    expect(waits.code).toBe(5);
+    expect(waits.stdout).toContain(`${place} would hear them, but its folder is not trusted. Look at it, then: earpiece trust\n`);
+    expect(waits.stdout).not.toContain('put this into');
+    await shell.says(['trust']);
     expect(await shell.says(['subscribers', 'check', place])).toBe(`${place} is fine\n`);
     expect((await shell.says(['emit', '--to', 'coder', '-'], { input })).match(/: queued/g)).toHaveLength(3);
+
+    // In a trusted folder nothing is left to do.
+    const next = await shell.run(['emit', '--to', 'coder', '-'], { input: '{"type":"com.example.next"}' });
+    expect(next.stdout).toContain('com_example_next.toml; it counts from the next event on:');
+    expect(next.stdout).not.toContain('earpiece trust');
 
     const elsewhere = await shell.run(['emit', '-'], { input: '{"type":"com.example.odd.1","subject":"bank/teller"}' });
     expect(elsewhere.stdout).toContain(`put this into config/earpiece/subscribers/com_example_odd_1.toml`);

@@ -6,7 +6,7 @@ import type { Earpiece } from '../../src/index.ts';
 import { ancestors, KNOWN_HOSTS } from '../../src/inbox/index.ts';
 import { CLI, textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
-import { Running, Shell } from './shell.ts';
+import { parsed, Running, Shell } from './shell.ts';
 
 const CODER = { EARPIECE_ADDRESS: 'shop/coder#main' };
 
@@ -29,7 +29,7 @@ const timeless = (text: string): string => text.replaceAll(/\d+ (?:s|min) ago/g,
 describe("inbox in an agent's shell", () => {
   proves('cli:commands', 'pull:newest-first', 'pull:read-once');
 
-  it('reads what is for its conversation, newest first, with the instruction; then it is empty and the gate is down', async () => {
+  it('reads what is for its conversation, newest first, with the instruction; then it is empty, but for a pause that holds', async () => {
     await using shell = new Shell();
     const ear = await some(shell);
     const mine = ear.conversation('shop/coder#main');
@@ -44,8 +44,10 @@ describe("inbox in an agent's shell", () => {
   on main
 `);
     expect([await receipt(ear, 'n1'), await receipt(ear, 'n2'), await receipt(ear, 'n3')]).toEqual(['read', 'read', 'queued']);
-    expect(await mine.gate()).toEqual([]);
+    expect((await mine.gate()).map((item) => item.id)).toEqual(['n2']);
     expect(await mine.offer({ at: 'tool_result' })).toBeUndefined();
+    expect(await shell.says(['inbox'], { env: CODER })).toContain('hold on');
+    await ear.withdraw('shop/coder', { id: 'n2' }, { by: 'anna', reason: 'go on' });
     expect(await shell.says(['inbox'], { env: CODER })).toBe('no unread notifications\n');
   });
 
@@ -68,11 +70,14 @@ describe("inbox in an agent's shell", () => {
       { id: 'n1', type: 'ci.failed', level: 'error', action: null, message: 'CI failed\non main', instruction: null },
     ]);
     expect(lines.every((line) => !Number.isNaN(Date.parse(line['created_at'] as string)))).toBe(true);
-    expect(await shell.json(['inbox'], { env: CODER })).toEqual([]);
+    expect(await shell.json(['inbox'], { env: CODER })).toMatchObject([
+      { id: 'n2', repeated: true, holds: 'until a person lifts it: earpiece resume shop/coder, or the console' },
+    ]);
   });
 
   it('reads what a budget only summarized, and results that were withheld', async () => {
     await using shell = new Shell('budget.max_items = 1\ninterrupt = "after"');
+    await shell.run(['trust']);
     const ear = await shell.open();
     const gateway = await shell.gateway({ env: CODER });
     for (const n of [1, 2, 3]) await ear.queue('shop/coder#main', { id: `n${n}`, kind: `a${n}.b`, message: `message ${n}` });
@@ -94,6 +99,11 @@ describe("inbox in an agent's shell", () => {
     await using shell = new Shell();
     const ear = await shell.open();
     await ear.queue('shop/claude-code', { id: 'n1', message: 'the build has ended' });
+    // A session of before, which ended without reading this.
+    const before = ear.conversation('shop/claude-code#s-0');
+    await before.seen();
+    await ear.queue('shop/claude-code#s-0', { id: 'n0', message: 'the tests have ended' });
+    await before.ended();
     const claude = join(shell.folder, 'claude.cjs');
     writeFileSync(
       claude,
@@ -106,7 +116,11 @@ describe("inbox in an agent's shell", () => {
     });
     const { code, stdout, stderr } = await new Running(child).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toMatchObject({ log: 'shop/claude-code', conversation: 's-1', id: 'n1', receipt: 'read' });
+    const read = parsed(stdout);
+    expect(read).toMatchObject([
+      { log: 'shop/claude-code', conversation: 's-1', id: 'n0', receipt: 'read' },
+      { log: 'shop/claude-code', conversation: 's-1', id: 'n1', receipt: 'read' },
+    ]);
   });
 
   it('a reader that is gone has read nothing', async () => {

@@ -85,7 +85,7 @@ it('every variable that is looked at is told, here or as a setting', async () =>
   const told = page.slice(page.indexOf('## Environment'));
   const untold = looked.filter((name) => !told.includes(`\`${name}\``) && !settings.includes(name));
   // Of the system; and a key of a provider of whom the page says that there are more.
-  const known = ['GIT_SSH_COMMAND', 'OPENAI_COMPATIBLE_API_KEY', 'PATH', 'SHELL', 'TERM', 'USER'];
+  const known = ['CI', 'GIT_SSH_COMMAND', 'OPENAI_COMPATIBLE_API_KEY', 'PATH', 'SHELL', 'TERM', 'USER'];
   expect(untold.filter((name) => !known.includes(name))).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSTALL_HOSTS } from '../../src/cli/install.ts';
@@ -6,6 +7,7 @@ import { CLI, Stage } from '../delivery/stage.ts';
 import { verifies } from '../verifies.ts';
 
 const SERVER = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/with space'];
+const ROOT = join(import.meta.dirname, '../..');
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
 
 /** Node and our entry stand there by absolute paths, which differ from machine to machine. */
@@ -115,6 +117,58 @@ describe('gateway --print', () => {
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toContain('earpiece trust');
     await stage.run(['trust']);
     expect((await stage.run(['gateway', '--print', 'claude'])).stderr).toBe('');
+  });
+
+  verifies('gateway:print', 'a server that the client has already is removed first, and the undo puts it back', async () => {
+    await using stage = new Stage();
+    const had = { command: 'npx', args: SERVER.slice(1), env: { TOKEN: 'secret' } };
+    stage.home(
+      '.claude.json',
+      JSON.stringify({ projects: { [realpathSync(stage.folder)]: { mcpServers: { filesystem: had } } } }),
+    );
+    stage.home('.codex/config.toml', '[mcp_servers.filesystem]\ncommand = "npx"\n');
+    stage.home('.gemini/settings.json', JSON.stringify({ mcpServers: { filesystem: had } }));
+    stage.home('.qwen/settings.json', '{ "mcpServers": ');
+    const print = async (host: string): Promise<{ what: string[]; undo: string[]; stderr: string }> => {
+      const { stdout, stderr } = await stage.run(['gateway', '--print', host, '--json', '--', ...SERVER]);
+      const { what, undo } = JSON.parse(stdout) as { what: string; undo: string };
+      return { what: what.split('\n'), undo: undo.split('\n'), stderr };
+    };
+    const claude = await print('claude');
+    expect(claude.what[0]).toBe('claude mcp remove filesystem');
+    expect(neutral(claude.what[1] ?? '')).toBe(EXPECTED['claude']?.what);
+    expect(claude.undo).toEqual([
+      'claude mcp remove filesystem',
+      "claude mcp add filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
+    ]);
+    expect(claude.stderr).toBe(
+      'earpiece: "filesystem" has environment variables (TOKEN), which the removal takes away: give them to the new one as well\n',
+    );
+    expect((await print('codex')).what[0]).toBe('codex mcp remove filesystem');
+    expect((await print('gemini')).undo[1]).toBe(
+      "gemini mcp add filesystem npx -- -y @modelcontextprotocol/server-filesystem '/tmp/with space'",
+    );
+    // A file that nobody can read says nothing about what is in it.
+    expect(await print('qwen')).toMatchObject({ what: [expect.stringMatching(/^qwen mcp add/u)], stderr: '' });
+  });
+
+  verifies('gateway:print', 'from a cache that a clean removes: a line that lasts, and a warning', async () => {
+    await using stage = new Stage();
+    // Not below node_modules, where Node runs no TypeScript.
+    const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
+    for (const part of ['src', 'subscribers', 'package.json']) cpSync(join(ROOT, part), join(cached, part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(cached, 'node_modules'));
+    const ran = spawnSync(process.execPath, [join(cached, 'src/cli/main.ts'), 'gateway', '--print', 'claude', '--', ...SERVER], {
+      cwd: stage.folder,
+      env: stage.env(),
+      encoding: 'utf8',
+    });
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(ran.stdout).toContain(
+      `claude mcp add filesystem -- npx -y earpiece@${version} gateway --name filesystem -- npx -y @modelcontextprotocol/server-filesystem '/tmp/with space'\n`,
+    );
+    expect(ran.stderr).toContain('this earpiece runs from a cache folder');
+    expect(ran.stderr).toContain('npm install -g earpiece, then print again');
   });
 
   verifies('gateway:print', 'the printed command works as it stands, in a shell', async () => {

@@ -37,7 +37,7 @@ describe('send', () => {
       stderr:
         'earpiece: nobody has been seen as shop/claud-code yet; did you mean shop/claude-code? To take it back: earpiece withdraw n1\n',
     });
-    for (const to of ['claude-code', 'claude-code#s2', 'tester', 'other/claud-code', 'shop/*'])
+    for (const to of ['claude-code', 'claude-code#s2', 'other/claud-code', 'shop/*'])
       await shell.says(['send', '--to', to, 'hello']);
   });
 

@@ -218,8 +218,9 @@ describe('config and trust', () => {
       `earpiece: the servers in ${file} are not trusted to be started; look at them and say: earpiece trust\n`,
     );
     expect(await shell.says(['trust'])).toBe(
-      `${file} is trusted as it stands now; a change of these parts is asked about again:\n  gateway.servers.files (runs true)\n`,
+      `${file} is trusted as it is now; a change of these parts is asked about again:\n  gateway.servers.files (runs true)\n`,
     );
+    expect(await shell.says(['trust'])).toBe(`${file} is trusted already:\n  gateway.servers.files (runs true)\n`);
     expect(await shell.json(['trust', '--list'])).toEqual([{ file, trusted: true }]);
     expect((await shell.json(['doctor'])).some((finding) => finding['what'] === 'trust')).toBe(false);
     expect(await shell.says(['trust', '--off'])).toBe(`${file} is not trusted any more\n`);

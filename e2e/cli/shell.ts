@@ -30,8 +30,8 @@ export class Shell extends Stage {
   }
 
   /** A command that goes on until it is told to stop. */
-  begin(args: readonly string[]): Running {
-    return new Running(spawn(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.env(), stdio: 'pipe' }));
+  begin(args: readonly string[], { env }: Pick<Options, 'env'> = {}): Running {
+    return new Running(spawn(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.env(env), stdio: 'pipe' }));
   }
 }
 
@@ -55,6 +55,11 @@ export class Running {
         this.#wake();
       });
     });
+  }
+
+  /** A value of the line of JSON that it said first. */
+  value(name: string): unknown {
+    return (JSON.parse(this.#stdout.slice(0, this.#stdout.indexOf('\n'))) as Record<string, unknown>)[name];
   }
 
   /** Resolves when its output holds this. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
+import { subscriberTrust } from '../../src/bus/index.ts';
 
 const SHIPPED = join(import.meta.dirname, '../../subscribers');
 
@@ -25,6 +26,7 @@ function shop(files: Readonly<Record<string, string>> = {}): Shell & { readonly 
   const shell = new Shell();
   mkdirSync(join(shell.folder, '.git'));
   const place = join(shell.folder, '.earpiece/subscribers');
+  subscriberTrust({ env: shell.env() }).trust(place);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(place, name)), { recursive: true });
     writeFileSync(join(place, name), text);
@@ -179,6 +181,7 @@ describe('copy', () => {
     expect(made).toEqual({
       id: 'tool_failure',
       files: ['tool_failure.toml', 'tool_failure.toon.j2'].map((name) => join(folder, name)),
+      trusted: true,
     });
     await shell.says(['subscribers', 'copy', 'tool_failure']);
     expect(await shell.says(['subscribers', 'check'])).not.toContain('warning');

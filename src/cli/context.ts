@@ -3,6 +3,7 @@ import { formatAddress, logOf, parseAddress, type Address, type ConversationId, 
 import { EarpieceError } from '../core/errors.ts';
 import { parseDuration, type Config } from '../config/index.ts';
 import { openEarpiece, type Earpiece } from '../earpiece.ts';
+import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
 import { complain } from './terminal.ts';
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
@@ -20,6 +21,15 @@ export async function withEarpiece<T>(options: GlobalOptions, work: (ear: Earpie
     onProblem: complain,
   });
   return await work(ear);
+}
+
+/** The agent whose tool runs this command, if one does. */
+export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });
+
+/** Throws `not_trusted` in a command that an agent runs. `what`: see `notAPerson`. */
+export function onlyAPerson(what: string): void {
+  const inside = speaker();
+  if (inside !== undefined) throw notAPerson(what, inside);
 }
 
 /** `project/agent`, `agent` (of this project), `project/*`; without any, everyone who is active in this project. */

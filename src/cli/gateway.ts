@@ -1,10 +1,10 @@
 /** `earpiece gateway` itself: servers, front and rider put together. */
-import { formatProblem, readConfig, readMcpServers, type Config, type ServerConfig } from '../config/index.ts';
+import { formatProblem, readConfig, readMcpServers, type Config, type McpServers } from '../config/index.ts';
 import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { openWith, type Earpiece } from '../earpiece.ts';
-import { identify } from '../inbox/index.ts';
+import { identify, worktreeOf } from '../inbox/index.ts';
 import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
 import { retryingRider } from '../gateway/riding/retrying-rider.ts';
 import { offersTaskTools, Tasks } from '../tasks/index.ts';
@@ -15,7 +15,7 @@ import type { InstallHost } from './install.ts';
 import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
-import { upstreamOf } from './upstream.ts';
+import { upstreamOf, withAbsent } from './upstream.ts';
 
 export type GatewayOptions = GlobalOptions & {
   name?: string;
@@ -49,6 +49,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const open = async (): Promise<InboxRider> => {
     const opened = await openWith(config, { ...at, onProblem: complain });
     inbox = opened;
+    void opened.witnesses.note().catch(() => {});
     return inboxRider({
       inbox: opened,
       emitter: opened.bus,
@@ -65,6 +66,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
           opened.store,
         ),
       carrier: `gateway:${front.kind} ${name}`,
+      ...(front.kind === 'stdio' ? { folder: worktreeOf(process.cwd()) } : { shared: true }),
       ...(options.view === undefined ? {} : { view: options.view }),
       purpose,
       tools: () => tools,
@@ -185,9 +187,9 @@ function upstreamsFrom(words: readonly string[], options: GatewayOptions, config
   if (program !== undefined) return [{ kind: 'stdio', name: options.name ?? serverName(words), command: program, args }];
   if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
 
-  const servers = options.servers === undefined ? config.gateway.servers : serversOf(options.servers);
+  const { servers, leftOut } = options.servers === undefined ? config.gateway : serversOf(options.servers);
   const upstreams = Object.values(servers).map((server) => upstreamOf(server));
-  if (upstreams.length > 0) return upstreams;
+  if (upstreams.length > 0) return withAbsent(upstreams, leftOut);
   if (options.servers !== undefined)
     throw new EarpieceError(
       'bad_argument',
@@ -202,10 +204,16 @@ function upstreamsFrom(words: readonly string[], options: GatewayOptions, config
   );
 }
 
-function serversOf(file: string): Readonly<Record<string, ServerConfig>> {
-  const { servers, problems } = readMcpServers(file, { env: process.env });
-  if (problems.length > 0) throw new EarpieceError('bad_config', problems.map((problem) => formatProblem(problem)).join('\n'));
-  return servers;
+/** One server that cannot be started must not take the others away. */
+function serversOf(file: string): McpServers {
+  const read = readMcpServers(file, { env: process.env });
+  const { servers, leftOut, problems } = read;
+  if (problems.length === 0) return read;
+  const lines = problems.map((problem) => formatProblem(problem));
+  if (Object.keys(servers).length === 0 || problems.length > Object.keys(leftOut).length)
+    throw new EarpieceError('bad_config', lines.join('\n'));
+  for (const line of lines) complain(line);
+  return read;
 }
 
 function frontFrom(options: GatewayOptions, config: Config): Front {

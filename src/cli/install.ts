@@ -1,6 +1,8 @@
 /** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
 import { fileURLToPath } from 'node:url';
+import { configuredServer } from './client-config.ts';
 import { checkName, serverName } from './server-name.ts';
+import { VERSION } from './version.ts';
 
 export const INSTALL_HOSTS = ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'json'] as const;
 export type InstallHost = (typeof INSTALL_HOSTS)[number];
@@ -8,9 +10,11 @@ export type InstallHost = (typeof INSTALL_HOSTS)[number];
 export type InstallText = {
   /** One sentence: where it goes. */
   readonly how: string;
-  /** The exact command line or file part. */
+  /** The exact command line or file part; where the client has a server of that name, its removal stands before it. */
   readonly what: string;
   readonly undo: string;
+  /** What a person should know before they use it, one sentence each. */
+  readonly warnings?: readonly string[];
 };
 
 export type InstallQuestion = {
@@ -25,16 +29,76 @@ export type InstallQuestion = {
 };
 
 export function installText(host: InstallHost, question: InstallQuestion): InstallText {
+  const { text, name } = newText(host, question);
+  const there = configuredServer(host, name);
+  const cached = isCached(entry());
+  const warnings = [
+    ...(cached
+      ? [
+          `this earpiece runs from a cache folder (${entry()}), which a clean of the cache removes; the printed line fetches it anew where it is gone. ` +
+            'For a line that needs no network: npm install -g earpiece, then print again',
+        ]
+      : []),
+    ...(there !== undefined && there.variables.length > 0
+      ? [
+          `"${name}" has environment variables (${there.variables.join(', ')}), which the removal takes away: give them to the new one as well`,
+        ]
+      : []),
+  ];
+  return {
+    ...text,
+    // The command that adds a server fails, or changes half of it, where one of that name is there.
+    ...(there !== undefined && { what: `${text.undo}\n${text.what}`, undo: restored(host, name, question) ?? text.undo }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** What puts the server back as it was before: without us. */
+function restored(host: InstallHost, name: string, { words }: InstallQuestion): string | undefined {
+  if (words.length === 0) return undefined;
+  const line = words.map(quote).join(' ');
+  switch (host) {
+    case 'claude':
+    case 'codex':
+      return `${host} mcp remove ${name}\n${host} mcp add ${name} -- ${line}`;
+    case 'gemini':
+    case 'qwen': {
+      const [command = '', ...args] = words.map(quote);
+      return `${host} mcp remove ${name}\n${host} mcp add ${name} ${[command, ...(args.length > 0 ? ['--', ...args] : [])].join(' ')}`;
+    }
+    case 'opencode':
+    case 'cursor':
+    case 'vscode':
+    case 'json':
+      return undefined;
+    default:
+      return host satisfies never;
+  }
+}
+
+function newText(host: InstallHost, question: InstallQuestion): { readonly text: InstallText; readonly name: string } {
   const { words, url } = question;
   const name =
     question.name ?? (words.length > 0 || url !== undefined ? serverName(url === undefined ? words : [url]) : 'earpiece');
   checkName(name);
   // The client's own `node` may be older than 24: Node and our entry stand there by their absolute paths.
-  const command = process.execPath;
-  const args = [entry(), 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
+  const [command, ...ours] = program();
+  const args = [...ours, 'gateway', ...flags(question, name), ...(words.length > 0 ? ['--', ...words] : [])];
   const line = [command, ...args].map(quote).join(' ');
   // Without a `--` behind the command these two take our options for theirs; before it they do not see the command.
   const behindCommand = [command, '--', ...args].map(quote).join(' ');
+  return { name, text: textFor(host, { name, command, args, line, behindCommand }) };
+}
+
+type Line = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly line: string;
+  readonly behindCommand: string;
+};
+
+function textFor(host: InstallHost, { name, command, args, line, behindCommand }: Line): InstallText {
   const json = (value: unknown): string => JSON.stringify(value, null, 2);
   switch (host) {
     case 'claude':
@@ -82,6 +146,13 @@ export function installText(host: InstallHost, question: InstallQuestion): Insta
 
 /** The file that this very command line runs from: `dist/cli.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
+
+/** How a client starts us: by absolute paths, or by the package's name where those would not last. */
+const program = (): readonly [command: string, ...args: string[]] =>
+  isCached(entry()) ? ['npx', '-y', `earpiece@${VERSION}`] : [process.execPath, entry()];
+
+/** Where `npx`, `pnpm dlx`, `yarn dlx` and `bunx` keep what they run. */
+const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
 function flags({ words, url, servers, db, as, view }: InstallQuestion, name: string): string[] {
   return [

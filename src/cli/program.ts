@@ -17,6 +17,7 @@ import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
 import { remind } from './commands/remind.ts';
+import { resume } from './commands/resume.ts';
 import { task } from './commands/run.ts';
 import { runAndTell } from './commands/run-and-tell.ts';
 import { send } from './commands/send.ts';
@@ -57,7 +58,7 @@ export type Answer = (code: number) => void;
 
 const GROUPS = {
   'Work with an agent:': [chat, task, tasks],
-  'Tell an agent:': [send, remind, runAndTell, emit, withdraw, requeue, mute],
+  'Tell an agent:': [send, remind, runAndTell, emit, withdraw, resume, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, serve, token, doctor, config, sources, subscribers, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;

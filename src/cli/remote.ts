@@ -2,10 +2,11 @@
  * Commands with `--server <url>`: the same questions, asked of a running server instead of the database. The token is in
  * `EARPIECE_TOKEN`, so that it stands in no command line and no history.
  */
-import { createClient, type ApiError, type Client, type StreamOptions } from '../client/index.ts';
+import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
-import type { NotificationView, QueuedReply, ReceiptReply, StoryItem } from '../core/api.ts';
+import type { EmittedReply, NotificationView, QueuedReply, ReceiptReply, StoryItem, TokenInfo } from '../core/api.ts';
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
+import type { Emitted, Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
@@ -49,8 +50,10 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
   const client = createClient({ url: parsed.origin, token, timeoutMs: TIMEOUT_MS });
   let there: string | undefined;
   try {
-    there = await versionOf(client);
-    return await work({ client, config });
+    const session = await sessionOf(client);
+    there = session.version;
+    // A bare agent name belongs to the project that the token is for, whatever the folder is called.
+    return await work({ client, config: session.project === undefined ? config : { ...config, project: session.project } });
   } catch (error) {
     throw isApiError(error) ? ours(error, there) : error;
   }
@@ -59,10 +62,11 @@ export async function remotely<T>(url: string, work: (remote: Remote) => Promise
 /** How long the head of an answer may be in coming. */
 const TIMEOUT_MS = 20_000;
 
-/** Of the server; throws where something else answers in its place. */
-async function versionOf(client: Client): Promise<string> {
-  const { version, who }: { readonly version?: unknown; readonly who?: unknown } = await client.session();
-  if (typeof version === 'string' && typeof who === 'object') return version;
+/** The server's version, and the project of the token where it is for one. Throws `upstream` where something else answers. */
+async function sessionOf(client: Client): Promise<{ readonly version: string; readonly project: string | undefined }> {
+  const { version, who }: { readonly version?: unknown; readonly who?: Partial<TokenInfo> | null } = await client.session();
+  if (typeof version === 'string' && typeof who === 'object' && who !== null)
+    return { version, project: who.project ?? undefined };
   throw new EarpieceError('upstream', `${client.url} answers, and is no earpiece server; look at its address`);
 }
 
@@ -162,13 +166,26 @@ async function wait(
   return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
 }
 
+/** Emits one event there, and says what became of it. The server may lower its severity: see the token's kind. */
+export async function emit({ client }: Remote, event: Event): Promise<Emitted> {
+  const { cloudEventOf } = await import('../sources/webhooks/cloud-event.ts');
+  const reply = await client.emit(cloudEventOf(event) as CloudEventInput);
+  return { event, heard: (reply.events[0]?.heard ?? []).map(heardOf) };
+}
+
+function heardOf({ subscriber, kind, ids, because }: EmittedReply['events'][number]['heard'][number]): Heard {
+  if (kind === 'skipped') return { subscriber, kind, because: because ?? '' };
+  if (kind === 'withdrew') return { subscriber, kind, ids };
+  const known = kind === 'folded' || kind === 'duplicate' ? kind : 'queued';
+  return { subscriber, kind: known, id: ids[0] ?? '' };
+}
+
 /** What waits, newest first; every page of it. */
-export async function open({ client }: Remote, scope: Scope): Promise<readonly { log: LogKey; item: Item }[]> {
-  const found: { log: LogKey; item: Item }[] = [];
+export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ log: LogKey; item: Item }> {
   for (let before: string | undefined; ;) {
     const page = await client.notifications({ ...scope, state: 'open', limit: 200, ...(before === undefined ? {} : { before }) });
-    for (const view of page.items) found.push({ log: view.log as LogKey, item: itemOf(view) });
-    if (page.next === null) return found;
+    for (const view of page.items) yield { log: view.log as LogKey, item: itemOf(view) };
+    if (page.next === null) return;
     before = page.next;
   }
 }
@@ -178,8 +195,9 @@ export async function why({ client }: Remote, id: string, log: LogKey | undefine
   return { log: story.log as LogKey, id: story.id as NotificationId, items: story.items.map((item) => whyItem(item)) };
 }
 
-const whyItem = ({ notification, steps, now }: StoryItem): Why['items'][number] => ({
+const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items'][number] => ({
   item: itemOf(notification),
+  verdict,
   receipt: notification.receipt,
   steps: steps.map(({ at, seq, what, detail }) => ({ at, seq, what, ...(detail === null ? {} : { detail }) })),
   now: now.map(({ conversation, decision }) => ({ conversation: conversation as ConversationId, decision })),

@@ -22,7 +22,7 @@ export function table(
   { width = columns(), atLeast = [] }: { width?: number; atLeast?: number[] } = {},
 ): string {
   const natural = layout.map(({ head = '' }, i) =>
-    Math.max(head.length, atLeast[i] ?? 0, ...rows.map((row) => widthOf(row[i] ?? ''))),
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[i] ?? '')), Math.max(head.length, atLeast[i] ?? 0)),
   );
   const last = layout.length - 1;
   atLeast.splice(0, last, ...natural.slice(0, last));

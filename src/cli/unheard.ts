@@ -1,8 +1,8 @@
 /** What to do about events that nobody hears: a subscriber's file that would, to be put where it says. */
 import { join, relative } from 'node:path';
-import { projectFolder, type SubscriberSet } from '../bus/index.ts';
+import { matchesType, projectFolder, subscriberTrust, type Subscriber, type SubscriberSet } from '../bus/index.ts';
 import { userSubscribersFolder } from '../config/index.ts';
-import { severityRank, type Emitted } from '../core/event.ts';
+import { severityRank, type Emitted, type Event } from '../core/event.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Earpiece } from '../earpiece.ts';
 
@@ -13,15 +13,42 @@ const ID_CHARS = 64;
 /** Undefined where somebody listens for each of them, whatever came of it. */
 export function wayToBeHeard(emitted: readonly Emitted[], ear: Earpiece): string | undefined {
   const unheard = emitted.filter(({ heard }) => heard.length === 0).map(({ event }) => event);
+  const held = new Set<string>();
+  const unknown = unheard.filter((event) => {
+    const files = wouldHear(event, ear);
+    for (const { from } of files) held.add(near(from.file));
+    return files.length === 0;
+  });
+  const parts = [
+    held.size === 0
+      ? undefined
+      : `${[...held].join(', ')} would hear ${unheard.length - unknown.length > 1 ? 'them' : 'it'}, but its folder is not trusted. Look at it, then: earpiece trust`,
+    fileFor(unknown, ear),
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join('\n\n');
+}
+
+/** Subscribers of the project that listen for the event and wait for trust. */
+const wouldHear = ({ type, subject, severity }: Event, ear: Earpiece): readonly Subscriber[] =>
+  (ear.bus.subscribers(parseAddress(subject).project).held ?? []).filter(
+    ({ events }) =>
+      events.types.some((pattern) => matchesType(pattern, type)) && severityRank(severity) >= severityRank(events.severityFilter),
+  );
+
+/** The file that hears these events, and where to put it. */
+function fileFor(unheard: readonly Event[], ear: Earpiece): string | undefined {
   const [first] = unheard;
   if (first === undefined) return undefined;
   const types = [...new Set(unheard.map(({ type }) => type))].slice(0, TYPES);
   const { project } = parseAddress(first.subject);
   const id = idFor(first.type, ear.bus.subscribers(project));
-  const folder = project === ear.project ? projectFolder(ear.config.projectRoot) : userSubscribersFolder({ env: process.env });
+  const at = { env: process.env };
+  const own = project === ear.project;
+  const folder = own ? projectFolder(ear.config.projectRoot) : userSubscribersFolder(at);
+  const needsTrust = own && !subscriberTrust(at).isTrusted(folder);
   const low = unheard.some(({ severity }) => severityRank(severity) < severityRank('info'));
   return [
-    `To be told of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}; it counts from the next event on:`,
+    `To be told of ${types.length > 1 ? 'them' : 'it'}, put this into ${near(join(folder, `${id}.toml`))}${needsTrust ? '' : '; it counts from the next event on'}:`,
     '',
     '[subscriber]',
     `id = ${JSON.stringify(id)}`,
@@ -30,13 +57,14 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: Earpiece): string
     '[events]',
     `types = [${types.map((type) => JSON.stringify(type)).join(', ')}]`,
     ...(low ? ['severity_filter = "debug"'] : []),
+    ...(needsTrust ? ['', 'then: earpiece trust'] : []),
   ].join('\n');
 }
 
-function idFor(type: string, { subscribers }: SubscriberSet): string {
+function idFor(type: string, { subscribers, held = [] }: SubscriberSet): string {
   const words = type.toLowerCase().replaceAll(/[^a-z0-9_]/gu, '_');
   const stem = (/^[a-z]/u.test(words) ? words : `on_${words}`).slice(0, ID_CHARS - 3);
-  const taken = new Set(subscribers.map(({ id }) => id));
+  const taken = new Set([...subscribers, ...held].map(({ id }) => id));
   let id = stem;
   for (let n = 2; taken.has(id); n++) id = `${stem}_${n}`;
   return id;

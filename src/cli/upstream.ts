@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../config/index.ts';
+import type { LeftOut, ServerConfig } from '../config/index.ts';
 import type { Upstream } from '../gateway/index.ts';
 
 /** A server of the configuration, as it is started. */
@@ -10,7 +10,14 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
     name: prefix,
     command,
     args,
-    env: { ...process.env, ...env } as Record<string, string>,
+    env: { ...process.env, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   };
 }
+
+/** With those that cannot be started, which keep their place: names of tools do not depend on which servers work. */
+export const withAbsent = (upstreams: readonly Upstream[], leftOut: LeftOut): readonly Upstream[] => {
+  const works = new Set(upstreams.map(({ name }) => name));
+  const absent = Object.entries(leftOut).filter(([name]) => !works.has(name));
+  return [...upstreams, ...absent.map(([name, why]): Upstream => ({ kind: 'absent', name, why }))];
+};

@@ -1,18 +1,18 @@
 /** Who may send webhooks, as the configuration is now: what is new, changed, gone or trusted counts from the next request on. */
-import type { Config, Env } from '../config/index.ts';
+import type { Config, Env, Problem } from '../config/index.ts';
 import { receiverFrom, type WebhookReceiver } from '../sources/webhooks/index.ts';
 
 /** `tell`: why one that is written is not there, once. */
 export function webhookReceivers(
   current: () => Config,
   { env, tell }: { readonly env: Env; readonly tell: (line: string) => void },
-): () => ReadonlyMap<string, WebhookReceiver> {
-  let known: { readonly config: Config; readonly ready: ReadonlyMap<string, WebhookReceiver> } | undefined;
+): () => ReadonlyMap<string, WebhookReceiver | undefined> {
+  let known: { readonly config: Config; readonly ready: ReadonlyMap<string, WebhookReceiver | undefined> } | undefined;
   const told = new Set<string>();
   return () => {
     const config = current();
     if (known?.config === config) return known.ready;
-    const ready = new Map<string, WebhookReceiver>();
+    const ready = new Map<string, WebhookReceiver | undefined>();
     const problems = config.untrusted.flatMap(({ file, what }) => {
       const names = what.filter((each) => each.startsWith('webhooks.'));
       return names.length === 0
@@ -21,8 +21,8 @@ export function webhookReceivers(
     });
     for (const [name, settings] of Object.entries(config.webhooks)) {
       const made = receiverFrom(name, settings, env);
-      if (made.kind === 'ready') ready.set(name, made.receiver);
-      else problems.push(made.problem);
+      ready.set(name, made.kind === 'ready' ? made.receiver : undefined);
+      if (made.kind === 'problem') problems.push(made.problem);
     }
     for (const line of problems) if (!told.has(line)) tell(line);
     told.clear();
@@ -30,4 +30,13 @@ export function webhookReceivers(
     known = { config, ready };
     return ready;
   };
+}
+
+/** Secrets that are set in this environment and do not do. A secret that is not set may be set where the server runs. */
+export function secretProblems({ webhooks }: Pick<Config, 'webhooks'>, env: Env): readonly Problem[] {
+  return Object.entries(webhooks).flatMap(([name, settings]) => {
+    if ((env[settings.secretEnv] ?? '').trim() === '') return [];
+    const made = receiverFrom(name, settings, env);
+    return made.kind === 'ready' ? [] : [{ key: `webhooks.${name}`, message: made.problem }];
+  });
 }

@@ -150,9 +150,9 @@ function besideHead(text: string, width: number, head: string, hang: string): st
 }
 
 /** How the carrier is called, and how long they had been waiting. */
-export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number): string =>
+export const rodeLine = (on: string, waitedMs: number | undefined, count: number, width: number, show?: number): string =>
   cut(
-    `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}`)}`,
+    `${DELIVERED()}   ${paint('dim', `${on}${waitedMs === undefined ? '' : ` · ${count > 1 ? 'the oldest ' : ''}${seconds(waitedMs)} after it was queued`}${show === undefined ? '' : ` · /show ${show}`}`)}`,
     width,
   );
 

@@ -28,6 +28,8 @@ export interface Surface {
 export type Delivered = {
   readonly notifications: readonly Notification[];
   readonly summarized: number;
+  /** What the model reads of each: one text for those that were said together. */
+  readonly said: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
   /** When the oldest was queued, and the time now: epoch ms. */
   readonly queuedAt?: number;
   readonly now: number;
@@ -118,6 +120,11 @@ export class Narrator {
       case 'retry':
         this.note(`↻ ${event.why}; again in ${seconds(event.inMs)}`);
         return;
+      case 'left_out':
+        this.note(
+          `The provider refuses the request with ${event.ids.length === 1 ? 'this notification' : `these ${event.ids.length} notifications`} and takes it without (${event.why}). The model has not read ${event.ids.length === 1 ? 'it' : 'them'}: earpiece why ${event.ids[0] ?? ''}`,
+        );
+        return;
       case 'wake_asked':
         return;
       case 'turn_started':
@@ -127,8 +134,8 @@ export class Narrator {
       case 'turn_ended':
         this.#surface.endText();
         this.#running.clear();
-        if (event.how === 'failed')
-          this.#print('note', wrapAll(`the turn failed: ${event.error ?? ''}`, width, `${paint('red', '✗')} `, '  '));
+        if (event.how !== 'complete' && event.how !== 'stopped')
+          this.#print('note', wrapAll(ENDED[event.how](event.error ?? ''), width, `${paint('red', '✗')} `, '  '));
         if (event.how === 'stopped') this.#print('note', [`${paint('red', '■')} stopped`]);
         return;
       case 'mode':
@@ -191,13 +198,20 @@ export class Narrator {
     this.#block = block;
   }
 
-  #rode(on: string, text: string, { notifications, summarized, queuedAt, now }: Delivered): void {
+  #rode(on: string, text: string, { notifications, summarized, said: items, queuedAt, now }: Delivered): void {
     const { width } = this.#surface;
-    const number = this.#numbered('notification, as the model read it', text);
-    const lines = notifications.flatMap((note) => noteLines(note, width, number));
+    const whole = this.#numbered('notification, as the model read it', text);
+    let n: number | undefined;
+    const number = whole && (() => (n ??= whole()));
+    const lines = notifications.flatMap((note) => {
+      const item = items.find(({ ids }) => ids.includes(note.id));
+      // Those that were said together are one line, with the first of them.
+      if (item !== undefined && item.ids[0] !== note.id) return [];
+      return noteLines(item === undefined ? note : asSaid(note, item.text), width, number);
+    });
     if (summarized > 0)
       lines.push(rodeLine(`and ${summarized} more that were only counted: get_notifications has them`, undefined, 1, width));
-    lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width));
+    lines.push(rodeLine(on, queuedAt === undefined ? undefined : now - queuedAt, notifications.length, width, number?.()));
     this.#print('note', lines);
   }
 
@@ -215,6 +229,22 @@ export class Narrator {
     return details && (() => details.add({ title, text }));
   }
 }
+
+/** A template's words stand in the place of the message; the default line is the message behind level and kind. */
+function asSaid(note: Notification, text: string): Notification {
+  const words = (all: string): string => all.replaceAll(/\s+/gu, ' ').trim();
+  if (words(text).includes(words(note.message))) return note;
+  const { instruction: _instruction, ...rest } = note;
+  // Level and kind stand before it on the screen.
+  const before = `${note.kind.source} ${note.level}: `;
+  return { ...rest, message: text.startsWith(before) ? text.slice(before.length) : text };
+}
+
+const ENDED = {
+  failed: (why: string) => `the turn failed: ${why}`,
+  truncated: (why: string) => `the answer is not complete: ${why}`,
+  refused: (why: string) => `there is no answer: ${why}`,
+} as const;
 
 const RODE: Readonly<Record<string, string>> = {
   turn_start: 'rode on your message',

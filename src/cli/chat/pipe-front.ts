@@ -3,7 +3,7 @@
  * plain text. Ends when stdin has ended and the last turn with it.
  */
 import { createInterface, type Interface } from 'node:readline';
-import type { AgentEvent } from '../../agent/index.ts';
+import type { AgentEvent, TurnResult } from '../../agent/index.ts';
 import { EXIT } from '../exit.ts';
 import { complain, plain } from '../terminal.ts';
 import { Details } from './details.ts';
@@ -88,5 +88,12 @@ export class PipeFront implements Front {
 }
 
 /** How the last turn ended says how a conversation without a person ended. */
-export const codeOf = (how: Driver['last']): number =>
-  how === 'failed' ? EXIT.failed.code : how === 'stopped' ? EXIT.stopped.code : EXIT.ok.code;
+export const codeOf = (how: Driver['last']): number => (how === undefined ? EXIT.ok : EXIT[CODES[how]]).code;
+
+const CODES = {
+  complete: 'ok',
+  truncated: 'truncated',
+  refused: 'refused',
+  stopped: 'stopped',
+  failed: 'failed',
+} as const satisfies Record<TurnResult['how'], keyof typeof EXIT>;

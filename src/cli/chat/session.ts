@@ -13,15 +13,24 @@ import {
   type Tool,
 } from '../../agent/index.ts';
 import { mcpTools, type McpTools } from '../../agent/mcp-tools.ts';
-import { stateFolder } from '../../config/index.ts';
+import { stateFolder, type ServerConfig } from '../../config/index.ts';
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { NotificationId } from '../../core/notification.ts';
-import type { Draft } from '../../core/records.ts';
+import type { Draft, SentView } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import { tellUpstream } from '../../gateway/riding/inbox-rider.ts';
-import { handleRegistry, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../sources/handles/index.ts';
+import { tellUpstream } from '../../gateway/riding/tell-upstream.ts';
+import {
+  handleRegistry,
+  isSecret,
+  runTool,
+  type HandleRegistry,
+  type HandleView,
+  type OnTurnEnd,
+} from '../../sources/handles/index.ts';
+import type { Upstream } from '../../gateway/index.ts';
+import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE } from '../../inbox/index.ts';
 import { offersTaskTools, Tasks } from '../../tasks/index.ts';
-import { upstreamOf } from '../upstream.ts';
+import { upstreamOf, withAbsent } from '../upstream.ts';
 import { begunRecord, type Begun, type Choice } from './conversation-choice.ts';
 import type { Model } from './model-choice.ts';
 import type { Delivered } from './narrator.ts';
@@ -75,7 +84,7 @@ export class Session implements AsyncDisposable {
   static async open(ear: Earpiece, options: SessionOptions): Promise<Session> {
     const { choice, model, withTools, note } = options;
     const seats = new Set<Seat>();
-    const mcp = withTools ? await serversOf(ear, seats, note) : NO_SERVERS;
+    const mcp = withTools ? await serversOf(ear, choice.address, seats, note) : NO_SERVERS;
     const system = options.system ?? choice.begun.system ?? ear.config.agent.system ?? defaultSystem(withTools);
     try {
       const purpose = options.purpose ?? choice.begun.purpose ?? (await ear.conversation(choice.address).purpose());
@@ -113,7 +122,7 @@ export class Session implements AsyncDisposable {
     const carrier = this.agent.records.findLast(
       (record) =>
         'notifications' in record && (record.notifications as readonly { id: string }[]).some(({ id }) => id === ids[0]),
-    ) as { summarizes?: readonly string[] } | undefined;
+    ) as { summarizes?: readonly string[]; view?: SentView } | undefined;
     return {
       notifications: ids.flatMap((id) =>
         items
@@ -122,6 +131,7 @@ export class Session implements AsyncDisposable {
           .map((item) => ({ ...item.notification, count: item.count })),
       ),
       summarized: carrier?.summarizes?.length ?? 0,
+      said: carrier?.view?.items ?? [],
       ...(items.length === 0 ? {} : { queuedAt: Math.min(...items.map(({ at }) => at)) }),
       now: this.ear.store.now(),
     };
@@ -219,7 +229,8 @@ function handlesFor(room: Room, address: string, log: LogKey, agent: () => Agent
   });
   const run = runTool({
     cwd: process.cwd(),
-    env: { EARPIECE_ADDRESS: address },
+    env: { EARPIECE_ADDRESS: address, [HANDLE_OF_VARIABLE]: address },
+    passEnv: ear.config.agent.passEnv,
     ...(onTurnEnd === undefined ? {} : { onTurnEnd }),
   });
   return handleRegistry({
@@ -278,15 +289,25 @@ async function answeredCalls(ear: Earpiece, address: string): Promise<ReadonlySe
 
 const NO_SERVERS: McpTools = { tools: [], close: async () => {} };
 
-async function serversOf(ear: Earpiece, seats: ReadonlySet<Seat>, note: (line: string) => void): Promise<McpTools> {
-  const { servers, problems } = ear.config.gateway;
+async function serversOf(
+  ear: Earpiece,
+  address: string,
+  seats: ReadonlySet<Seat>,
+  note: (line: string) => void,
+): Promise<McpTools> {
+  const { servers, leftOut, problems } = ear.config.gateway;
   for (const { message } of problems) note(message);
   const untrusted = ear.config.untrusted[0];
   if (untrusted !== undefined)
     note(`what ${untrusted.file} would start is not trusted and left out; look at it and say: earpiece trust`);
-  const upstreams = Object.values(servers).map(upstreamOf);
+  const upstreams = Object.values(servers).map((server) =>
+    ofAgent(upstreamOf(server), server, address, ear.config.agent.passEnv),
+  );
+  if (upstreams.length === 0) return NO_SERVERS;
   try {
-    return await mcpTools(upstreams, {
+    return await mcpTools(withAbsent(upstreams, leftOut), {
+      maxChars: ear.config.agent.maxResultChars,
+      folder: join(stateFolder({ env: process.env }), 'results'),
       report: note,
       onUpstream: (event) => {
         for (const { agent } of seats)
@@ -299,6 +320,21 @@ async function serversOf(ear: Earpiece, seats: ReadonlySet<Seat>, note: (line: s
     note(`${messageOf(error)}; going on without their tools`);
     return NO_SERVERS;
   }
+}
+
+/** A server of an agent gets the keys that its own configuration names, or that `agent.pass_env` does, and no others. */
+function ofAgent(upstream: Upstream, { target }: ServerConfig, address: string, pass: readonly string[]): Upstream {
+  if (upstream.kind !== 'stdio' || target.kind === 'http') return upstream;
+  const secrets = Object.keys(process.env).filter((name) => isSecret(name) && !pass.includes(name));
+  return {
+    ...upstream,
+    env: {
+      ...upstream.env,
+      ...Object.fromEntries(secrets.map((name) => [name, target.env?.[name]])),
+      [HANDLE_VARIABLE]: 'mcp',
+      [HANDLE_OF_VARIABLE]: address,
+    },
+  };
 }
 
 /** Nothing in it may change from one start to the next: it is the beginning of each request. */

@@ -22,7 +22,7 @@ export type TaskOptions = ChatOptions & { timeout?: string };
 export async function runTask(words: readonly string[], options: TaskOptions): Promise<number> {
   const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
   const purpose = purposeOf(options);
-  const task = await taskFrom(words);
+  const task = await taskFrom(words, options.resume !== undefined);
   const note = (message: string): void => (options.json ? printJson({ type: 'note', message }) : complain(message));
   await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), onProblem: note });
   const choice = await chooseConversation(ear, {
@@ -52,6 +52,11 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     tellUser: (message) => (options.json ? printJson({ type: 'told', message }) : narrator?.told(message)),
     note,
   });
+  if (task === undefined && !session.agent.cutOff)
+    throw new EarpieceError(
+      'bad_argument',
+      `the last turn of ${choice.conversation} is over; write what comes next: earpiece run --resume ${choice.conversation} "<task>"`,
+    );
   const told = (narrator = new Narrator(surface, undefined, (ids) => session.delivered(ids)));
   if (options.json)
     printJson({ type: 'opened', conversation: session.agent.address, model: session.model, resumed: choice.goesOn });
@@ -74,7 +79,8 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   using _signals = onSignals((signal) => stop(SIGNAL_CODES[signal]));
   using _reader = onReaderGone(() => stop(EXIT.ok.code));
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop(EXIT.waited.code), timeoutMs);
-  driver.send(task);
+  if (task !== undefined) driver.send(task);
+  else driver.resume();
   await Promise.race([driver.settled(), end.promise.then(() => driver.settled())]);
   clearTimeout(timer);
   if (code === EXIT.waited.code)
@@ -85,15 +91,29 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   return code ?? codeOf(driver.last);
 }
 
-/** The words; "-" at their end is what stdin has. */
-async function taskFrom(words: readonly string[]): Promise<string> {
+/** More is no task: no model takes it. */
+const MAX_STDIN = 16 * 1_048_576;
+
+/** The words; "-" at their end is what stdin has. `resumes`: undefined where there is no task, for the turn that was cut off. */
+async function taskFrom(words: readonly string[], resumes: boolean): Promise<string | undefined> {
   const last = words.at(-1);
   if (last !== undefined && last !== '-') return words.join(' ');
+  if (process.stdin.isTTY && last === undefined && resumes) return undefined;
   if (process.stdin.isTTY && last === undefined)
     throw new EarpieceError('bad_argument', 'no task is given; write earpiece run "<task>", or pipe it in');
   const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_STDIN)
+      throw new EarpieceError(
+        'bad_argument',
+        `stdin has more than ${MAX_STDIN} bytes; write them to a file and name it in the task`,
+      );
+    chunks.push(chunk);
+  }
   const piped = Buffer.concat(chunks).toString('utf8').trim();
+  if (piped === '' && resumes && last === undefined) return undefined;
   if (piped === '') throw new EarpieceError('bad_argument', 'stdin is empty; write earpiece run "<task>", or pipe it in');
   return [words.slice(0, -1).join(' '), piped].filter((part) => part !== '').join('\n\n');
 }

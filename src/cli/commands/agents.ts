@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
+import type { ConversationId } from '../../core/address.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
 import { SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
@@ -17,15 +19,17 @@ export function agents(program: CommandLine): void {
       if (options.server !== undefined) {
         const { remotely } = await import('../remote.ts');
         return remotely(options.server, async ({ client, config }) => {
-          const rows: Row[] = [];
+          const rows: (Row & { readonly seenAt: number })[] = [];
+          const overview = new Map<string, LogOverview['open']>();
           for (let after: string | undefined; ;) {
             const page = await client.agents({
               limit: 200,
               ...(options.all ? {} : { project: config.project }),
               ...(after === undefined ? {} : { after }),
             });
-            for (const { log, open, conversations } of page.items)
-              for (const { host, hostVersion, endedAt, carriers, ...known } of conversations)
+            for (const { log, open, conversations } of page.items) {
+              overview.set(log, open);
+              for (const { host, hostVersion, endedAt, passedTo, carriers, ...known } of conversations)
                 rows.push({
                   ...known,
                   log,
@@ -33,39 +37,54 @@ export function agents(program: CommandLine): void {
                   ...(host === null ? {} : { host }),
                   ...(hostVersion === null ? {} : { hostVersion }),
                   ...(endedAt === null ? {} : { endedAt }),
+                  ...(passedTo ? { passedTo: { ...passedTo, conversation: passedTo.conversation as ConversationId } } : {}),
                   carriers: Object.fromEntries(carriers.map(({ name, at }) => [name, at])),
                 });
+            }
             if (page.next === null) break;
             after = page.next;
           }
-          tell(
-            rows.toSorted((a, b) => b.seenAt - a.seenAt),
-            config.project,
-            Date.now(),
-            options,
-          );
+          tell([...rows.toSorted((a, b) => b.seenAt - a.seenAt), ...unseen(overview, rows)], config.project, Date.now(), options);
         });
       }
       await withEarpiece(options, async (ear) => {
         const project = options.all ? undefined : ear.project;
-        const there = await ear.store.presence(project === undefined ? {} : { project });
+        const there = (await ear.store.presence(project === undefined ? {} : { project })).filter((p) => ear.wasConversation(p));
         const overview = new Map((await ear.store.overview(project)).map((o) => [o.log, o.open]));
         const now = ear.store.now();
         const rows = there
           .toSorted((a, b) => b.seenAt - a.seenAt)
-          .map((p) => ({ ...p, active: ear.isActive(p, now), open: overview.get(p.log) }));
-        tell(rows, ear.project, now, options);
+          .map((p): Row => ({ ...p, active: ear.isActive(p, now), open: overview.get(p.log) }));
+        tell([...rows, ...unseen(overview, rows)], ear.project, now, options);
+        const told = nameTold(ear.config);
+        if (told !== undefined && !options.json) print(paint('dim', plain(told, 400)));
       });
     });
 }
 
 type Options = GlobalOptions & { readonly all?: boolean; readonly server?: string };
-type Row = Pick<Presence, 'host' | 'hostVersion' | 'seenAt' | 'endedAt' | 'carriers'> & {
+/** Without `conversation` and `seenAt`: an agent that has records, and of which no conversation was seen. */
+type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'passedTo'> & {
   readonly log: string;
-  readonly conversation: string;
+  readonly conversation?: string;
+  readonly seenAt?: number;
   readonly active: boolean;
   readonly open: LogOverview['open'] | undefined;
 };
+
+function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
+  if (seenAt === undefined) return 'not seen yet';
+  const seen = endedAt === undefined ? ago(seenAt, now) : `ended ${ago(endedAt, now)}`;
+  return active || passedTo === undefined ? seen : `${seen}, passed on to #${plain(passedTo.conversation, 40)}`;
+}
+
+/** Agents that somebody imported, or wrote to, before they were ever seen. */
+function unseen(overview: ReadonlyMap<string, LogOverview['open']>, rows: readonly Row[]): readonly Row[] {
+  const seen = new Set(rows.map(({ log }) => log));
+  return [...overview].flatMap(([log, open]) =>
+    seen.has(log) || log.endsWith('/*') ? [] : [{ log, open, active: false, carriers: {} }],
+  );
+}
 
 function tell(rows: readonly Row[], project: string, now: number, options: Options): void {
   if (options.json) return rows.forEach((row) => printJson(row));
@@ -77,9 +96,9 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
     table(
       rows.map((row) => [
         row.active ? paint('green', '●') : paint('dim', '○'),
-        plain(`${row.log}#${row.conversation}`),
+        plain(row.conversation === undefined ? row.log : `${row.log}#${row.conversation}`),
         String(Object.values(row.open ?? {}).reduce((a, b) => a + b, 0)),
-        row.endedAt === undefined ? ago(row.seenAt, now) : `ended ${ago(row.endedAt, now)}`,
+        seenAs(row, now),
         plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
         plain(Object.keys(row.carriers).join(', ')),
       ]),

@@ -6,7 +6,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Queued, Withdrawn } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { durationOption, logsIn, logsWith, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { durationOption, logsIn, logsWith, onlyAPerson, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
@@ -16,8 +16,8 @@ export function withdraw(program: CommandLine, answer: Answer): void {
     .command('withdraw [id]')
     .summary('take a notification back')
     .description(
-      'Takes a notification back and says whether it was in time: withdrawn (nobody was told), maybe_seen (it had been offered before) or ' +
-        'too_late (it was delivered; exit code 4). A gate that it holds up falls in any case.',
+      'Takes a notification back and says whether it was in time: withdrawn (nobody was told), maybe_seen (it had been offered before), ' +
+        'gate_lowered (an interrupt that was delivered before; its gate is down now) or too_late (it was delivered; exit code 4).',
     )
     .option('--key <key>', 'instead of an id: every open one with this key')
     .option('--to <address>', 'only of this agent (default: an id wherever it is, a key in this project)')
@@ -39,15 +39,22 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
             results.push({ log, ...result });
         if (options.json) results.forEach((result) => printJson(result));
         else if (results.length === 0) print(paint('dim', `nothing open has the key ${plain(key ?? '')}`));
-        else for (const { log, id: each, result } of results) print(`${plain(each)}  ${WITHDRAWN[result]} (${plain(log)})`);
+        else
+          for (const { log, id: each, result } of results.toSorted((a, b) => Number(isProject(a.log)) - Number(isProject(b.log))))
+            print(`${plain(each)}  ${isProject(log) && result === 'withdrawn' ? NOT_LATER : WITHDRAWN[result]} (${plain(log)})`);
         if (results.some(({ result }) => result === 'too_late')) answer(EXIT.ended.code);
       });
     });
 }
 
+const isProject = (log: LogKey): boolean => log.endsWith('/*');
+/** What a project's log holds waits for conversations that begin later; those that are there have it in their own logs. */
+const NOT_LATER = 'withdrawn: conversations that begin from now on do not get it';
+
 const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   withdrawn: 'withdrawn, nobody was told',
   maybe_seen: 'withdrawn, but it had been offered: the agent may have seen it',
+  gate_lowered: 'delivered before; its gate is down now',
   too_late: 'too late, it was delivered',
   unknown: 'is unknown',
 };
@@ -91,7 +98,7 @@ export function mute(program: CommandLine): void {
         'What comes meanwhile is closed as filtered and can be queued again. Critical ones of the core cannot be silenced. ' +
         'Without a pattern it lists what is muted.',
     )
-    .option('--for <duration>', 'how long (default: until --off)')
+    .option('--for <duration>', 'how long: 30m, 1h, or today (default: until --off)')
     .option('--off', 'let it speak again')
     .example(`earpiece mute file.changed claude-code --for 30m
 earpiece mute file.changed --off
@@ -104,12 +111,9 @@ earpiece mute`)
           `${options.off ? '--off' : '--for'} needs a pattern: "*", a source or source.name`,
         );
       if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
-      if (pattern !== undefined && !/^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/.test(pattern))
-        throw new EarpieceError(
-          'bad_argument',
-          `pattern ${JSON.stringify(pattern.slice(0, 80))} is not "*", a source, "source.*" or "source.name"`,
-        );
-      const forMs = options.for === undefined ? undefined : durationOption('--for', options.for);
+      if (pattern !== undefined) onlyAPerson('to mute');
+      const forMs =
+        options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
       await withEarpiece(options, async (ear) => {
         const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
         if (logs.length === 0 && pattern !== undefined)
@@ -118,7 +122,9 @@ earpiece mute`)
             `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${pattern} <agent>`,
           );
         let any = false;
+        let lifted = false;
         for (const log of logs) {
+          const before = options.off ? await ear.mutes(log) : [];
           const mutes =
             pattern === undefined
               ? await ear.mutes(log)
@@ -128,14 +134,24 @@ earpiece mute`)
                   ...(options.off ? { off: true } : {}),
                 });
           any ||= mutes.length > 0;
-          if (options.json) printJson({ log, mutes });
-          else for (const each of mutes) print(saying(log, each));
+          const was = before.some((each) => each.pattern === pattern);
+          lifted ||= was;
+          if (options.json) printJson({ log, mutes, ...(options.off ? { lifted: was } : {}) });
+          else if (options.off) {
+            if (was) print(`${plain(pattern ?? '')}  lifted for ${plain(log)}`);
+          } else for (const each of mutes) print(saying(log, each));
         }
-        if (!any && !options.json)
-          print(paint('dim', `nothing is muted${address === undefined ? ` in ${ear.project}` : ` for ${plain(address)}`}`));
+        if (options.json) return;
+        const where = address === undefined ? `in ${plain(ear.project)}` : `for ${plain(address)}`;
+        if (options.off && !lifted) print(paint('dim', `${plain(pattern ?? '')} was not muted ${where}`));
+        if (!options.off && !any) print(paint('dim', `nothing is muted ${where}`));
       });
     });
 }
+
+/** Until midnight by the clock of this machine. */
+const leftOfToday = (now = new Date()): number =>
+  new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1).getTime() - now.getTime();
 
 const saying = (log: LogKey, { pattern, until, by }: Mute): string =>
   `${plain(pattern)}  muted for ${plain(log)}${until === null ? '' : ` until ${clock(until)}`} ${paint('dim', `(by ${plain(by)})`)}`;

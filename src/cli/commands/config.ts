@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { readLimited } from '../../input/index.ts';
 import {
   checkConfigText,
   configWriter,
@@ -13,9 +13,10 @@ import {
 } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { GlobalOptions } from '../context.ts';
+import { onlyAPerson, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
+import { secretProblems } from '../webhooks.ts';
 import { table } from '../table.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
@@ -100,6 +101,7 @@ type ChangeOptions = GlobalOptions & { readonly project?: boolean };
 
 /** Says what counts now and from when on: somebody stronger may go on deciding. */
 async function change(asked: Asked, options: ChangeOptions): Promise<void> {
+  onlyAPerson('to change the configuration');
   const scope = options.project ? 'project' : 'user';
   const { file, keys, written } = await configWriter(here(options)).change(scope, [asked]);
   const [key = asked.key] = keys;
@@ -131,12 +133,12 @@ const here = (options: GlobalOptions): Parameters<typeof readConfig>[0] => ({
 
 function ofHere(options: GlobalOptions): { problems: readonly Problem[]; files: readonly string[] } {
   const { config: current, problems } = readConfig(here(options));
-  return { problems, files: current.files.map((f) => f.file) };
+  return { problems: [...problems, ...secretProblems(current, process.env)], files: current.files.map((f) => f.file) };
 }
 
 function read(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readLimited(file, 1_048_576).toString('utf8');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
     throw new EarpieceError('not_found', `${file} cannot be read (${code}); name the earpiece.toml that you mean`);

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EarpieceError } from '../../core/errors.ts';
+import type { Store } from '../../core/ports.ts';
 import type { CommandLine } from '../command-line.ts';
-import { durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { durationOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
+import { verified } from '../verified.ts';
 
 export function db(program: CommandLine, answer: Answer): void {
   const group = program
@@ -20,21 +22,21 @@ export function db(program: CommandLine, answer: Answer): void {
     .description('Is the file sound, and does the index agree with the log? Exit code 8 when not.')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      await withEarpiece(options, async (ear) => {
-        const problems = await ear.store.verify();
-        if (options.json) printJson({ store: ear.store.name, sound: problems.length === 0, problems });
-        else if (problems.length === 0) print(`${plain(ear.store.name)} is sound`);
-        else {
-          for (const problem of problems) print(plain(problem));
-          print('put a backup in its place, or move the file away: what is open in it is then lost');
-        }
-        if (problems.length > 0) answer(EXIT.problems.code);
-      });
+      const { store, problems, todo } = await checked(options);
+      if (options.json) printJson({ store, sound: problems.length === 0, problems });
+      else if (problems.length === 0) print(`${plain(store)} is sound`);
+      else {
+        for (const problem of problems) print(plain(problem));
+        if (todo !== undefined) print(todo);
+      }
+      if (problems.length > 0) answer(EXIT.problems.code);
     });
   group
     .command('prune')
     .summary('remove what was closed long ago')
-    .description('Removes what was closed long ago, and tasks that have been over for so long; what is open stays, however old.')
+    .description(
+      'Removes what was closed long ago, and tasks that have been over for so long; what is open stays, however old. The file shrinks by what was removed.',
+    )
     .option(
       '--older <duration>',
       'closed longer ago than this (default: what the configuration calls retention and tasks.retention, 30d)',
@@ -42,15 +44,22 @@ export function db(program: CommandLine, answer: Answer): void {
     .example('earpiece db prune --older 7d')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { older?: string }>();
+      onlyAPerson('to prune the database');
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withEarpiece(options, async (ear) => {
         await ear.sweep();
+        if (!(await ear.witnesses.mayRemove()))
+          throw new EarpieceError(
+            'store_refused',
+            `nothing was pruned: the clock of this process says ${new Date(ear.store.now()).toISOString()}, and no other process that uses this database agrees; set the clock, then try again`,
+          );
         const pruned = await ear.prune(older);
-        if (options.json) printJson(pruned);
+        const bytes = await compacted(ear.store);
+        if (options.json) printJson({ ...pruned, ...(bytes === undefined ? {} : { bytes }) });
         else {
           const { items, tasks, records } = pruned;
           const over = tasks === 0 ? '' : `, ${count(tasks, 'task')} that ${tasks === 1 ? 'was' : 'were'} over`;
-          print(`removed ${count(items, 'closed notification')}${over} and ${count(records, 'record')}`);
+          print(`removed ${count(items, 'closed notification')}${over} and ${count(records, 'record')}${freed(bytes)}`);
         }
       });
     });
@@ -71,5 +80,36 @@ export function db(program: CommandLine, answer: Answer): void {
       });
     });
 }
+
+type Checked = { readonly store: string; readonly problems: readonly string[]; readonly todo?: string };
+
+/** A file too damaged to be opened or read is one problem, which says itself what to do. */
+async function checked(options: GlobalOptions): Promise<Checked> {
+  try {
+    return await withEarpiece(options, async ({ store }) => ({
+      store: store.name,
+      problems: await verified(store),
+      todo: 'put a backup in its place, or move the file away: what is open in it is then lost',
+    }));
+  } catch (error) {
+    if (!(error instanceof EarpieceError) || error.code !== 'store_corrupt') throw error;
+    return { store: `sqlite ${String(error.data['path'])}`, problems: [error.message] };
+  }
+}
+
+type Bytes = { readonly before: number; readonly after: number; readonly unused: number };
+
+const compacted = async (store: Store): Promise<Bytes | undefined> =>
+  'compact' in store && typeof store.compact === 'function' ? await (store.compact as () => Promise<Bytes>)() : undefined;
+
+/** What prune says of the file. */
+function freed(bytes: Bytes | undefined): string {
+  if (bytes !== undefined && bytes.unused > 0 && bytes.after >= bytes.before)
+    return `; the file keeps its ${megabytes(bytes.after)}, of which ${megabytes(bytes.unused)} are unused: it was made by earpiece 0.0.0 and is too large to shrink while others use it. To shrink it, stop the programs that use it and run: sqlite3 <file> "PRAGMA auto_vacuum=INCREMENTAL; VACUUM"`;
+  if (bytes === undefined || bytes.after >= bytes.before) return '';
+  return `; the file has ${megabytes(bytes.after)}, it had ${megabytes(bytes.before)}`;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MB`;
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { formatProblem, policySource, readConfig, type Config } from '../../config/index.ts';
+import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from '../../bus/index.ts';
+import { formatProblem, nameTold, policySource, readConfig, type Config } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { identify, Inbox } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
@@ -10,9 +11,9 @@ import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
+import { verified } from '../verified.ts';
 import { VERSION } from '../version.ts';
-
-type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly todo?: string };
+import { brokenServers, missed, type Finding } from '../what-agents-miss.ts';
 
 export function doctor(program: CommandLine, answer: Answer): void {
   program
@@ -65,11 +66,13 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       ok: true,
       todo: 'look at it, then: earpiece trust',
     })),
-    { what: 'project', value: `${config.project} (${config.projectRoot})`, ok: true },
+    projectOf(config),
+    ...heldSubscribers(config),
   ];
   try {
     await using inbox = new Inbox({ store: await openStore(config.db), policies: policySource(at), timeZone: config.timeZone });
     findings.push(...(await storeOf(inbox, config)), await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
+    findings.push(...(await serversOf(inbox, config)));
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
@@ -77,8 +80,28 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   return findings;
 }
 
+function projectOf(config: Config): Finding {
+  const { project, projectRoot, root, wanted } = config;
+  const where = root === projectRoot ? projectRoot : `${projectRoot}, a worktree of ${root}`;
+  const told = nameTold(config);
+  if (wanted === undefined || told === undefined) return { what: 'project', value: `${project} (${where})`, ok: true };
+  return { what: 'project', value: `${project} (${where}); ${told}`, ok: true };
+}
+
+function heldSubscribers({ project, projectRoot }: Config): Finding[] {
+  const source = subscriberFolders({
+    shipped: shippedFolder(),
+    projectRoot: () => projectRoot,
+    projectTrust: subscriberTrust({ env: process.env }),
+  });
+  const held = source.of(project).held ?? [];
+  if (held.length === 0) return [];
+  const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} left out`;
+  return [{ what: 'trust', value, ok: true, todo: 'look at it, then: earpiece trust' }];
+}
+
 async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
-  const broken = await inbox.store.verify();
+  const broken = await verified(inbox.store);
   const todo = 'put a backup in its place, or move the file away: what is open in it is then lost';
   if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, todo }));
   const overview = await inbox.store.overview();
@@ -109,11 +132,19 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
         todo: 'put the gateway before an MCP server of your agent: earpiece gateway --print claude -- <command>   (or codex, gemini, opencode …)',
       },
     ];
-  return there.map((p) => ({
-    what: 'agent',
-    value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last carried ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
-    ok: true,
-  }));
+  return there.flatMap((p) => [
+    {
+      what: 'agent',
+      value: `${p.log}#${p.conversation}: ${Object.keys(p.carriers).join(', ') || 'no carrier'}; last contact ${ago(p.seenAt, now)}, last carried ${p.carriedAt === undefined ? 'never' : ago(p.carriedAt, now)}`,
+      ok: true,
+    },
+    ...missed(p),
+  ]);
+}
+
+async function serversOf(inbox: Inbox, { project }: Config): Promise<Finding[]> {
+  const logs = (await inbox.store.overview()).map(({ log }) => log).filter((log) => log.startsWith(`${project}/`));
+  return brokenServers(inbox, logs, inbox.store.now());
 }
 
 function sizeOf(path: string): string {

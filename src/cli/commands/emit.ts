@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { readLimited } from '../../input/index.ts';
 import { formatAddress } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
@@ -90,7 +91,7 @@ function fromFile(file: string): string {
   try {
     const { size } = statSync(file);
     if (size > MAX_BYTES) throw tooBig(file);
-    return utf8(readFileSync(file), file);
+    return utf8(readLimited(file, MAX_BYTES), file);
   } catch (error) {
     if (error instanceof EarpieceError) throw error;
     const { code } = error as NodeJS.ErrnoException;

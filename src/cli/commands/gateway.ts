@@ -42,6 +42,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         const text = installText(options.print, { words, ...options });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
+        for (const warning of text.warnings ?? []) complain(warning);
         const { hindrance } = await import('../gateway.ts');
         const why = hindrance(words, options);
         if (why !== undefined) complain(`in this folder it would not start yet: ${why}`);

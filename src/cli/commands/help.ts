@@ -11,7 +11,12 @@ export function help(program: CommandLine): void {
     .summary('explain a command, or exit-codes')
     .description('Explains a command, or what the exit codes mean.')
     .action((topic: string[], _options: unknown, command: Command) => {
-      if (topic.length === 1 && topic[0] === 'exit-codes') {
+      if (topic[0] === 'exit-codes') {
+        if (topic.length > 1)
+          throw new EarpieceError(
+            'bad_argument',
+            `help exit-codes takes no more words, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; leave them out`,
+          );
         const codes = Object.entries(EXIT).map(([name, { code, means }]) => ({ code, name, means }));
         if (command.optsWithGlobals<GlobalOptions>().json) return codes.forEach((code) => printJson(code));
         return print(codes.map(({ code, means }) => `${code}  ${means}`).join('\n'));

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { importJp } from '../../agent/jp/import.ts';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { formatAddress } from '../../core/address.ts';
@@ -24,6 +23,7 @@ export function importing(program: CommandLine): void {
       const options = command.optsWithGlobals<GlobalOptions & { to?: string }>();
       await withEarpiece(options, async (ear) => {
         const to = options.to === undefined ? `${ear.project}/jp` : formatAddress(addressFrom(ear, options.to));
+        const { importJp } = await import('../../agent/jp/import.ts');
         const imported = await importJp(ear, folder, to);
         if (options.json) return printJson(imported);
         print(`${plain(imported.address)}${imported.title === undefined ? '' : `  ${plain(imported.title)}`}`);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { formatAddress } from '../../core/address.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
@@ -5,14 +6,16 @@ import type { Item } from '../../core/items.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import { receiptOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
+import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, speaker, withEarpiece, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { waitingIn } from '../pages.ts';
 import type { Answer } from '../program.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
-import { ago, complain, handOver, level, paint, plain, plainLines, print, printJson, unwritten } from '../terminal.ts';
+import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
+import { ago, complain, handOver, level, paint, plain, plainLines, print, unwritten } from '../terminal.ts';
 
 type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; server?: string };
 
@@ -48,11 +51,12 @@ earpiece inbox --read shop/coder#main`,
         const there = await import('../remote.ts');
         return there.remotely(options.server, async (remote) => {
           const scope = scopeIn(remote.config, address, options.all ?? false);
-          tell(await there.open(remote, scope), whereOf(remote.config, address, options), Date.now(), options);
+          await tell(there.open(remote, scope), whereOf(remote.config, address, options), Date.now(), options);
         });
       }
       await withEarpiece(options, async (ear) => {
         const reader = await readerFor(ear, address, options);
+        if (reader !== undefined) mayRead(reader);
         return reader === undefined ? list(ear, address, options) : read(ear, reader, options, answer);
       });
     });
@@ -70,11 +74,21 @@ async function readerFor(ear: Earpiece, address: string | undefined, options: Op
   return reader;
 }
 
+/** Reading lets the gate fall and counts as told, so a command of an agent reads for its own conversation only. */
+function mayRead({ log, conversation }: Reader): void {
+  const inside = speaker();
+  if (inside === undefined) return;
+  if (inside.log === log && (inside.conversation ?? conversation) === conversation) return;
+  throw notAPerson(`to read for ${log}#${conversation}`, inside);
+}
+
 async function read(ear: Earpiece, { log, conversation, host }: Reader, options: Options, answer: Answer): Promise<void> {
   const mine = ear.conversation(
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
   );
+  // An agent's shell may be the first contact of its session.
+  if (host !== undefined) await begin(mine, { nested: host.nested, folder: worktreeOf(process.cwd()) });
   const pulled = await mine.pull({ mark: true });
   const text = options.json ? asLines(log, conversation, pulled) : asPage(pulled, ear.store.now());
   // Delivered once it is written; a reader that went away gets it again.
@@ -118,34 +132,58 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
 
 const titleOf = ({ type, action }: PulledNotification): string => plain(action === null ? type : `${type}: ${action}`);
 
+/** Rows of a table. `--json` lists all. */
+const MOST_ROWS = 200;
+
 async function list(ear: Earpiece, address: string | undefined, options: Options): Promise<void> {
   const scope = scopeFrom(ear, address, options.all ?? false);
   const only = scope.conversation === undefined ? {} : { conversation: scope.conversation };
-  const found: { log: LogKey; item: Item }[] = [];
-  for (const log of await logsIn(ear, scope)) {
-    const open = await ear.store.items(log, { kind: 'open', ...only });
-    const told = (await ear.store.items(log, { kind: 'unread', ...only })).filter(
-      (item) => item.outcome === 'summarized' || item.gate,
-    );
-    for (const item of [...open, ...told]) found.push({ log, item });
-  }
-  found.sort((a, b) => b.item.seq - a.item.seq);
-  tell(found, whereOf(ear, address, options), ear.store.now(), options);
+  const found = withoutSuperseded(waitingIn(ear.store, await logsIn(ear, scope), only));
+  await tell(found, whereOf(ear, address, options), ear.store.now(), options, {
+    words: (rows) => wordsOf(ear, rows),
+    muted: mutedOf(ear),
+  });
 }
 
-function tell(found: readonly { log: LogKey; item: Item }[], where: string, now: number, options: Options): void {
-  if (options.json) return found.forEach(({ log, item }) => printJson(shown(log, item)));
-  if (found.length === 0) return print(paint('dim', `nothing waits${where}`));
+/** What only the store's own machine knows. `words`: of a list that fits on a page. */
+type Known = {
+  readonly words: (rows: readonly Waiting[]) => Promise<ReadonlyMap<string, string>>;
+  readonly muted: (row: Waiting) => Promise<boolean>;
+};
+const UNKNOWN: Known = { words: () => Promise.resolve(new Map()), muted: () => Promise.resolve(false) };
+
+async function tell(
+  found: AsyncIterable<Waiting>,
+  where: string,
+  now: number,
+  options: Options,
+  { words, muted }: Known = UNKNOWN,
+): Promise<void> {
+  const rest = found[Symbol.asyncIterator]();
+  const rows: Waiting[] = [];
+  let step = await rest.next();
+  for (; step.done !== true && rows.length < MOST_ROWS; step = await rest.next()) rows.push(step.value);
+  // One form in one list: as JSON it may go on for ever.
+  const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
+  if (options.json) {
+    const line = async (row: Waiting): Promise<string> =>
+      `${JSON.stringify({ ...shown(row.log, row.item, said.get(row.item.id)), ...((await muted(row)) ? { muted: true } : {}) })}\n`;
+    for (const row of rows) await written(await line(row));
+    for (; step.done !== true; step = await rest.next()) await written(await line(step.value));
+    return;
+  }
+  if (rows.length === 0) return print(paint('dim', `nothing waits${where}`));
+  const silent = await Promise.all(rows.map(muted));
   print(
     table(
-      found.map(({ log, item }) => [
+      rows.map(({ log, item }, i) => [
         level(item.notification.level),
         plain(item.id),
         plain(item.audience === '' ? log : `${log}#${item.audience}`),
-        stateOf(item),
+        `${stateOf(item)}${silent[i] ? ', muted' : ''}`,
         ago(item.at, now),
         formatKind(item.notification.kind),
-        plain(messageOf(item), 400),
+        plain(said.get(item.id) ?? messageOf(item), 400),
       ]),
       [
         { head: 'level' },
@@ -158,6 +196,12 @@ function tell(found: readonly { log: LogKey; item: Item }[], where: string, now:
       ],
     ),
   );
+  if (step.done !== true) print(paint('dim', `these are the newest ${MOST_ROWS}; more wait: earpiece inbox --json lists all`));
+}
+
+/** Waits where the reader is slower: the list may be longer than the memory. */
+async function written(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
 const whereOf = (ear: { readonly project: string }, address: string | undefined, options: Options): string =>
@@ -174,13 +218,14 @@ function stateOf(item: Item): string {
   return item.gate ? `${state} (gate)` : state;
 }
 
-const shown = (log: LogKey, item: Item): object => ({
+const shown = (log: LogKey, item: Item, words: string | undefined): object => ({
   log,
   ...(item.audience === '' ? {} : { conversation: item.audience }),
   id: item.id,
   kind: formatKind(item.notification.kind),
   level: item.notification.level,
   message: item.notification.message,
+  ...(words === undefined ? {} : { text: words }),
   action: item.notification.action ?? null,
   instruction: item.notification.instruction ?? null,
   created_at: new Date(item.at).toISOString(),

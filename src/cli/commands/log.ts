@@ -140,17 +140,19 @@ class LogView {
   #words(body: Draft, at: number): [ids: readonly string[], detail: string] {
     if (isType(body, 'system_notification_folded')) return [[body.id], `into ${body.into}`];
     if (isType(body, 'carrier_offered')) {
-      const ids = [...body.ids, ...(body.summarizes ?? [])];
+      const ids = [...body.ids, ...(body.summarizes ?? []), ...(body.shows ?? [])];
       if (this.#carriers.size > 10_000) this.#carriers.clear();
       this.#carriers.set(body.carrier, ids);
-      return [ids, `on ${body.on ?? body.at_point}${body.view.repeated ? ', repeated' : ''}`];
+      return [ids, `on ${body.on ?? body.at_point}${body.view.repeated || body.shows ? ', repeated' : ''}`];
     }
     if (isType(body, 'carrier_confirmed')) return [this.#taken(body.carrier), body.late ? 'late' : ''];
     if (isType(body, 'carrier_released')) return [this.#taken(body.carrier), body.reason];
     if (isType(body, 'notification_closed')) return [body.ids, body.reason];
     if (isType(body, 'notification_read')) return [body.ids, `by ${body.by}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
-    if (isType(body, 'gate_refused')) return [body.ids, `call of ${body.on}`];
+    if (isType(body, 'gate_refused'))
+      return [body.ids, `call of ${body.on}${body.times === undefined ? '' : `, ${body.times} times`}`];
+    if (isType(body, 'gate_lifted')) return [body.ids, `${body.by}: ${body.reason}`];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}`];
     if (isType(body, 'fan_out_done')) return [[body.id], ''];
@@ -180,6 +182,7 @@ const WORDS: Readonly<Record<string, string>> = {
   notifications_muted: 'muted',
   notifications_unmuted: 'unmuted',
   gate_refused: 'refused',
+  gate_lifted: 'gate lowered',
   conversation_forked: 'forked',
   fan_out: 'sent to all',
   fan_out_done: 'sent',

@@ -9,6 +9,7 @@ import { choice, type CommandLine } from '../command-line.ts';
 import { addressFrom, durationOption, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
+import { turnsUnseen } from '../moments.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
@@ -68,7 +69,8 @@ earpiece remind --cancel standup`,
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();
         const due = await parseWhen(when, { now, timeZone: ear.config.timeZone });
-        const to = formatAddress(addressFrom(ear, options.to));
+        const address = addressFrom(ear, options.to);
+        const to = formatAddress(address);
         const { level, key } = options;
         const id = shortId();
         const emitted = await ear.bus.emit(
@@ -81,6 +83,8 @@ earpiece remind --cancel standup`,
           complain(whatBecame(emitted).join('; '));
           return answer(EXIT.nobody.code);
         }
+        const unseen = await turnsUnseen(ear, address, due);
+        if (unseen !== undefined) complain(unseen);
         if (options.json) printJson({ id, to, ...('at' in due ? { at: new Date(due.at).toISOString() } : due), ...emitted });
         else print(`${id}  ${to} is reminded ${await shown(due, ear.config.timeZone)}`);
       });
@@ -151,7 +155,10 @@ async function list(ear: Earpiece, options: Options): Promise<void> {
 
 async function cancel(ear: Earpiece, options: Options, word: string, answer: Answer): Promise<void> {
   const { isMeant, reminderId } = await import('../../sources/timers/index.ts');
-  const meant = (await waiting(ear, options)).filter(({ item }) => isMeant(word, item));
+  const all = await waiting(ear, options);
+  const asked = all.filter(({ item }) => isMeant(word, item));
+  // The newest of a key is cancelled together with those that it replaces: else the one before would be back.
+  const meant = asked.filter((one) => !asked.some((other) => replaces(other, one)));
   if (meant.length === 0)
     throw new EarpieceError(
       'not_found',
@@ -163,6 +170,16 @@ async function cancel(ear: Earpiece, options: Options, word: string, answer: Ans
     // A fan-out has one for each conversation, withdrawn together.
     if (seen.has(`${log} ${id}`)) continue;
     seen.add(`${log} ${id}`);
+    const newer = all.filter((other) => replaces(other, { log, item })).toSorted((a, b) => b.item.seq - a.item.seq)[0];
+    if (newer !== undefined) {
+      const waits = reminderId(newer.item.id);
+      if (options.json) printJson({ id: reminderId(id), log, result: 'superseded', by: waits });
+      else
+        print(`${reminderId(id)}  ${waits} has replaced it for ${plain(log)} and still waits: earpiece remind --cancel ${waits}`);
+      continue;
+    }
+    for (const older of all.filter((other) => replaces({ log, item }, other)))
+      await ear.withdraw(log, { id: older.item.id }, { by: 'remind', reason: `cancelled with ${reminderId(id)}` });
     for (const { result } of await ear.withdraw(log, { id }, { by: 'remind', reason: 'cancelled' })) {
       if (options.json) printJson({ id: reminderId(id), log, result });
       else

@@ -3,16 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { formatAddress } from '../../core/address.ts';
-import type { Event } from '../../core/event.ts';
+import type { Emitted, Event, EventInput } from '../../core/event.ts';
 import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { addressIn, countOption, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressIn, countOption, durationOption, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import type { Answer } from '../program.ts';
 import { complain } from '../terminal.ts';
 
-type Options = GlobalOptions & { to?: string; lines: string; levelOnFailure: Level; timeout?: string; name?: string };
+type Options = GlobalOptions & {
+  to?: string;
+  server?: string;
+  lines: string;
+  levelOnFailure: Level;
+  timeout?: string;
+  name?: string;
+};
 
 export function runAndTell(program: CommandLine, answer: Answer): void {
   program
@@ -24,9 +31,10 @@ export function runAndTell(program: CommandLine, answer: Answer): void {
     )
     .option('--to <address>', 'who is told (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
     .option('--name <label>', 'what it is called, instead of the command line')
-    .option('--lines <n>', 'how many of its last lines are told, 0 for none', '20')
+    .option('--lines <n>', 'how many lines of its output the agent reads: the failure and the end, 0 for none', '20')
     .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is').default('error'))
     .option('--timeout <duration>', 'end it after so long')
+    .option(...SERVER_OPTION)
     .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
     .example(
       `earpiece run-and-tell -- npm test
@@ -50,7 +58,11 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
         levelOnFailure: options.levelOnFailure,
         timeoutMs,
         forwardSignals: true,
-        emitter: { emit: async (event) => withEarpiece(options, async (ear) => ear.bus.emit(event)) },
+        withoutTerminal: () =>
+          complain(
+            'the command runs without a terminal, so its colours and progress may differ; to give it one: npm install @lydell/node-pty, beside earpiece',
+          ),
+        emitter: { emit: (event) => emitTo(options, event) },
       });
       const { outcome, telling } = ran;
       if (outcome.kind === 'not_started') complain(`${program}: ${outcome.reason}`);
@@ -59,6 +71,16 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
       else if (!wasHeard(telling.emitted)) complain(whatBecame(telling.emitted).join('; '));
       answer(ran.exitCode);
     });
+}
+
+/** Into the database, or with `--server` to a running server. */
+async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
+  if (options.server === undefined) return withEarpiece(options, async (ear) => ear.bus.emit(event));
+  const { emit, remotely } = await import('../remote.ts');
+  // The project of a bare agent name is known once the server has said what the token is for.
+  return remotely(options.server, (remote) =>
+    emit(remote, { ...(event as Event), subject: formatAddress(addressIn(remote.config, options.to)) }),
+  );
 }
 
 async function untold(event: Event, error: unknown): Promise<string> {

@@ -9,7 +9,7 @@ export function task(program: CommandLine, answer: Answer): void {
     .summary('let an agent of our own do one task')
     .description(
       'Gives an agent one task, writes its words to stdout and what it does to stderr, and ends with its turn: 0 when it came to its end, 1 when it failed, 130 when it was stopped, ' +
-        '3 when --timeout was over. What it started in the background is waited for. Without a task stdin is the task; "-" at its end adds stdin to it.',
+        '3 when --timeout was over, 9 when the answer reached its limit of tokens, 10 when the model refused. What it started in the background is waited for. Without a task stdin is the task; "-" at its end adds stdin to it.',
     )
     .option(
       '--model <provider:model>',

@@ -18,8 +18,18 @@ import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
 import { formatDuration } from '../../config/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { addressFrom, countOption, durationOption, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
+import {
+  addressFrom,
+  countOption,
+  durationOption,
+  onlyAPerson,
+  SERVER_OPTION,
+  speaker,
+  withEarpiece,
+  type GlobalOptions,
+} from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { turnsUnseen } from '../moments.ts';
 import type { Answer } from '../program.ts';
 import type { Waited } from '../remote.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
@@ -69,7 +79,7 @@ export function send(program: CommandLine, answer: Answer): void {
     .option('--instruction <text>', 'what the agent is asked to do')
     .option(
       '--deliver <moment>',
-      `when it may ride: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (default: next)`,
+      `when it may ride: ${MOMENTS.join(', ')}, in:<duration>, turns:<n> or after:<tool> (the tool as files__read, files:read or read; default: next)`,
     )
     .option('--ttl <duration>', 'after which it is of no use any more, or "never" (default: by level)')
     .option('--purpose <purpose>', 'only for conversations of this purpose')
@@ -92,12 +102,18 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       if (options.supersede && options.key === undefined)
         throw new EarpieceError('bad_argument', '--supersede needs --key <key>: the newest of one key replaces the older ones');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who says this');
+      const inside = speaker();
+      if (inside !== undefined) {
+        if (options.as !== undefined) onlyAPerson(`to speak as ${JSON.stringify(options.as.slice(0, 80))}`);
+        if (options.level === 'critical')
+          complain('a command that an agent runs queues at most at error; critical is lowered to that');
+      }
       const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationOption('--timeout', options.timeout);
       const rest = inputFrom(options);
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, waited: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
-        else print(`${queued.id}  ${said(queued, formatAddress(to))}${waited ? waited.said : ''}`);
+        else print(`${queued.id}  ${said(queued, formatAddress(to), options.action)}${waited ? waited.said : ''}`);
         if (waited) answer(waited.code);
       };
       if (options.server !== undefined) {
@@ -111,26 +127,50 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       await withEarpiece(options, async (ear) => {
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
-        const near = await nearestSeen(ear, to);
-        if (near !== undefined)
-          complain(
-            `nobody has been seen as ${plain(formatAddress(to))} yet; did you mean ${plain(near)}? To take it back: earpiece withdraw ${plain(queued.id)}`,
-          );
+        const unknown = await unseen(ear, to);
+        if (unknown !== undefined) complain(`${unknown} To take it back: earpiece withdraw ${plain(queued.id)}`);
+        const early = await turnsUnseen(ear, to, rest.deliver);
+        if (early !== undefined) complain(early);
         tell(queued, to, options.wait && (await wait(ear, queued, options.wait, timeoutMs)));
       });
     });
 }
 
-/** An agent that may be still to come gets its notification all the same; a slip of the pen should not wait for it unseen. */
-async function nearestSeen(ear: Earpiece, to: Address): Promise<string | undefined> {
+/** So many agents are named to a person who may have meant one of them. */
+const NAMED = 3;
+
+/**
+ * Said where other agents of the project were seen, and this one never: it may still come, but a slip of the pen should not
+ * wait unseen.
+ */
+async function unseen(ear: Earpiece, to: Address): Promise<string | undefined> {
   if (to.kind === 'project') return undefined;
   const seen = new Set((await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));
-  const near = seen.has(to.agent) ? undefined : didYouMean(to.agent, seen);
-  return near === undefined ? undefined : logKey(to.project, near);
+  if (seen.size === 0 || seen.has(to.agent)) return undefined;
+  const near = didYouMean(to.agent, seen);
+  const others = [...seen].slice(0, NAMED).map((agent) => plain(agent));
+  const known =
+    near === undefined
+      ? `seen here: ${others.join(', ')}${seen.size > NAMED ? ', …' : ''}.`
+      : `did you mean ${plain(logKey(to.project, near))}?`;
+  return `nobody has been seen as ${plain(formatAddress(to))} yet; ${known}`;
 }
 
-function said(queued: Queued, address: string): string {
-  const to = queued.to.length === 0 ? address : queued.to.map((each) => plain(each)).join(', ');
+/** An interrupt for a whole project also holds for conversations that begin later. */
+function named(to: readonly string[], action: Action | undefined): string {
+  const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
+  const later = to
+    .filter((each) => each.endsWith('/*'))
+    .map(
+      (each) =>
+        `each conversation that begins in ${plain(each.slice(0, -2))}, until it is withdrawn${action === 'pause' ? ' or resumed' : ''}`,
+    );
+  if (later.length === 0) return now.join(', ');
+  return now.length === 0 ? later.join(', ') : `${now.join(', ')}, and ${later.join(', ')}`;
+}
+
+function said(queued: Queued, address: string, action: Action | undefined): string {
+  const to = queued.to.length === 0 ? address : named(queued.to, action);
   switch (queued.kind) {
     case 'queued':
       return `queued for ${to}`;
@@ -202,8 +242,8 @@ function parseTtl(text: string): { ttlMs: number } | { expiresAt: null } {
   return { ttlMs };
 }
 
-function parseDeliver(text: string): Deliver {
-  if (text.startsWith('in:')) return { at: Date.now() + durationOption('--deliver', text, 'in:') };
+function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
+  if (text.startsWith('in:')) return { inMs: durationOption('--deliver', text, 'in:') };
   if (text.startsWith('turns:')) return { afterTurns: countOption('--deliver', text, { max: 1_000, before: 'turns:' }) };
   if (/^after:\S{1,256}$/.test(text)) return { afterTool: text.slice('after:'.length) };
   if ((MOMENTS as readonly string[]).includes(text)) return text as Deliver;

@@ -1,6 +1,6 @@
 /** The rules that turn events into notifications: which there are, whether their files are right, which are switched off. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import {
   checkRunning,
@@ -10,6 +10,7 @@ import {
   readSubscriber,
   shippedFolder,
   subscriberFolders,
+  subscriberTrust,
   templateEngine,
   WHY_LOCKED,
   type FolderState,
@@ -26,7 +27,7 @@ import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import { openEarpiece, type Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { GlobalOptions } from '../context.ts';
+import { onlyAPerson, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
@@ -65,14 +66,16 @@ function list(group: CommandLine): void {
         const off = await ear.toggles.lists(ear.project);
         if (options.json) {
           set.subscribers.forEach((subscriber) => printJson(listed(subscriber, off)));
+          set.held?.forEach((subscriber) => printJson({ ...listed(subscriber, off), state: 'not trusted' }));
           return set.problems.forEach((problem) => printJson({ problem }));
         }
-        const rows = set.subscribers.map((subscriber) => {
+        const held = new Set(set.held);
+        const rows = [...set.subscribers, ...held].map((subscriber) => {
           const { id, name, events, output, from } = subscriber;
           const place = from.folder === 'shipped' ? paint('dim', from.folder) : from.folder;
           return [
             id,
-            stateShown(subscriber, off),
+            held.has(subscriber) ? paint('yellow', 'not trusted') : stateShown(subscriber, off),
             place,
             output.priority,
             output.injectAt,
@@ -216,6 +219,7 @@ function copy(group: CommandLine): void {
     .action((id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      onlyAPerson('to copy a subscriber');
       const { paths } = here();
       const {
         from: { file },
@@ -228,9 +232,13 @@ function copy(group: CommandLine): void {
       for (const { from, to } of copies)
         if (existsSync(to) && !readFileSync(to).equals(readFileSync(from)))
           throw new EarpieceError('conflict', `${to} is there and says something else; rename it, or remove it`);
+      const isNew = !existsSync(folder);
+      const trust = subscriberTrust({ env: process.env });
       try {
         mkdirSync(folder, { recursive: true });
         for (const { from, to } of copies) writeFileSync(to, readFileSync(from));
+        // Whoever makes the first file of a folder trusts the folder.
+        if (!options.user && isNew) trust.trust(folder);
       } catch (cause) {
         const { code } = cause as NodeJS.ErrnoException;
         throw new EarpieceError(
@@ -240,10 +248,12 @@ function copy(group: CommandLine): void {
         );
       }
       const made = copies.map(({ to }) => to);
-      if (options.json) return printJson({ id, files: made });
-      print(
-        `${made.map((name) => plain(name)).join('\n')}\n${plain(id)} is yours now: what you change there counts from the next event on`,
-      );
+      const trusted = options.user === true || trust.isTrusted(folder);
+      if (options.json) return printJson({ id, files: made, trusted });
+      const counts = trusted
+        ? `${plain(id)} is yours now: what you change there counts from the next event on`
+        : `${plain(id)} does not count yet: ${plain(folder)} is not trusted. Look at its files, then: earpiece trust`;
+      print(`${made.map((name) => plain(name)).join('\n')}\n${counts}`);
     });
 }
 
@@ -277,6 +287,7 @@ function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
+      onlyAPerson(`to ${what} a subscriber`);
       await withSubscribers(options, async (ear) => {
         const scope: ToggleScope = options.user ? { kind: 'user' } : { kind: 'project', project: ear.project };
         const set = ear.bus.subscribers(ear.project);
@@ -347,7 +358,11 @@ function here(): {
     user: userSubscribersFolder({ env: process.env }),
     project: projectFolder(projectRoot),
   };
-  const source = subscriberFolders({ ...paths, projectRoot: (name) => (name === project ? projectRoot : undefined) });
+  const source = subscriberFolders({
+    ...paths,
+    projectRoot: (name) => (name === project ? projectRoot : undefined),
+    projectTrust: subscriberTrust({ env: process.env }),
+  });
   return { project, paths, source };
 }
 
@@ -377,7 +392,14 @@ function ofHere(): readonly Checkable[] {
 
 function checkable(path: string): Checkable {
   if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
-  const { subscriber, problems, ...rest } = fileAt(path);
+  const { subscriber, problems: own, ...rest } = fileAt(path);
+  // What only the folder shows, where it is one of those that count here: an id that stands twice, a core one that is replaced.
+  const { project, source } = here();
+  const among = source
+    .of(project)
+    .problems.filter(({ file }) => resolve(file) === resolve(path))
+    .map((problem) => ({ ...problem, file: path }));
+  const problems = [...new Map([...among, ...own].map((each) => [`${each.line} ${each.message}`, each])).values()];
   return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
 }
 

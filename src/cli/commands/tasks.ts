@@ -15,7 +15,7 @@ import {
 import type { Earpiece } from '../../earpiece.ts';
 import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { countOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { countOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
 import { table } from '../table.ts';
 import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
@@ -186,7 +186,12 @@ async function withTasks(options: Options, work: (at: Work) => Promise<void> | v
 }
 
 async function actor(ear: Earpiece, { as }: Options): Promise<TaskActor> {
-  if (as !== undefined) return { kind: 'person', name: as };
+  if (as !== undefined) {
+    onlyAPerson(`to speak as ${JSON.stringify(as.slice(0, 80))}`);
+    return { kind: 'person', name: as };
+  }
+  const agent = ear.speaker?.log.split('/')[1];
+  if (agent !== undefined && agent !== '') return { kind: 'agent', name: agent };
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
   return reader === undefined ? { kind: 'person', name: whoAmI() } : { kind: 'agent', name: splitLog(reader.log).agent };
 }

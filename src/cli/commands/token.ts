@@ -5,7 +5,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Tokens } from '../../server/tokens.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { agentFrom, durationOption, withEarpiece, type GlobalOptions } from '../context.ts';
+import { agentFrom, durationOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -41,6 +41,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
           'bad_argument',
           `--expires ${JSON.stringify(options.expires)} is over before it is used; write e.g. 90d`,
         );
+      onlyAPerson('to make a token');
       const { kind, name } = options;
       if (kind !== 'agent' && options.agent !== undefined)
         throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is for no single agent`);
@@ -69,6 +70,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .summary('tokens and browsers that are logged in')
     .description('Tokens and browsers that are logged in, without their secrets.')
     .action(async (_options: unknown, command: Command) => {
+      onlyAPerson('to list tokens');
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
         const all = await (await tokensOf(ear.store)).list();
@@ -97,6 +99,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .description('Stops a token at once, in running servers too, with the browsers that were logged in with it.')
     .example('earpiece token revoke 4k2m9x01ab7q')
     .action(async (id: string, _options: unknown, command: Command) => {
+      onlyAPerson('to revoke a token');
       const options = command.optsWithGlobals<GlobalOptions>();
       await withEarpiece(options, async (ear) => {
         if (!(await (await tokensOf(ear.store)).revoke(id)))
@@ -114,6 +117,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .description('Prints an address that logs one browser in as admin, once, within ten minutes.')
     .option('--url <url>', 'of the server (default: by server.host and server.port)')
     .action(async (_options: unknown, command: Command) => {
+      onlyAPerson('to log a browser in');
       const options = command.optsWithGlobals<GlobalOptions & { url?: string }>();
       if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
         throw new EarpieceError(
@@ -128,8 +132,12 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
           '',
         );
         const login = loginUrl(base, await makeCode(ear.store));
-        if (options.json) printJson({ login });
-        else print(login);
+        if (options.json) return printJson({ login });
+        print(login);
+        if (options.url === undefined)
+          process.stderr.write(
+            `${paint('dim', `for a server at ${plain(base)} (server.host, server.port); if earpiece serve prints another address, add --url <address>`)}\n`,
+          );
       });
     });
 }

@@ -1,42 +1,192 @@
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { readConfig, trustBook } from '../../config/index.ts';
+import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust, type Subscriber } from '../../bus/index.ts';
+import {
+  foreignNames,
+  homeOfProject,
+  nobodyToAsk,
+  readConfig,
+  readEntries,
+  takeName,
+  trustBook,
+  type Config,
+  type TrustBook,
+} from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { GlobalOptions } from '../context.ts';
+import { onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
+
+type Options = GlobalOptions & {
+  readonly off?: boolean;
+  readonly list?: boolean;
+  readonly yes?: boolean;
+  readonly newMark?: boolean;
+};
+
+/** One place that asks for trust: what it holds, one line each, and how to say yes. */
+type Part = {
+  readonly place: string;
+  readonly what: readonly string[];
+  /** What is trusted there already. */
+  readonly already: readonly string[];
+  /** What a yes means, said behind the place. */
+  readonly lasts: string;
+  readonly allow: () => void;
+};
 
 export function trust(program: CommandLine): void {
   program
     .command('trust [file]')
-    .summary("allow what a project's earpiece.toml runs")
+    .summary('allow what a project brings with it')
     .description(
-      "Allows a project's earpiece.toml (default: the one that counts here) to start commands, to open the network and to say where the database is. " +
-        'It counts for those parts as they are now; a change of them is asked about again.',
+      "Shows what this project would be allowed, and asks: its earpiece.toml (default: the one that counts here) may start commands, open the network, say where the database is, speak to the model or take another project's name; its subscribers may say what agents read. " +
+        'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer.',
     )
+    .option('--yes', 'do not ask')
     .option('--off', 'take it back')
-    .option('--list', 'the files that are trusted')
-    .action((file: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { off?: boolean; list?: boolean }>();
-      const book = trustBook({ env: process.env });
-      if (options.list) {
-        if (options.json) return book.list().forEach((each) => printJson({ file: each, trusted: true }));
-        const trusted = book.list().map((each) => plain(each));
-        return print(trusted.length === 0 ? paint('dim', 'nothing is trusted') : trusted.join('\n'));
+    .option('--list', 'what is trusted')
+    .option('--new-mark', "give this project's agents new marks, where an old one has leaked; they count from the next start on")
+    .action(async (file: string | undefined, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      if (options.newMark) {
+        onlyAPerson('to change a mark');
+        return withEarpiece(options, async (ear) => {
+          await ear.newMark(ear.project);
+          if (options.json) return printJson({ project: ear.project, newMark: true });
+          return print(`the agents of ${plain(ear.project)} have new marks; restart each running agent`);
+        });
       }
-      const { config } = readConfig({ cwd: process.cwd(), env: process.env });
+      const at = { env: process.env };
+      const { config } = readConfig({ cwd: process.cwd(), ...at });
+      const foreign = foreignNames({ names: readEntries(at), root: config.root, mayTake: nobodyToAsk(process.env) });
+      const book = trustBook(at, foreign);
+      if (options.list) return list(book, options);
+      onlyAPerson('to trust a file');
       const target = file ?? config.files.find((f) => f.scope === 'project')?.file;
-      if (target === undefined) {
+      const here = file === undefined ? partsHere(config) : [];
+      if (options.off) return off(book, [...(target === undefined ? [] : [target]), projectFolder(config.projectRoot)], options);
+      if (target === undefined && here.length === 0) {
         if (options.json) return printJson({ file: null, trusted: false, what: [] });
-        return print(paint('dim', 'no earpiece.toml of a project counts here; yours is always trusted'));
+        return print(
+          paint('dim', 'this project has no earpiece.toml and no subscribers that need trust; your own files are always trusted'),
+        );
       }
-      if (options.off) {
-        const was = book.untrust(target);
-        if (options.json) return printJson({ file: target, trusted: false });
-        return print(was ? `${plain(target)} is not trusted any more` : `${plain(target)} was not trusted`);
-      }
-      const { file: real, what } = book.trust(target);
-      if (options.json) return printJson({ file: real, trusted: true, what });
-      if (what.length === 0) return print(`${plain(real)}: nothing in it needs trust`);
-      print(`${plain(real)} is trusted as it stands now; a change of these parts is asked about again:`);
-      print(what.map((line) => `  ${plain(line)}`).join('\n'));
+      const parts = [...(target === undefined ? [] : [partOf(book, target)]), ...here];
+      await decide(parts, options);
     });
+}
+
+async function decide(parts: readonly Part[], options: Options): Promise<void> {
+  const asking = parts.filter(({ what }) => what.length > 0);
+  const [first] = parts;
+  if (asking.length === 0) {
+    first?.allow();
+    const known = parts.filter(({ already }) => already.length > 0);
+    if (options.json) return printJson({ file: (known[0] ?? first)?.place ?? null, trusted: true, what: [] });
+    if (known.length === 0) return print(`${plain(first?.place ?? '')}: nothing in it needs trust`);
+    return print(
+      known
+        .map(({ place, already }) =>
+          [`${plain(place)} is trusted already:`, ...already.map((line) => `  ${plain(line)}`)].join('\n'),
+        )
+        .join('\n'),
+    );
+  }
+  const shown = asking.map(({ place, what }) => [plain(place), ...what.map((line) => `  ${plain(line)}`)].join('\n')).join('\n');
+  const asks = options.yes !== true && options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
+  if (asks) {
+    print(`${shown}\n`);
+    if (!(await agreed('Allow this? [y/N] '))) return print('nothing is changed');
+  }
+  for (const { allow } of parts) allow();
+  if (options.json) return asking.forEach(({ place, what }) => printJson({ file: place, trusted: true, what }));
+  const said = asking.map(({ place, what, lasts }) =>
+    asks ? `${plain(place)} ${lasts}` : [`${plain(place)} ${lasts}:`, ...what.map((line) => `  ${plain(line)}`)].join('\n'),
+  );
+  print(said.join('\n'));
+}
+
+async function agreed(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function partOf(book: TrustBook, target: string): Part {
+  const { file, what } = book.asking(target);
+  return {
+    place: file,
+    what,
+    already: book.allowed(target).what,
+    lasts: 'is trusted as it is now; a change of these parts is asked about again',
+    allow: () => void book.trust(target),
+  };
+}
+
+/** What the folder brings beside its configuration: its name, where it has moved, and its subscribers. */
+function partsHere(config: Config): readonly Part[] {
+  const at = { env: process.env };
+  const { wanted, root, projectRoot } = config;
+  const { held, counting } = subscribersHere(config);
+  const folder = projectFolder(projectRoot);
+  return [
+    ...(wanted?.gone
+      ? [
+          {
+            place: root,
+            what: [
+              `the name ${JSON.stringify(wanted.name)}, with its agents and what waits for them (it was ${wanted.folder}, which is gone)`,
+            ],
+            already: [],
+            lasts: 'is trusted to take over',
+            allow: () => takeName(at, wanted.name, { folder: homeOfProject(config), root }),
+          },
+        ]
+      : []),
+    ...(held.length + counting.length > 0
+      ? [
+          {
+            place: folder,
+            what: held.map(saidOf),
+            already: counting.map(saidOf),
+            lasts: 'is trusted as a folder; subscribers that are changed or added in it later count too',
+            allow: () => subscriberTrust(at).trust(folder),
+          },
+        ]
+      : []),
+  ];
+}
+
+const saidOf = ({ id, events, output }: Subscriber): string =>
+  `subscriber ${id} hears ${events.types.join(', ')}${output.template === undefined ? '' : ` and says ${JSON.stringify(shortened(output.template.text))}`}`;
+
+const MAX_SHOWN = 300;
+const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+
+/** The project's own subscribers: those that wait for trust, and those that count. */
+function subscribersHere({ project, projectRoot }: Config): Record<'held' | 'counting', readonly Subscriber[]> {
+  const source = subscriberFolders({
+    shipped: shippedFolder(),
+    projectRoot: () => projectRoot,
+    projectTrust: subscriberTrust({ env: process.env }),
+  });
+  const { subscribers, held = [] } = source.of(project);
+  return { held, counting: subscribers.filter(({ from }) => from.folder === 'project') };
+}
+
+function list(book: TrustBook, options: Options): void {
+  if (options.json) return book.list().forEach((each) => printJson({ file: each, trusted: true }));
+  const trusted = book.list().map((each) => plain(each));
+  print(trusted.length === 0 ? paint('dim', 'nothing is trusted') : trusted.join('\n'));
+}
+
+function off(book: TrustBook, places: readonly string[], options: Options): void {
+  const results = places.map((place) => [place, book.untrust(place)] as const);
+  const [target = ''] = places;
+  if (options.json) return printJson({ file: target, trusted: false });
+  const removed = results.filter(([, was]) => was).map(([place]) => `${plain(place)} is not trusted any more`);
+  print(removed.length === 0 ? `${plain(target)} was not trusted` : removed.join('\n'));
 }

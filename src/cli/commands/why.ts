@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { formatKind } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
+import { curesOf, type Cure, type Verdict } from '../../core/verdict.ts';
+import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict-words.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -13,8 +15,8 @@ export function why(program: CommandLine): void {
     .command('why <id> [address]')
     .summary('what happened to a notification, and why')
     .description(
-      'What happened to a notification, step by step, and why; for one that still waits also what would be decided about it now. ' +
-        'One that went to several agents is told for each.',
+      'Says in one sentence why a notification was delivered, waits or ended, and what you can do about it; then each step. ' +
+        'A notification for several agents is explained for each of them.',
     )
     .option(...SERVER_OPTION)
     .example(`earpiece why n_01m8055j3z0d6pek19x3
@@ -22,7 +24,7 @@ earpiece why ci-1234 shop/coder --json`)
     .action(async (id: string, address: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { server?: string }>();
       const tell = (stories: readonly Why[], now: number): void => {
-        if (options.json) return stories.forEach((story) => printJson(story));
+        if (options.json) return stories.forEach((story) => printJson(withWords(story, now)));
         print(stories.flatMap((story) => story.items.map((item) => page(story, item, now))).join('\n\n'));
       };
       if (options.server !== undefined) {
@@ -43,7 +45,30 @@ earpiece why ci-1234 shop/coder --json`)
     });
 }
 
-function page(story: Why, { item, receipt, steps, now: decisions }: Why['items'][number], now: number): string {
+const words = (now: number): TimeWords => ({ clock: (at) => clock(at, now), span: spanOf, now });
+
+/** `412 ms`, `5.2 s`, `31 min`, `3 h`, `2 d`. */
+function spanOf(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h` : `${Math.floor(ms / 86_400_000)} d`;
+}
+
+const curesFor = (verdict: Verdict, story: Why): readonly Cure[] =>
+  // Lowering a gate and withdrawing it is one command.
+  curesOf(verdict, story).filter(({ kind }) => kind !== 'mark_read');
+
+const withWords = (story: Why, now: number): object => ({
+  ...story,
+  items: story.items.map((item) => ({
+    ...item,
+    says: sayVerdict(item.verdict, words(now)),
+    cures: curesFor(item.verdict, story).map((cure) => ({ ...cure, command: cureCommand(cure) })),
+  })),
+});
+
+function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why['items'][number], now: number): string {
   const n = item.notification;
   const facts = [
     item.count > 1 ? `${item.count} times, last ${clock(item.lastAt, now)}` : '',
@@ -54,6 +79,9 @@ function page(story: Why, { item, receipt, steps, now: decisions }: Why['items']
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [
+    paint('bold', plain(sayVerdict(verdict, words(now)), 2_000)),
+    ...curesFor(verdict, story).map((cure) => `  ${CURES[cure.kind]}: ${plain(cureCommand(cure), 500)}`),
+    '',
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
     plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json has all of it)` : n.message),
     ...(n.instruction === undefined ? [] : [`  instruction: ${plain(n.instruction, 500)}`]),
@@ -63,9 +91,23 @@ function page(story: Why, { item, receipt, steps, now: decisions }: Why['items']
       steps.map((step) => [`  ${paint('dim', clock(step.at, now))}`, step.what, paint('dim', plain(step.detail ?? ''))]),
       [{}, {}, {}],
     ),
-    ...decisions.map(({ conversation, decision }) => paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)),
+    // What would be taken is told above.
+    ...decisions.flatMap(({ conversation, decision }) =>
+      decision.kind === 'take' ? [] : [paint('dim', `  now       #${plain(conversation)}: ${saying(decision)}`)],
+    ),
   ].join('\n');
 }
+
+const CURES: Readonly<Record<Cure['kind'], string>> = {
+  unmute: 'lift the mute',
+  resume: 'resume the agent',
+  requeue: 'queue it again',
+  setting: 'see the setting',
+  mark_read: 'lower the gate',
+  withdraw: 'withdraw it and lower its gate',
+  show: 'the other one',
+  connect: 'check the connection',
+};
 
 function expiry(ms: number): string {
   if (ms <= 0) return 'its time is over';
@@ -73,11 +115,9 @@ function expiry(ms: number): string {
   return `ends in ${formatDuration(Math.max(coarse, Math.floor(ms / coarse) * coarse))}`;
 }
 
-function saying(decision: Decision): string {
+function saying(decision: Exclude<Decision, { kind: 'take' }>): string {
   const why = plain(decision.reason, 300);
   switch (decision.kind) {
-    case 'take':
-      return 'would ride on the next tool result';
     case 'keep':
       return `goes on waiting (${decision.step}: ${why})`;
     case 'summarize':

@@ -1,0 +1,73 @@
+/** What people see of what waits, and of agents that were never seen. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+verifies('cli:inbox', 'the inbox lists the newest of several states, in the words that the agent will read', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  for (const [type, message] of [
+    ['process.failed', '`npm test` failed with exit code 1 after 3 s'],
+    ['process.ended', '`npm test` succeeded after 4 s'],
+    ['process.failed', '`npm test` failed with exit code 2 after 5 s'],
+  ] as const)
+    await ear.bus.emit({
+      type,
+      source: 'processes',
+      subject: 'shop/coder',
+      severity: 'error',
+      message,
+      key: 'process:1',
+      supersede: true,
+      data: { last_lines: ['FAIL cart.test.ts > rounds the total'] },
+    });
+  const [waiting, ...more] = await shell.json(['inbox', 'coder']);
+  expect(more).toEqual([]);
+  expect(waiting).toMatchObject({
+    message: '`npm test` failed with exit code 2 after 5 s',
+    text: '`npm test` failed with exit code 2 after 5 s\n| FAIL cart.test.ts > rounds the total',
+  });
+  expect(await shell.says(['inbox', 'coder'])).toContain('rounds the total');
+});
+
+it('send says that nobody was seen under a name, where others were', async () => {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  expect((await shell.run(['send', '--to', 'a b', 'hello'])).stderr).toBe('');
+  await ear.conversation('shop/codex#c1').seen();
+  expect((await shell.run(['send', '--to', 'a b', '--id', 'n2', 'hello'])).stderr).toContain(
+    'nobody has been seen as shop/a b yet; seen here: codex. To take it back: earpiece withdraw n2',
+  );
+  expect((await shell.run(['send', '--to', 'codx', 'hello'])).stderr).toContain('did you mean shop/codex?');
+});
+
+it('agents lists agents that were imported or written to, and never seen', async () => {
+  await using shell = new Shell();
+  const folder = join(shell.folder, '123-a-talk');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'events.json'), '[{"type":"chat_request","content":"hello"}]');
+  await shell.says(['import', 'jp', folder]);
+  expect(await shell.says(['agents'])).toMatch(/○ +shop\/jp +0 +not seen yet/u);
+  expect(await shell.json(['agents'])).toEqual([expect.objectContaining({ log: 'shop/jp', active: false })]);
+});
+
+it('help exit-codes takes no more words', async () => {
+  await using shell = new Shell();
+  expect(await shell.run(['help', 'exit-codes', 'x'])).toMatchObject({
+    code: 2,
+    stderr: 'earpiece: help exit-codes takes no more words, got "x"; leave them out\n',
+  });
+});
+
+it('config check names a webhook secret that is too short', async () => {
+  await using shell = new Shell('[webhooks.github]\nkind = "github"\nto = "shop/coder"\nsecret_env = "HOOK_SECRET"\n');
+  await shell.says(['trust']);
+  const checked = await shell.run(['config', 'check'], { env: { HOOK_SECRET: 'short' } });
+  expect(checked).toMatchObject({
+    code: 8,
+    stdout: 'webhooks.github needs a longer secret in HOOK_SECRET: at least 8 characters\n',
+  });
+  expect((await shell.run(['config', 'check'], { env: { HOOK_SECRET: 'long enough by far' } })).code).toBe(0);
+});

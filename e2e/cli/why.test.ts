@@ -1,0 +1,132 @@
+/** `earpiece why` answers with one verdict, and the command that it names changes what it says. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { systemProcesses } from '../../src/inbox/index.ts';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+const LOG = 'shop/coder#main';
+const timeless = (text: string): string =>
+  text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss').replaceAll(/\d+(?:\.\d)? (?:ms|s)\b/g, 'n s');
+const first = async (shell: Shell, id: string): Promise<string> =>
+  timeless(await shell.says(['why', id])).split('\n\n', 1)[0] ?? '';
+
+describe('the verdict of why', () => {
+  proves('delivery:verdict');
+
+  it('says that nobody has carried yet, then that a gateway needs a call of a wrapped tool', async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', 'main is red']);
+    expect(await first(shell, 'n1')).toBe(
+      'Waiting: nobody has carried for shop/coder yet. It is delivered when the agent first makes contact.\n  check the connection: earpiece doctor',
+    );
+    const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
+    await gateway.call('echo', { text: 'x' });
+    // The client's next frame is the confirmation.
+    await gateway.call('echo', { text: 'y' });
+    expect(await first(shell, 'n1')).toMatch(
+      /^Delivered at hh:mm:ss with the result of echo:echo, n s after it was queued\. Nothing proves yet that the agent has read it\.$/u,
+    );
+    await shell.says(['send', '--to', 'coder', '--id', 'n2', 'main is green']);
+    expect(await first(shell, 'n2')).toMatch(
+      /^Waiting: it rides on the next result of a wrapped tool of shop\/coder#main\..* Built-in tools carry nothing\.\n {2}check the connection: earpiece doctor$/u,
+    );
+  });
+
+  it('says that the agent is away because its process is gone', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+    await once(child, 'spawn');
+    const found = systemProcesses.get(child.pid ?? 0);
+    const host = { machine: systemProcesses.machine, pid: child.pid ?? 0, startedAt: found?.startedAt ?? 'unknown' };
+    await ear.conversation(LOG, { host: 'codex', carrier: 'hook', process: host }).seen();
+    await ear.queue(LOG, { id: 'n1', message: 'x' });
+    expect(await first(shell, 'n1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await first(shell, 'n1')).toBe(
+      'Waiting: shop/coder#main is away. No contact since hh:mm:ss (n s ago); its process is gone.',
+    );
+  });
+
+  it('says who paused the agent, and that an interrupt holds the gate up', async () => {
+    await using shell = new Shell();
+    await shell.open();
+    const gateway = await shell.gateway({ env: { EARPIECE_ADDRESS: LOG } });
+    await gateway.call('echo', { text: 'x' });
+    await shell.says(['send', '--to', 'coder', '--id', 'p1', '--action', 'pause', '--as', 'mira', 'wait for legal']);
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', 'x']);
+    await gateway.call('echo', { text: 'refused' });
+    expect((await first(shell, 'n1')).replace(/\d{4}-\d\d-\d\d /u, '')).toBe(
+      'Waiting: shop/coder is paused by mira since hh:mm:ss (n s ago). ' +
+        'The pause holds until somebody resumes the agent, at most until hh:mm:ss.\n' +
+        '  resume the agent: earpiece resume shop/coder\n  the other one: earpiece why p1 shop/coder',
+    );
+    expect(await first(shell, 'p1')).toMatch(
+      /^The gate of shop\/coder is up: this is a pause, and 1 tool call was refused\.( It was delivered at hh:mm:ss\.)? The gate falls when somebody resumes the agent\.\n {2}resume the agent: earpiece resume shop\/coder$/u,
+    );
+  });
+
+  it('names the carrier that delivered, not the one that showed it again, and repeats only what was sent before', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook', pulls: true });
+    await main.seen();
+    await ear.queue(LOG, { id: 'stop', level: 'critical', message: 'stop' });
+    await (await main.refuse({ on: 'list_directory' }))?.offer?.confirm();
+    await (await main.pull({ mark: true })).offer?.confirm();
+    expect(await first(shell, 'stop')).toContain('in place of a call of list_directory, n s after it was queued.');
+    const [story] = (await shell.json(['why', 'stop'])) as [{ items: [{ verdict: object }] }];
+    expect(story.items[0].verdict).toMatchObject({ rodeOn: { point: 'forced', name: 'list_directory' }, evidence: 'read' });
+
+    await ear.queue(LOG, { id: 'again', message: 'x' });
+    await (await main.offer({ at: 'tool_result' }))?.release('cancelled');
+    await ear.queue(LOG, { id: 'news', message: 'y' });
+    await (await main.offer({ at: 'tool_result' }))?.confirm();
+    const offered = async (id: string): Promise<readonly boolean[]> =>
+      ((await ear.why(id))?.items[0]?.steps ?? [])
+        .filter(({ what }) => what === 'offered')
+        .map(({ detail }) => detail?.endsWith(', repeated') ?? false);
+    expect(await offered('again')).toEqual([false, true]);
+    expect(await offered('news')).toEqual([false]);
+  });
+
+  it('names the mute, whose end makes it ride; the file that filters; the one that is newer', async () => {
+    await using shell = new Shell('[conversation.notifications]\nkinds."ci.failed" = false');
+    const ear = await shell.open();
+    const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
+    await main.seen();
+    await shell.says(['mute', 'mail', 'coder', '--for', '1h']);
+    await ear.queue(LOG, { id: 'm1', kind: 'mail.came', message: 'x' });
+    const muted = await first(shell, 'm1');
+    expect(muted).toMatch(
+      /^Muted: \S+ muted mail for shop\/coder until hh:mm:ss\. The next message filters it\.\n {2}lift the mute: (earpiece .*)$/u,
+    );
+    await shell.says((/lift the mute: earpiece (.*)$/u.exec(muted)?.[1] ?? '').split(' '));
+    expect(await first(shell, 'm1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
+
+    await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
+    expect(await first(shell, 'c1')).toBe(
+      `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The next message filters it.\n` +
+        `  see the setting: earpiece config explain 'conversation.notifications.kinds."ci.failed"'`,
+    );
+    await (await main.offer({ at: 'turn_start' }))?.confirm();
+    const filtered = await first(shell, 'c1');
+    expect(filtered).toContain(`Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}`);
+    expect(filtered).toContain('queue it again: earpiece requeue c1');
+
+    await ear.queue(LOG, { id: 's1', key: 'tests', supersede: true, message: 'x' });
+    await ear.queue(LOG, { id: 's2', key: 'tests', supersede: true, message: 'y' });
+    expect(await first(shell, 's1')).toBe(
+      'Superseded: s2 is newer and takes its place.\n  the other one: earpiece why s2 shop/coder',
+    );
+    const [story] = await shell.json(['why', 's1']);
+    expect((story as { items: readonly object[] }).items[0]).toMatchObject({
+      verdict: { kind: 'superseded', by: 's2' },
+      says: 'Superseded: s2 is newer and takes its place.',
+      cures: [{ kind: 'show', command: 'earpiece why s2 shop/coder' }],
+    });
+  });
+});

@@ -1,0 +1,60 @@
+/** What an MCP client has configured already, read from its own files. */
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'smol-toml';
+import type { InstallHost } from './install.ts';
+
+/** A larger file is not a configuration that a client would read either. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** `variables`: the names in its environment, which a removal takes away with it. */
+export type Configured = { readonly variables: readonly string[] };
+
+/** The server of this name, where the line that we print for the client would put ours. */
+export function configuredServer(
+  host: InstallHost,
+  name: string,
+  { home = homedir(), project = process.cwd() }: { readonly home?: string; readonly project?: string } = {},
+): Configured | undefined {
+  const server = at(serversOf(host, home, project), name);
+  if (server === undefined) return undefined;
+  const env = at(server, 'env');
+  return { variables: typeof env === 'object' && env !== null ? Object.keys(env) : [] };
+}
+
+function serversOf(host: InstallHost, home: string, project: string): unknown {
+  switch (host) {
+    case 'claude':
+      return at(at(at(json(join(home, '.claude.json')), 'projects'), project), 'mcpServers');
+    case 'codex':
+      return at(toml(join(process.env['CODEX_HOME'] ?? join(home, '.codex'), 'config.toml')), 'mcp_servers');
+    case 'gemini':
+      return at(json(join(project, '.gemini', 'settings.json')), 'mcpServers');
+    case 'qwen':
+      return at(json(join(home, '.qwen', 'settings.json')), 'mcpServers');
+    case 'opencode':
+    case 'cursor':
+    case 'vscode':
+    case 'json':
+      return undefined; // A person puts the text into the file, in the place of what is there.
+    default:
+      return host satisfies never;
+  }
+}
+
+const at = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+
+const json = (file: string): unknown => read(file, JSON.parse);
+const toml = (file: string): unknown => read(file, parse);
+
+/** A file that is not there or cannot be read says nothing: the client will say what is wrong with it. */
+function read(file: string, parser: (text: string) => unknown): unknown {
+  try {
+    const stats = statSync(file);
+    return stats.isFile() && stats.size <= MAX_BYTES ? parser(readFileSync(file, 'utf8')) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+/** `earpiece resume`: a person lifts a pause. */
+import type { Command } from 'commander';
+import { formatAddress } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Lifted } from '../../inbox/index.ts';
+import type { CommandLine } from '../command-line.ts';
+import { addressFrom, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { clock, paint, plain, print, printJson } from '../terminal.ts';
+import { whoAmI } from './change.ts';
+
+export function resume(program: CommandLine): void {
+  program
+    .command('resume [address]')
+    .summary('lift a pause')
+    .description(
+      'Lifts the pauses of a conversation, an agent or a project (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else ' +
+        'this project), and tells each paused conversation to go on. A pause holds every tool call of its agent until it is ' +
+        'lifted, withdrawn or expires. Where nothing is paused, nothing is sent.',
+    )
+    .option('--message <text>', 'what the agent reads', 'Go on.')
+    .option('--as <person>', 'who lifts it (default: your user name)')
+    .example(`earpiece send --to coder --action pause "hold on"
+earpiece resume coder
+earpiece resume shop/coder#main --message "the migration is over"`)
+    .action(async (text: string | undefined, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { message: string; as?: string }>();
+      onlyAPerson('to lift a pause');
+      if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
+      await withEarpiece(options, async (ear) => {
+        const to = addressFrom(ear, text);
+        const lifted = await ear.resume(to, { person: options.as ?? whoAmI(), message: options.message });
+        if (options.json) return lifted.forEach((each) => printJson(each));
+        if (lifted.length === 0) return print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
+        return lifted.forEach((each) => print(saying(each)));
+      });
+    });
+}
+
+function saying({ log, conversation, message, person, since }: Lifted): string {
+  const who = conversation === null ? log : `${log}#${conversation}`;
+  const by = person === null ? '' : ` by ${plain(person)}`;
+  return `${plain(who)}  goes on; lifted the pause${by} of ${clock(since)}: ${plain(message, 200)}`;
+}

@@ -1,0 +1,27 @@
+/** What a command says about a moment that no carrier of the addressed agent can see. */
+import { formatAddress, logOf, type Address } from '../core/address.ts';
+import type { NotificationInput } from '../core/notification.ts';
+import type { Presence } from '../core/ports.ts';
+import type { Earpiece } from '../earpiece.ts';
+import { plain } from './terminal.ts';
+
+/** Undefined where somebody can count turns there, or nobody is active yet. */
+export async function turnsUnseen(
+  ear: Earpiece,
+  to: Address,
+  deliver: NotificationInput['deliver'],
+): Promise<string | undefined> {
+  if (!needsTurns(deliver)) return undefined;
+  const there = (await ear.active(to.kind === 'project' ? { project: to.project } : { log: logOf(to) })).filter(
+    ({ conversation }) => to.kind !== 'conversation' || conversation === to.conversation,
+  );
+  if (there.length === 0 || there.some(seesTurns)) return undefined;
+  return `${plain(formatAddress(to))} is reached through the gateway only, which cannot see turns: this rides with the next result of a wrapped tool`;
+}
+
+const needsTurns = (deliver: NotificationInput['deliver']): boolean =>
+  deliver === 'turn_start' || deliver === 'turn_end' || (typeof deliver === 'object' && 'afterTurns' in deliver);
+
+/** A gateway sees tool calls and nothing else of a conversation. */
+const seesTurns = ({ carriers, turns }: Presence): boolean =>
+  turns > 0 || Object.keys(carriers).length === 0 || Object.keys(carriers).some((carrier) => !carrier.startsWith('gateway'));

@@ -1,0 +1,66 @@
+/** What waits in some logs, newest first and a page at a time: a log may hold hundreds of thousands. */
+import type { ConversationId, LogKey } from '../core/address.ts';
+import type { Item } from '../core/items.ts';
+import type { Store } from '../core/ports.ts';
+import type { Waiting } from './waiting.ts';
+
+const PAGE = 500;
+
+/** Open ones, and those of which an agent heard only the number. */
+export async function* waitingIn(
+  store: Store,
+  logs: readonly LogKey[],
+  only: { readonly conversation?: ConversationId },
+): AsyncIterable<Waiting> {
+  const heads = await Promise.all(logs.map(async (log) => head(log, [openIn(store, log, only), toldIn(store, log, only)])));
+  const all = heads.flat();
+  for (;;) {
+    let newest: Head | undefined;
+    for (const each of all) if (each.item !== undefined && each.item.seq > (newest?.item?.seq ?? 0)) newest = each;
+    if (newest?.item === undefined) return;
+    yield { log: newest.log, item: newest.item };
+    newest.item = await next(newest.rest);
+  }
+}
+
+type Head = { readonly log: LogKey; readonly rest: AsyncIterator<Item>; item: Item | undefined };
+
+const head = (log: LogKey, from: readonly AsyncIterable<Item>[]): Promise<Head[]> =>
+  Promise.all(
+    from.map(async (all) => {
+      const rest = all[Symbol.asyncIterator]();
+      return { log, rest, item: await next(rest) };
+    }),
+  );
+
+async function next(rest: AsyncIterator<Item>): Promise<Item | undefined> {
+  const step = await rest.next();
+  return step.done === true ? undefined : step.value;
+}
+
+type Only = { readonly conversation?: ConversationId };
+
+async function* openIn(store: Store, log: LogKey, { conversation }: Only): AsyncIterable<Item> {
+  const all = inPages((limit, before) => store.items(log, { kind: 'latest', state: 'open', limit, before }));
+  for await (const item of all)
+    if (conversation === undefined || item.audience === '' || item.audience === conversation) yield item;
+}
+
+async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
+  for await (const item of inPages((limit, before) => store.items(log, { kind: 'unread', limit, before, ...only })))
+    if (item.outcome === 'summarized' || item.gate) yield item;
+}
+
+/** Items newest first, a page at a time, each once. */
+async function* inPages(read: (limit: number, before: number) => Promise<readonly Item[]>): AsyncIterable<Item> {
+  for (let before = Number.MAX_SAFE_INTEGER, limit = PAGE; ;) {
+    const page = await read(limit, before);
+    const last = page.at(-1)?.seq ?? 0;
+    // One position may have several items, and the page may end between them.
+    const whole = page.length < limit ? page : page.filter(({ seq }) => seq !== last);
+    yield* whole;
+    if (page.length < limit) return;
+    if (whole.length === 0) limit *= 2;
+    else before = last + 1;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Store } from '../core/ports.ts';
+
+const QUIET_MS = 1_000;
+const EVERY_MS = 200;
+
+/** Checks a store. On a terminal a check of more than a second shows how far it is; Ctrl+C ends it. */
+export async function verified(store: Store): Promise<readonly string[]> {
+  const { stderr } = process;
+  if (!stderr.isTTY) return store.verify();
+  const start = performance.now();
+  let shown = 0;
+  const problems = await store.verify({
+    onProgress: (done, of) => {
+      const now = performance.now();
+      if (now - start < QUIET_MS || now - shown < EVERY_MS) return;
+      shown = now;
+      stderr.write(`\rchecking: ${done.toLocaleString('en')} of ${of.toLocaleString('en')} records`);
+    },
+  });
+  if (shown > 0) stderr.write('\r\u001B[K');
+  return problems;
+}

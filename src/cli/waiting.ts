@@ -1,0 +1,51 @@
+/** What waits, as its agent will read it: without older states that a newer one replaces, and in the words of its subscriber. */
+import { splitLog, type LogKey } from '../core/address.ts';
+import { filterOf, type Mute } from '../core/filter.ts';
+import type { Item } from '../core/items.ts';
+import { lineAlone } from '../core/make-plan.ts';
+import type { Earpiece } from '../earpiece.ts';
+
+export type Waiting = { readonly log: LogKey; readonly item: Item };
+
+/** Of the states of one key the newest is delivered; the plan closes the others as superseded. `found` is newest first. */
+export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
+  const seen = new Set<string>();
+  for await (const one of found) {
+    const { log, item } = one;
+    const { supersede, key } = item.notification;
+    if (supersede && key !== undefined && item.state === 'open') {
+      const name = `${log}\n${item.audience}\n${key}`;
+      if (seen.has(name)) continue;
+      seen.add(name);
+    }
+    yield one;
+  }
+}
+
+/** Whether a person's mute keeps an open item from the model now. Mutes are read once for each agent. */
+export function mutedOf(ear: Earpiece): (one: Waiting) => Promise<boolean> {
+  const mutes = new Map<LogKey, Promise<readonly Mute[]>>();
+  return async ({ log, item }) => {
+    if (item.state !== 'open') return false;
+    let known = mutes.get(log);
+    if (known === undefined) mutes.set(log, (known = ear.mutes(log)));
+    const policy = ear.policies.policy(splitLog(log).project);
+    return filterOf(item.notification, policy, await known, ear.store.now())?.kind === 'mute';
+  };
+}
+
+/** So many are put into the words of their templates; a list of more shows the events' own messages. */
+const RENDERED = 200;
+
+/** By id, what a template makes of an item; those without a template, and where it fails, are missing. */
+export async function wordsOf(ear: Earpiece, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
+  const words = new Map<string, string>();
+  const { lines, timeZone } = ear;
+  const templated = found.filter(({ item }) => item.notification.subscriber?.template !== undefined && item.text === undefined);
+  if (lines === undefined || templated.length > RENDERED) return words;
+  for (const { item } of templated) {
+    const rendered = await lines.render(lineAlone(item), { timeZone });
+    if (rendered.kind === 'text' && rendered.text.trim() !== '') words.set(item.id, rendered.text.trim());
+  }
+  return words;
+}

@@ -2,12 +2,12 @@
 import { useCallback, useEffect, type ReactElement } from 'react';
 import { Banner, ConnectionDot } from './parts/banner.tsx';
 import { Command } from './parts/copy.tsx';
-import { OpenCounts } from './parts/counts.tsx';
 import { Problem } from './parts/empty.tsx';
 import { Help } from './parts/help.tsx';
-import { Icon, StateDot, type IconName } from './parts/icons.tsx';
+import { Icon, type IconName } from './parts/icons.tsx';
 import { useKeys } from './parts/keys.ts';
 import { Palette } from './parts/palette.tsx';
+import { SideAgents } from './parts/side-agents.tsx';
 import { ActivityPage } from './pages/activity.tsx';
 import { AgentsPage } from './pages/agents.tsx';
 import { ConversationPage } from './pages/conversation.tsx';
@@ -16,11 +16,10 @@ import { NotificationsPage } from './pages/notifications.tsx';
 import { SettingsPage } from './pages/settings.tsx';
 import { TasksPage } from './pages/tasks.tsx';
 import { change, to, useRoute, type Route } from './route.ts';
-import { beginAgents, stateOf, useAgents } from './state/agents.ts';
+import { beginAgents } from './state/agents.ts';
 import { useCell } from './state/cell.ts';
 import { over, PALETTE_KEY } from './state/over.ts';
 import { begin, session } from './state/session.ts';
-import { doingSays, totalOf } from './words.ts';
 
 export function App(): ReactElement {
   const who = useCell(session);
@@ -169,10 +168,10 @@ function Side({
               <Icon name={icon} />
               {says}
             </a>
-            {kind === 'agents' && <SideAgents route={route} />}
           </li>
         ))}
       </ul>
+      <SideAgents route={route} />
       <footer>
         <ConnectionDot />
         <button type="button" className="quiet small" onClick={onHelp} aria-label="Keys">
@@ -182,44 +181,6 @@ function Side({
     </nav>
   );
 }
-
-/** The same agents in every page, so that the one who needs somebody is always in view. */
-function SideAgents({ route }: { readonly route: Route }): ReactElement | null {
-  const { items } = useAgents();
-  if (items.length === 0) return null;
-  const shown = items.slice(0, SIDE_AGENTS);
-  return (
-    <div className="side-agents">
-      {[...Map.groupBy(shown, (agent) => agent.project)].map(([project, agents]) => (
-        <section key={project} aria-label={`project ${project}`}>
-          <h2 className="words">{project}</h2>
-          <ul>
-            {agents.map((agent) => (
-              <li key={agent.log}>
-                <a
-                  href={to.conversation(agent.log, agent.conversations[0]?.conversation ?? 'main')}
-                  aria-current={route.kind === 'conversation' && route.log === agent.log ? 'true' : undefined}
-                  title={`${agent.log}: ${agent.paused ? 'paused' : doingSays(agent)}`}
-                >
-                  <StateDot state={stateOf(agent)} />
-                  <span className="words">{agent.agent}</span>
-                  {agent.paused ? (
-                    <span className="muted">paused</span>
-                  ) : (
-                    totalOf(agent.open) > 0 && <OpenCounts open={agent.open} brief />
-                  )}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
-      {items.length > SIDE_AGENTS && <a href={to.agents()} className="muted">{`and ${items.length - SIDE_AGENTS} more`}</a>}
-    </div>
-  );
-}
-
-const SIDE_AGENTS = 40;
 
 const TITLES: Readonly<Record<Route['kind'], string>> = {
   agents: 'Agents',

@@ -4,6 +4,7 @@ import './styles/shell.css';
 import './styles/conversation.css';
 import './styles/pages.css';
 import './styles/tasks.css';
+import './styles/verdict.css';
 import './parts/theme.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

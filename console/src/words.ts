@@ -55,5 +55,9 @@ export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' |
   }
 }
 
+/** The state of an agent: an agent that is not there is not active first, and paused second. */
+export const stateSays = (agent: Pick<AgentSummary, 'doing' | 'active' | 'hosts' | 'paused'>): string =>
+  !agent.paused ? doingSays(agent) : agent.active ? 'paused' : 'not active, paused';
+
 export const hostSays = ({ host, hostVersion }: Pick<ConversationSummary, 'host' | 'hostVersion'>): string =>
   host === null ? 'unknown host' : `${host}${hostVersion === null ? '' : ` ${hostVersion}`}`;

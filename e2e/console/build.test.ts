@@ -3,8 +3,13 @@ import { makeProgram } from '../../src/cli/program.ts';
 import { wrongSnippets } from '../snippets.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { get, type IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
+import { DEFAULT_POLICY } from '../../src/core/policy.ts';
+import { Inbox } from '../../src/inbox/index.ts';
+import { createServer } from '../../src/server/index.ts';
+import { openStore } from '../../src/stores/index.ts';
 import { verifies } from '../verifies.ts';
 
 const folder = join(import.meta.dirname, '../../dist/console');
@@ -57,3 +62,52 @@ verifies('console:teaches', 'each command that the console shows to be copied ex
   const page = ours.map((command) => `\`\`\`sh\n${command}\n\`\`\``).join('\n');
   expect(wrongSnippets('console', page, { root, scripts: new Set(), program: makeProgram(() => undefined) })).toEqual([]);
 });
+
+verifies(
+  'console:small',
+  'the server sends the assets compressed and to be kept for ever, the page to be asked for again',
+  async () => {
+    const store = await openStore('memory:');
+    const server = createServer({
+      inbox: new Inbox({ store, policies: { policy: () => DEFAULT_POLICY } }),
+      project: 'shop',
+      version: '0.0.0',
+      consoleFolder: folder,
+    });
+    const { url } = await server.listen({ port: 0 });
+    const script = files().find(({ name }) => name.endsWith('.js'));
+    const ask = (path: string, accepts: string): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> =>
+      new Promise((resolve, reject) => {
+        get(`${url}${path}`, { headers: { 'accept-encoding': accepts, accept: 'text/html' } }, (answer) => {
+          const chunks: Buffer[] = [];
+          answer
+            .on('data', (chunk: Buffer) => chunks.push(chunk))
+            .on('end', () => resolve({ headers: answer.headers, body: Buffer.concat(chunks) }));
+        }).on('error', reject);
+      });
+    try {
+      const path = `/assets/${script?.name}`;
+      for (const [accepts, encoding, opened] of [
+        ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+        ['gzip', 'gzip', gunzipSync],
+        ['br;q=0, *', 'gzip', gunzipSync],
+      ] as const) {
+        const { headers, body } = await ask(path, accepts);
+        expect(headers).toMatchObject({
+          'content-encoding': encoding,
+          'cache-control': 'public, max-age=31536000, immutable',
+          vary: 'accept-encoding',
+        });
+        expect(body.length).toBeLessThan(MAX_BYTES);
+        expect(opened(body).equals(script?.bytes ?? Buffer.of())).toBe(true);
+      }
+      const plain = await ask(path, 'identity');
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(plain.body.equals(script?.bytes ?? Buffer.of())).toBe(true);
+      expect((await ask('/', 'gzip')).headers['cache-control']).toBe('no-cache');
+    } finally {
+      await server.stop();
+      await store.close();
+    }
+  },
+);

@@ -58,7 +58,7 @@ describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
           await check(page, `${name}-${width}-${colorScheme}`);
           if (name !== 'conversation') continue;
           await page.getByRole('button', { name: 'Why tool.call.failure' }).first().click();
-          await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+          await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
           await check(page, `why-${width}-${colorScheme}`);
           // Three levels: on a phone why has the screen for itself, and leads back.
           await page.locator('.timeline').waitFor({ state: width > 760 ? 'visible' : 'hidden' });

@@ -169,3 +169,30 @@ verifies('console:person', 'at a host that only the gateway reaches, Stop refuse
   await refusal?.offer?.confirm();
   await page.getByText('an interrupt is unread').waitFor();
 });
+
+verifies(
+  'console:person',
+  'what is typed when Stop is pressed goes along as the reason, and the box is empty after it',
+  async () => {
+    await using stage = await Stage.open(browser);
+    const host = stage.ear.conversation('shop/codex#main', { host: 'codex', carrier: 'gateway:stdio fs', pulls: true });
+    await host.seen();
+    const page = await stage.page();
+    await page.goto(conversation(stage, 'shop/codex'));
+    const say = page.getByRole('textbox', { name: /^Say something/u });
+    await say.fill('legal has not agreed yet');
+    await page.getByRole('button', { name: 'Stop', exact: false }).first().click();
+    await page.getByRole('button', { name: 'Stop: refuses its next tool call, with your words as the reason' }).click();
+    await page.getByText('for the reason “legal has not agreed yet”').waitFor();
+    expect(await say.inputValue()).toBe('');
+    await page.locator('article', { hasText: 'user.cancel' }).getByText('“legal has not agreed yet”').waitFor();
+    const [stop] = await stage.ear.open('shop/codex');
+    expect(stop?.notification).toMatchObject({ action: 'cancel', instruction: 'legal has not agreed yet' });
+    expect((await host.refuse({ on: 'write_file' }))?.text).toContain('legal has not agreed yet');
+
+    await say.fill('lunch');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('for the reason “lunch”').waitFor();
+    expect(await say.inputValue()).toBe('');
+  },
+);

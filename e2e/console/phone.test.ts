@@ -98,7 +98,7 @@ verifies('console:phone', 'no name and no text, however long or whichever way it
   await megabyte.getByText('the first 50,000 of 1,000,000 characters').waitFor();
   expect(await outside(page), 'opened').toEqual([]);
   await page.locator('.why-button').last().click();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
   expect(await outside(page), 'why').toEqual([]);
   await page.close();
 });

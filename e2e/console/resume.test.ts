@@ -99,7 +99,7 @@ verifies('console:resumes', 'every page survives a reload where it stands', asyn
   const page = await stage.page();
   for (const [hash, text] of [
     ['#/agents?find=cod', 'coder'],
-    ['#/agents/shop/coder/main?why=n%2F1%3F%23', 'What the model read'],
+    ['#/agents/shop/coder/main?why=n%2F1%3F%23', 'What was sent'],
     ['#/activity?range=24h', 'Waiting, by level'],
     ['#/notifications?level=info', 'CI failed'],
     ['#/tasks', 'Tasks'],

@@ -77,7 +77,7 @@ verifies('console:search', 'a word of long ago is found in the log, part by part
   expect(await hits(page)).toEqual(['The lighthouse is green.']);
   expect(await panel(page).locator('mark').allInnerTexts()).toEqual(['lighthouse']);
   await panel(page).getByRole('button', { name: 'Look further back' }).click();
-  await panel(page).getByText('3 found in all of it').waitFor();
+  await panel(page).getByText('3 found in the whole log').waitFor();
   expect((await hits(page)).slice(0, 2)).toEqual(['The lighthouse is green.', 'score of the Lighthouse: 98']);
 
   await panel(page)
@@ -108,11 +108,11 @@ verifies('console:search', 'a notification is found by its words, and its link o
     .getByText(/^Nothing found, looked back to \d/u)
     .waitFor();
   await panel(page).getByRole('button', { name: 'Look further back' }).click();
-  await panel(page).getByText('1 found in all of it').waitFor();
+  await panel(page).getByText('1 found in the whole log').waitFor();
   await panel(page)
     .getByRole('link', { name: /The lighthouse job failed/u })
     .click();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
   const ride = rode(page, 'ci.failed');
   await ride.waitFor();
   await expect.poll(() => inView(ride)).toBe(true);
@@ -122,7 +122,7 @@ verifies('console:search', 'a notification is found by its words, and its link o
   await words.press('Enter');
   const further = panel(page).getByRole('button', { name: 'Look further back' });
   await further.click();
-  await panel(page).getByText('Nothing found in all of it').waitFor();
+  await panel(page).getByText('Nothing found in the whole log').waitFor();
   expect([await hits(page), await further.count()]).toEqual([[], 0]);
 });
 
@@ -132,19 +132,19 @@ verifies('console:search', 'the list of notifications is searched in all of the 
   await page.keyboard.type('lighthouse job');
   await page.getByRole('option', { name: /Search all notifications for “lighthouse job”/u }).click();
   const main = page.getByRole('main');
-  await main.getByText('1 found in all of it').waitFor();
+  await main.getByText('1 found in the whole log').waitFor();
   const row = main.locator('a.row');
   expect(await row.locator('mark').allInnerTexts()).toEqual(['lighthouse', 'job']);
   const box = main.getByRole('searchbox');
   expect(await box.inputValue()).toBe('lighthouse job');
   await page.reload();
-  await main.getByText('1 found in all of it').waitFor();
+  await main.getByText('1 found in the whole log').waitFor();
   await row.click();
-  await page.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+  await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
   await page.goBack();
   await box.fill('build no-3');
   await box.press('Enter');
-  await main.getByText('11 found in all of it').waitFor();
+  await main.getByText('11 found in the whole log').waitFor();
   await main.getByRole('button', { name: 'Clear “build no-3”' }).click();
   await main.getByRole('button', { name: 'Show more' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/#/notifications`);
@@ -164,7 +164,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await panel(page).getByRole('searchbox').fill('lighthouse');
       await panel(page).getByRole('searchbox').press('Enter');
       await panel(page).getByRole('button', { name: 'Look further back' }).click();
-      await panel(page).getByText('3 found in all of it').waitFor();
+      await panel(page).getByText('3 found in the whole log').waitFor();
       await panel(page)
         .getByRole('link', { name: /score of the Lighthouse/u })
         .click();

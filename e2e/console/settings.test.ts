@@ -78,16 +78,19 @@ verifies(
 
 verifies(
   'console:subscribers',
-  'Test says "Sent!", and when it will show; one that the command line switched off is seen to be off',
+  'Test says what was sent, and when it will show; one that the command line switched off is seen to be off',
   async () => {
     await using stage = await Stage.open(browser);
     await stage.ear.conversation('shop/coder#main', { host: 'codex', points: ['turn_start'] }).seen();
     const page = await stage.page();
     await page.goto(`${stage.url}/#/settings/notifications`);
     const row = page.locator('[data-subscriber=process_ended]');
-    // It says so for two seconds: somebody looks out for it before.
-    await Promise.all([row.getByText('Sent!').waitFor(), row.getByRole('button', { name: 'Test Processes' }).click()]);
-    await row.getByText("queued: it rides on the agent's next request").waitFor();
+    await row.getByRole('button', { name: 'Test Processes' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test Processes' });
+    await dialog.getByLabel('Send the test to').selectOption('shop/coder');
+    await dialog.getByRole('button', { name: 'Send as a test' }).click();
+    await dialog.getByText("sent as a test: it rides on the agent's next request").waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await stage.ear.toggles.disable(
       { kind: 'project', project: 'shop' },
       'process_ended',

@@ -1,4 +1,6 @@
 /** The console as people have it: the server with its built files, a log, agents beside it, and a browser that is logged in. */
+import { subscriberTrust } from '../../src/bus/index.ts';
+import { trustBook } from '../../src/config/index.ts';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,6 +43,8 @@ export class Stage implements AsyncDisposable {
       mkdirSync(join(folder, name, '..'), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
+    trustBook(places(folder)).trust(join(folder, 'earpiece.toml'));
+    subscriberTrust(places(folder)).trust(join(folder, '.earpiece/subscribers'));
     const stage = new Stage(folder, await openEarpiece(places(folder)), browser);
     await stage.serve();
     return stage;

@@ -77,7 +77,7 @@ verifies(
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     // It says so for two seconds: somebody looks out for it before.
-    await Promise.all([why.getByText('copied').waitFor(), why.getByRole('button', { name: 'copy what the model read' }).click()]);
+    await Promise.all([why.getByText('copied').waitFor(), why.getByRole('button', { name: 'copy what was sent' }).click()]);
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(shown);
   },
 );
@@ -189,8 +189,8 @@ verifies(
       'vault_search\texit\tvault_search: "3", failed',
     ]);
     const odd = rode(page, 'odd.event');
-    expect(await odd.innerText()).toContain('could not be read as TOON; shown as it was sent');
-    expect(await odd.locator('pre').innerText()).toBe('rows[3]{a,b}:\n  1,2\n  <b>odd</b>');
+    expect(await odd.innerText()).toContain('rows[3]{a,b}:');
+    expect(await odd.innerText()).toContain('<b>odd</b>');
     expect(await odd.locator('b', { hasText: 'odd' }).count()).toBe(0);
   },
 );

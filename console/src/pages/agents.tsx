@@ -1,5 +1,5 @@
 /** What the agents do, and whether anything is stuck. */
-import { useMemo, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Command } from '../parts/copy.tsx';
 import { OpenCounts } from '../parts/counts.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
@@ -13,7 +13,7 @@ import { useProjects } from '../state/projects.ts';
 import { session } from '../state/session.ts';
 import { word } from '../state/text.ts';
 import type { AgentSummary } from '../types.ts';
-import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays, totalOf } from '../words.ts';
+import { GUARANTEE, GUARANTEE_LONG, hostSays, stateSays, totalOf } from '../words.ts';
 
 const STUCK_MS = 60_000;
 const SHOWN = [
@@ -28,6 +28,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
   const { items, loading, problem, more } = useAgents();
   const find = query['find'] ?? '';
   const only = query['only'] ?? '';
+  const connect = query['connect'] ?? null;
   const shown = useMemo(() => items.filter((agent) => agent.log.includes(find) && passes(agent, only)), [items, find, only]);
   const projects = useMemo(() => Map.groupBy(shown, (agent) => agent.project), [shown]);
   const filter = (next: { readonly find?: string; readonly only?: string }): void => {
@@ -76,6 +77,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
           </button>
         </Empty>
       )}
+      {connect !== null && <ConnectHelp key={connect} name={connect} />}
       {[...projects].map(([project, agents]) => (
         <section key={project} className="project" aria-label={`project ${project}`}>
           <h2 className="words">{project}</h2>
@@ -88,7 +90,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
           </ul>
         </section>
       ))}
-      {items.length > 0 && !more && (
+      {items.length > 0 && !more && connect === null && (
         <details className="connect" open={items.every((agent) => agent.lastContactAt === null)}>
           <summary>Connect another agent</summary>
           <Connect />
@@ -135,7 +137,7 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
         )}
       </span>
       <span className="agent-doing words">
-        {agent.paused ? 'paused' : doingSays(agent)}
+        {stateSays(agent)}
         {!agent.paused && doing.since !== null && doing.kind !== 'nothing' && (
           <span className="muted">
             {' '}
@@ -177,6 +179,22 @@ const Nobody = (): ReactElement => (
     <Connect />
   </Empty>
 );
+
+/** For a person who came from one agent: above the list, and in view. */
+function ConnectHelp({ name }: { readonly name: string }): ReactElement {
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'start' });
+    place.current?.focus({ preventScroll: true });
+  }, []);
+  const title = name === 'true' ? 'Connect an agent' : `Connect ${name}`;
+  return (
+    <section className="connect" ref={place} tabIndex={-1} aria-label={title}>
+      <h2 className="words">{title}</h2>
+      <Connect />
+    </section>
+  );
+}
 
 /** The commands for whatever agent is at hand: those that this machine has, else those that most have. */
 function Connect(): ReactElement {

@@ -7,26 +7,27 @@ import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { TimelineEntry } from '../parts/entry.tsx';
 import { Finding } from '../parts/finding.tsx';
 import { useFocusStays } from '../parts/focus.ts';
-import { ForkDialog, Origin, useForks } from '../parts/forks.tsx';
-import { Icon, StateDot } from '../parts/icons.tsx';
+import { ForkDialog, useForks } from '../parts/forks.tsx';
+import { Icon } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
+import { Muted } from '../parts/mutes.tsx';
 import { Ended, Pending, Ride } from '../parts/notification.tsx';
 import { useReading, type Reading } from '../parts/reading.ts';
 import { Ago } from '../parts/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { change, go, to } from '../route.ts';
-import { stateOf, useAgents } from '../state/agents.ts';
+import { useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow } from '../state/clock.ts';
 import { useTalk, type Talk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
-import { over } from '../state/over.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { word } from '../state/text.ts';
 import { callsIn, contactIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
-import type { AgentSummary, ConversationSummary, ForksReply } from '../types.ts';
-import { doingSays, GUARANTEE, GUARANTEE_LONG, hostSays } from '../words.ts';
+import type { AgentSummary, ConversationSummary } from '../types.ts';
+import { doingSays } from '../words.ts';
+import { Head } from './conversation-head.tsx';
 import { WhyPanel } from './why.tsx';
 
 type Props = {
@@ -102,6 +103,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           finding={finding}
           onFind={() => setFinding(true)}
         />
+        <Muted of={{ log }} />
         {finding && (
           <Finding
             {...{ log, conversation, find, at }}
@@ -158,7 +160,13 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           ) : (
             <>
               <Doing agent={agent} conversation={conversation} paused={paused} />
-              <Waiting log={log} waiting={waiting} why={why} onWhy={onWhy}>
+              <Waiting
+                log={log}
+                agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : null}
+                waiting={waiting}
+                why={why}
+                onWhy={onWhy}
+              >
                 {waiting.length === 0 && here.length === 0 && !talk.loading && <NothingOpen summary={summary} />}
                 {here.map((each) => (
                   <Pending key={each.id} said={each} />
@@ -197,119 +205,6 @@ function withContact(
   const carriedAt = Math.max(summary.carriedAt ?? 0, toldAt ?? 0);
   return { ...summary, seenAt: Math.max(summary.seenAt, seenAt ?? 0), carriedAt: carriedAt === 0 ? null : carriedAt };
 }
-
-function Head({
-  agent,
-  summary,
-  log,
-  conversation,
-  paused,
-  everything,
-  setEverything,
-  forks,
-  ours,
-  onFork,
-  finding,
-  onFind,
-}: {
-  readonly agent: AgentSummary | undefined;
-  readonly summary: ConversationSummary | undefined;
-  readonly log: string;
-  readonly conversation: string;
-  readonly paused: boolean;
-  readonly everything: boolean;
-  readonly setEverything: (all: boolean) => void;
-  readonly forks: ForksReply | undefined;
-  readonly ours: boolean;
-  readonly onFork: () => void;
-  readonly finding: boolean;
-  readonly onFind: () => void;
-}): ReactElement {
-  const others = agent?.conversations ?? [];
-  const names = others.some((each) => each.conversation === conversation)
-    ? others.map((each) => each.conversation)
-    : [conversation, ...others.map((each) => each.conversation)];
-  return (
-    <header className="talk-head">
-      <a className="quiet back" href={to.agents()} aria-label="Back to agents">
-        <Icon name="back" />
-      </a>
-      <div className="talk-title">
-        <h1 title={`${log}#${conversation}`}>
-          <span className="words">{log}</span>
-          {names.length > 1 ? (
-            <select
-              aria-label="Conversation"
-              value={conversation}
-              onChange={(event) => go(to.conversation(log, event.target.value))}
-            >
-              {names.map((name) => (
-                <option key={name} value={name}>{`#${name}`}</option>
-              ))}
-            </select>
-          ) : (
-            <span className="muted words">{`#${conversation}`}</span>
-          )}
-        </h1>
-        <p className="talk-facts">
-          {agent !== undefined && (
-            <span className="state">
-              <StateDot state={paused ? 'paused' : stateOf(agent)} />
-              {paused ? 'paused' : doingSays(agent)}
-            </span>
-          )}
-          {summary !== undefined && (
-            <>
-              <span>{hostSays(summary)}</span>
-              <span title={GUARANTEE_LONG[summary.force]}>{GUARANTEE[summary.force]}</span>
-              <span>
-                {'seen '}
-                <Ago at={summary.seenAt} />
-              </span>
-            </>
-          )}
-          {forks !== undefined && <Origin log={log} forks={forks} />}
-        </p>
-      </div>
-      <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
-        <Icon name="search" />
-      </button>
-      {(ours || (forks !== undefined && forks.forks.length > 0)) && (
-        <button type="button" className="quiet small head-deed" aria-label={forkLabel(forks)} onClick={onFork}>
-          <Icon name="fork" />
-          <span className="head-says">{forkSays(forks)}</span>
-        </button>
-      )}
-      <button
-        type="button"
-        className="quiet small head-deed find-words"
-        aria-label="Search this conversation"
-        aria-expanded={finding}
-        data-deed="find"
-        onClick={onFind}
-      >
-        <Icon name="find" />
-        <span className="head-says">Search</span>
-      </button>
-      <label className="toggle small">
-        <input
-          type="checkbox"
-          aria-label="All records"
-          checked={everything}
-          onChange={(event) => setEverything(event.target.checked)}
-        />
-        <span>All records</span>
-      </label>
-    </header>
-  );
-}
-
-const forkSays = (forks: ForksReply | undefined): string =>
-  forks === undefined || forks.forks.length === 0 ? 'Fork' : `Fork · ${forks.forks.length}`;
-const forkLabel = (forks: ForksReply | undefined): string => {
-  const many = forks?.forks.length ?? 0;
-  return `Fork this conversation${many === 0 ? '' : `, which has ${many} ${many === 1 ? 'fork' : 'forks'}`}`;
-};
 
 /** Lines have the time alone: where another day begins, and where the first is not of today, it is said. */
 function Day({ at, before }: { readonly at: number; readonly before: number | undefined }): ReactElement | null {

@@ -15,9 +15,6 @@ import type { Level, NotificationView } from '../types.ts';
 import { LEVELS } from '../words.ts';
 
 const PAGE = 50;
-/** Pages that are looked through for those of a time, and how many stand on one. */
-const LOOKED_AT = 10;
-const LOOKED_AT_ONCE = 200;
 const REFRESH_MS = 1_000;
 
 type Found = {
@@ -195,50 +192,30 @@ type Asked = {
   readonly lookedBackTo?: number | undefined;
 };
 
-/** The server lists the newest first; those of a time are picked here, until what is older than that begins. */
-async function look(query: Query, start: string | null, signal: AbortSignal): Promise<Asked> {
-  const from = Number(query['from'] ?? 0);
-  const until = Number(query['to'] ?? Number.POSITIVE_INFINITY);
+async function look(query: Query, before: string | null, signal: AbortSignal): Promise<Asked> {
   const level = LEVELS.find((each): each is Level => each === query['level']);
-  const kind = query['kind'];
-  const source = kind?.split('.', 1)[0];
   const state = query['state'] === 'open' || query['state'] === 'closed' ? query['state'] : 'all';
-  const timed = query['from'] !== undefined;
-  const asked = {
+  const by = BY.find((each) => each === query['by']);
+  const text = (name: 'project' | 'log' | 'kind' | 'q'): Query => (query[name] === undefined ? {} : { [name]: query[name] });
+  const time = (name: 'from' | 'to'): Record<string, number> =>
+    query[name] === undefined ? {} : { [name]: Number(query[name]) };
+  return client.notifications({
     state,
-    limit: timed ? LOOKED_AT_ONCE : PAGE,
+    limit: PAGE,
     signal,
     ...(level === undefined ? {} : { level }),
-    ...(source === undefined ? {} : { source }),
-    ...(query['project'] === undefined ? {} : { project: query['project'] }),
-    ...(query['log'] === undefined ? {} : { log: query['log'] }),
-    ...(query['q'] === undefined ? {} : { q: query['q'] }),
-  } as const;
-  const by = query['by'] ?? 'queued';
-  const items: NotificationView[] = [];
-  let next = start;
-  let lookedBackTo: number | undefined;
-  // The server looks through thousands for each page of those with some words.
-  const pages = query['q'] === undefined ? LOOKED_AT : 1;
-  for (let page = 0; page < pages && items.length < PAGE; page++) {
-    const reply = await client.notifications({ ...asked, ...(next === null ? {} : { before: next }) });
-    items.push(
-      ...reply.items.filter((n) => {
-        if (kind !== undefined && n.kind !== kind) return false;
-        if (query['receipt'] === 'delivered' && n.outcome !== 'delivered') return false;
-        const closedAt = n.closedAt ?? Number.POSITIVE_INFINITY;
-        if (by === 'waiting') return n.at < until && closedAt >= until;
-        const at = by === 'delivered' ? (n.outcome === 'delivered' ? (n.closedAt ?? -1) : -1) : n.at;
-        return at >= from && at < until;
-      }),
-    );
-    ({ next, lookedBackTo } = reply);
-    if (next === null) break;
-    const oldest = reply.items.at(-1);
-    if (by === 'queued' && oldest !== undefined && oldest.at < from) return { items, next: null };
-  }
-  return { items, next, lookedBackTo };
+    ...(by === undefined ? {} : { by }),
+    ...text('project'),
+    ...text('log'),
+    ...text('kind'),
+    ...text('q'),
+    ...time('from'),
+    ...time('to'),
+    ...(before === null ? {} : { before }),
+  });
 }
+
+const BY = ['queued', 'delivered', 'waiting'] as const;
 
 function saidOf(query: Query): { name: string; says: string }[] {
   const { from, to: until, by } = query;

@@ -78,7 +78,7 @@ function Panel({ tab, project, query }: { readonly tab: Tab; readonly project: s
     case 'notifications':
       return <Notifications key={project} project={project} find={query['find'] ?? ''} />;
     case 'advanced':
-      return <Advanced />;
+      return <Advanced find={query['find'] ?? ''} />;
     default:
       return tab satisfies never;
   }

@@ -1,15 +1,19 @@
 /** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what the model read. */
 import { useEffect, useState, type ReactElement } from 'react';
+import { curesOf } from '../../../src/client/index.ts';
+import type { NotificationId } from '../../../src/core/notification.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
 import { Folded } from '../parts/said.tsx';
+import { VerdictBox, WITHDRAWN } from '../parts/verdict.tsx';
 import { to } from '../route.ts';
 import { day, exact, exactTime, span } from '../state/clock.ts';
 import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
+import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
 
 export function WhyPanel({
@@ -33,7 +37,7 @@ export function WhyPanel({
         records.some(
           (record) =>
             (log === null || record.log === log) &&
-            /notification|carrier|chat_request|tool_call_response|gate/u.test(record.body.type),
+            /notification|carrier|chat_request|tool_call_response|gate|conversation/u.test(record.body.type),
         )
       )
         asking.ask();
@@ -82,11 +86,12 @@ function Story({
   readonly calls: ReadonlyMap<string, string>;
   readonly again: () => void;
 }): ReactElement {
-  const { notification: n, steps, ended, now, sent } = item;
+  const { notification: n, verdict, steps, ended, now, sent } = item;
   const queuedAt = n.at;
   const last = sent.at(-1);
   return (
     <section className="story">
+      <VerdictBox item={item} log={log} again={again} />
       <h3>
         <LevelShape level={n.level} silent />
         <span className="words">{`${n.kind} · ${n.level}`}</span>
@@ -96,7 +101,7 @@ function Story({
       </div>
       <dl className="facts">
         <Fact name="receipt">
-          <b>{n.receipt.replaceAll('_', ' ')}</b>
+          <b>{isMarked(verdict) ? 'marked as read' : n.receipt.replaceAll('_', ' ')}</b>
           {n.gate && ' · the gate is up because of it'}
         </Fact>
         <Fact name="rule">
@@ -115,7 +120,7 @@ function Story({
         <Fact name="for">{n.conversation === null ? `any conversation of ${log}` : `${log}#${n.conversation}`}</Fact>
         {n.takenBy !== null && n.takenBy !== n.conversation && <Fact name="taken by">{`${log}#${n.takenBy}`}</Fact>}
         {n.expiresAt !== null && n.state !== 'closed' && <Fact name="expires">{exact(n.expiresAt)}</Fact>}
-        {n.instruction !== null && <Fact name="instruction">{n.instruction}</Fact>}
+        {n.instruction !== null && <Fact name="instruction">{visible(n.instruction)}</Fact>}
         {n.requeues !== null && <Fact name="queued again from">{n.requeues}</Fact>}
       </dl>
       <h4>Receipts</h4>
@@ -127,30 +132,43 @@ function Story({
               {exactTime(step.at)}
             </time>
             {step.at !== queuedAt && <span className="step-after">{`+${span(step.at - queuedAt)}`}</span>}
-            {step.detail !== null && <span className="step-detail words">{named(step.detail, calls)}</span>}
+            {step.detail !== null && <span className="step-detail words">{visible(detailSays(step.detail, calls))}</span>}
           </li>
         ))}
       </ol>
       <h4>Plan</h4>
       <p className="plan words">{planSays(item)}</p>
-      {now.map(({ conversation, decision }) => (
-        <p className="plan words" key={conversation}>
-          {`a carrier of #${conversation} would now ${DECISIONS[decision.kind]} it. ${decision.step}: ${decision.reason}`}
+      {now.flatMap(({ conversation, decision }) =>
+        // What would be taken is told above.
+        decision.kind === 'take'
+          ? []
+          : [
+              <p className="plan words" key={conversation}>
+                {`a carrier of #${conversation} would now ${decision.kind} it. ${decision.step}: ${decision.reason}`}
+              </p>,
+            ],
+      )}
+      {ended !== null && (
+        <p className="plan words">
+          {/^(?:filter|supersede|relevance)$/u.test(ended.by)
+            ? `${ended.outcome}: ${ended.reason}`
+            : `${ended.outcome} by ${ended.by}: ${ended.reason}`}
         </p>
-      ))}
-      {ended !== null && <p className="plan words">{`${ended.outcome} by ${ended.by}: ${ended.reason}`}</p>}
+      )}
       <h4>
-        What the model read
-        {last !== undefined && <Copy text={last.text} what="what the model read" />}
+        What was sent
+        {last !== undefined && <Copy text={last.text} what="what was sent" />}
       </h4>
-      {sent.length === 0 && <p className="muted">Nothing yet: no carrier has taken it.</p>}
+      {sent.length === 0 && (
+        <p className="muted">{n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken it.'}</p>
+      )}
       {sent.map((each) => (
         <figure className="read" key={each.seq}>
           <figcaption>
-            {`${each.point ?? each.record}${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
+            {`${each.point === 'forced' ? `in place of a call${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`}` : `${each.point ?? each.record}${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
           </figcaption>
-          <pre className="sent" tabIndex={0} aria-label="what the model read">
-            {each.text}
+          <pre className="sent" tabIndex={0} aria-label="what was sent">
+            {visible(each.text)}
           </pre>
         </figure>
       ))}
@@ -177,6 +195,10 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
+/** Somebody marked it read, and nothing proves that the agent read it. */
+const isMarked = (verdict: StoryItem['verdict']): boolean =>
+  verdict.kind === 'delivered' ? verdict.evidence === 'marked' : verdict.kind === 'summarized' && verdict.markedRead === true;
+
 /** `in the result of call_7` as a person says it. */
 function named(detail: string, calls: ReadonlyMap<string, string>): string {
   const id = /^in the result of (.+)$/u.exec(detail)?.[1];
@@ -184,21 +206,38 @@ function named(detail: string, calls: ReadonlyMap<string, string>): string {
   return name === undefined ? detail : `in the result of ${name}`;
 }
 
-const DECISIONS = { take: 'take', keep: 'keep', summarize: 'summarize', close: 'close' } as const;
+/** The details of a step in words: the log has names for how an offer ended and for contact points. */
+const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string =>
+  named(detail, calls)
+    .replace(/^(\w+), carrier /u, (whole, reason: string) =>
+      RELEASED[reason] === undefined ? whole : `${RELEASED[reason]}, carrier `,
+    )
+    .replace(/^forced of /u, 'in place of a call of ')
+    .replace(/^(?:filter|supersede|relevance): /u, '');
+
+const RELEASED: Readonly<Record<string, string>> = {
+  cancelled: 'the client cancelled the call',
+  write_error: 'the answer could not be written',
+  too_big: 'the answer was too big',
+  late: 'it came too late',
+  owner_dead: 'the process that sent it is gone',
+  lease_expired: 'nobody confirmed it in time',
+  shutdown: 'the process that sent it was shut down',
+};
 
 /** Of a delivered one: that all steps of the plan let it through, and what was counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
-  if (n.state === 'open') return `open${counted}`;
-  if (n.state === 'offered') return `kept by steps 1–7, offered${counted}`;
+  if (n.state === 'open') return `not sent yet${counted}`;
+  if (n.state === 'offered') return `kept by steps 1–7 and sent, not confirmed${counted}`;
   if (n.outcome === 'delivered')
     return `kept by steps 1–7 and taken${sent.some(({ repeated }) => repeated) ? ', again' : ''}${counted}`;
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 
-/** Take it back, queue it again, mark it read: where that still changes something. */
+/** What can still be done beside the cures of the verdict. */
 function Deeds({
-  item,
+  item: { notification: n, verdict },
   log,
   again,
 }: {
@@ -206,7 +245,6 @@ function Deeds({
   readonly log: string;
   readonly again: () => void;
 }): ReactElement | null {
-  const { notification: n } = item;
   const [said, setSaid] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   // Not disabled meanwhile: the focus would be lost.
@@ -223,8 +261,10 @@ function Deeds({
         again();
       });
   };
-  const mayWithdraw = n.state !== 'closed';
-  const mayRequeue = n.state === 'closed' && n.outcome !== 'folded';
+  const cures = curesOf(verdict, { log, id: n.id as NotificationId });
+  const isCure = (kind: string): boolean => cures.some((cure) => cure.kind === kind && 'id' in cure && cure.id === n.id);
+  const mayWithdraw = n.state !== 'closed' && !isCure('withdraw');
+  const mayRequeue = n.state === 'closed' && n.outcome !== 'folded' && !isCure('requeue');
   return (
     <div className="deeds">
       {mayWithdraw && (
@@ -245,25 +285,9 @@ function Deeds({
           Queue again
         </button>
       )}
-      {n.gate && n.action !== 'pause' && (
-        <button
-          type="button"
-          aria-busy={busy}
-          onClick={() => run(async () => `receipt: ${(await client.read(n.id, { log })).receipt}; its gate falls`)}
-        >
-          Mark read
-        </button>
-      )}
       <p role="status" className="words">
         {busy ? 'pending …' : said}
       </p>
     </div>
   );
 }
-
-const WITHDRAWN = {
-  withdrawn: 'withdrawn in time: no model read it',
-  maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
-  too_late: 'too late: it was delivered',
-  unknown: 'it is not known any more',
-} as const;

@@ -45,12 +45,17 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
   const interrupt = async (action: 'pause' | 'resume' | 'cancel'): Promise<void> => {
     if (interrupting.current) return;
     interrupting.current = true;
+    // What was typed is why the agent is to stop, not a message that comes after it.
+    const reason = action === 'resume' ? '' : text.trim();
+    if (reason !== '') write('');
     setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
-    const done = await doOnce(address, { kind: 'interrupt', action });
+    const done = await doOnce(address, { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) });
     interrupting.current = false;
     const effects = done !== undefined && 'effects' in done ? done.effects : [];
     setResult(
-      done === undefined ? null : effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · '),
+      done === undefined
+        ? null
+        : `${effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · ')}${reason === '' ? '' : `, for the reason “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”`}`,
     );
   };
   return (
@@ -114,7 +119,7 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
             <Icon name="pause" /> Pause
           </button>
         )}
-        <Stop does={STOP_DOES[summary?.force ?? 'waits']} onStop={() => void interrupt('cancel')} />
+        <Stop does={STOP_DOES[summary?.force ?? 'waits']} reason={text.trim() !== ''} onStop={() => void interrupt('cancel')} />
         <button type="submit" className="primary" disabled={text.trim() === ''}>
           Send <kbd aria-hidden="true">⏎</kbd>
         </button>
@@ -134,7 +139,16 @@ const once =
   };
 
 /** Asks once, and says beforehand what will happen at this host. */
-function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => void }): ReactElement {
+function Stop({
+  does,
+  reason,
+  onStop,
+}: {
+  readonly does: string;
+  /** What is typed goes along as the reason. */
+  readonly reason: boolean;
+  readonly onStop: () => void;
+}): ReactElement {
   const [asked, setAsked] = useState(false);
   const first = useRef<HTMLButtonElement>(null);
   const back = useRef<HTMLButtonElement>(null);
@@ -169,7 +183,7 @@ function Stop({ does, onStop }: { readonly does: string; readonly onStop: () => 
           onStop();
         }}
       >
-        {`Stop: ${does}`}
+        {`Stop: ${does}${reason ? ', with your words as the reason' : ''}`}
       </button>
       <button type="button" className="quiet" onClick={() => setAsked(false)}>
         Go on

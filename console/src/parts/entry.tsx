@@ -61,7 +61,7 @@ export function TimelineEntry({
           <p className="mark refused">
             {'refused '}
             <code>{entry.on}</code>
-            {': an interrupt is unread'}
+            {entry.paused ? ': the agent is paused' : ': an interrupt is unread'}
           </p>
         </Row>
       );

@@ -95,7 +95,7 @@ export function farSays({ items, loading, more, lookedBackTo, problem }: Far): s
   const many = items.length === 0 ? 'Nothing found' : `${items.length} found`;
   if (loading) return items.length === 0 ? 'looking …' : `${many}, looking further …`;
   if (problem !== null) return '';
-  if (!more) return `${many} in all of it`;
+  if (!more) return `${many} in the whole log`;
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 

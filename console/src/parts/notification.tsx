@@ -1,13 +1,16 @@
 /** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
 import { exact, lasting, span, useNow, whenSays } from '../state/clock.ts';
+import type { Deliver } from '../types.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
+import { useRoute } from '../route.ts';
 import { onSays, type Entry, type Rider } from '../state/timeline.ts';
 import { MOMENTS } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
+import { MuteButton } from './mutes.tsx';
 import { Folded, SaidText } from './said.tsx';
 
 type WhyProps = { readonly id: string; readonly kind: string; readonly open: boolean; readonly onWhy: (id: string) => void };
@@ -23,6 +26,25 @@ const Why = ({ id, kind, open, onWhy }: WhyProps): ReactElement => (
     Why
   </button>
 );
+
+/** What a person does about a card: ask why, or mute its kind. */
+function Buttons(props: WhyProps): ReactElement {
+  const route = useRoute();
+  return (
+    <span className="buttons">
+      {route.kind === 'conversation' && !props.kind.startsWith('user.') && <MuteButton log={route.log} kind={props.kind} />}
+      <Why {...props} />
+    </span>
+  );
+}
+
+/** A reason or an order that came with it, quoted. */
+const Instruction = ({ text }: { readonly text: string | null }): ReactElement | null =>
+  text === null ? null : (
+    <div className="note-instruction">
+      <Folded text={`“${text}”`} />
+    </div>
+  );
 
 type RideEntry = Extract<Entry, { kind: 'ride' }>;
 
@@ -41,7 +63,11 @@ export function Ride({
         <Rode key={rider.id} rider={rider} entry={entry} open={why !== null && rider.ids.includes(why)} onWhy={onWhy} />
       ))}
       {entry.summarized.length > 0 && (
-        <p className="mark">{`${entry.summarized.length} more were summarized in one line: there was no room for them`}</p>
+        <p className="mark">
+          {entry.summarized.length === 1
+            ? '1 more was counted in a summary line: the message had no room for its text'
+            : `${entry.summarized.length} more were counted in a summary line: the message had no room for their texts`}
+        </p>
       )}
     </>
   );
@@ -85,6 +111,7 @@ function Rode({
         ) : (
           <SaidText keep={rider.id} text={rider.message} templated={false} />
         )}
+        <Instruction text={rider.instruction} />
       </div>
       <footer>
         <span>
@@ -96,7 +123,7 @@ function Rode({
           {entry.repeated && ' · repeated'}
           {rider.receipt === 'observed' || rider.receipt === 'read' ? ` · ${rider.receipt}` : ''}
         </span>
-        <Why id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />
+        <Buttons id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />
       </footer>
     </article>
   );
@@ -122,6 +149,7 @@ function NoteHead({
       <LevelShape level={level} silent />
       <span className="level-word">{level}</span>
       <span className="kind">{kind}</span>
+      {kind.startsWith('test.') && <span className="badge test">test</span>}
       <span className="from">
         {said || person !== null ? `from ${person}` : sender !== null ? `from the agent ${sender}` : 'system'}
       </span>
@@ -132,10 +160,13 @@ function NoteHead({
 
 export function Staged({
   note,
+  agent,
   open,
   onWhy,
 }: {
   readonly note: Note;
+  /** What holds everything back that waits for this agent. */
+  readonly agent: AgentHolds;
   readonly open: boolean;
   readonly onWhy: (id: string) => void;
 }): ReactElement {
@@ -153,23 +184,35 @@ export function Staged({
       <NoteHead level={note.level} kind={note.kind} count={note.count} person={note.person} sender={note.sender} />
       <div className="note-body">
         <Folded keep={note.id} text={note.message} />
+        <Instruction text={note.instruction} />
       </div>
       <footer>
         <span>
-          {note.state === 'offered' ? 'offered, on its way' : `waits for ${waitsFor(note, now)}`}
+          {note.state === 'offered' ? 'offered, not confirmed yet' : waits(note, agent, now)}
           <span title={`queued ${exact(note.at)}`}>{` · ${lasting(now - note.at)}`}</span>
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
           {note.conversation === null && ' · any conversation of this agent'}
         </span>
-        <Why id={note.id} kind={note.kind} open={open} onWhy={onWhy} />
+        <Buttons id={note.id} kind={note.kind} open={open} onWhy={onWhy} />
       </footer>
     </article>
   );
 }
 
-function waitsFor({ deliver, level, action }: Note, now: number): string {
-  if (level === 'critical' || action === 'cancel' || action === 'pause') return 'nothing, it interrupts';
-  if (deliver === null) return 'the next message';
+/** The agent is not there, or paused; null: neither. */
+export type AgentHolds = 'away' | 'paused' | null;
+
+/** Whether a mute, a filter or a newer one holds it is known to Why alone: the card claims no message for it. */
+function waits(note: Note, agent: AgentHolds, now: number): string {
+  const { level, action } = note;
+  if (agent === 'away') return 'waits: the agent is not active';
+  if (agent === 'paused' && action === null) return 'waits: the agent is paused';
+  if (action === 'pause') return 'pauses the agent until somebody resumes it';
+  if (level === 'critical' || action === 'cancel') return 'interrupts the agent';
+  return note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${momentOf(note.deliver, now)}`;
+}
+
+function momentOf(deliver: Deliver, now: number): string {
   if (typeof deliver === 'object') {
     if ('at' in deliver) return whenSays(deliver.at, now);
     return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;
@@ -250,9 +293,13 @@ export function Ended({
         <span className="outcome">{entry.outcome}</span>
       </header>
       <footer>
-        <span className="words">{`${entry.by}: ${entry.reason}`}</span>
+        <span className="words">{endedSays(entry)}</span>
         <Why id={first} kind={note?.kind ?? 'it ended'} open={why === first} onWhy={onWhy} />
       </footer>
     </article>
   );
 }
+
+/** Why it ended. Where the plan decided, the reason says it all. */
+const endedSays = ({ by, reason }: EndedEntry): string =>
+  /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${by}: ${reason}`;

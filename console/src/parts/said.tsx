@@ -1,10 +1,10 @@
 /** A text of somebody else's. It is only ever text: nothing in it becomes an element of the page. */
 import { useId, useMemo, useState, type ReactElement } from 'react';
 import type { Json } from '../../../src/core/json.ts';
-import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf } from '../state/text.ts';
+import { firstOf, firstOfSpeech, mostOf, saidIn, tableOf, visible, visibleOrEmpty } from '../state/text.ts';
 import { Copy } from './copy.tsx';
 
-/** Collapsed when it is long; TOON as a table, and as it was sent where it cannot be read. */
+/** Collapsed when it is long; TOON as a table. */
 export function SaidText({
   text,
   templated,
@@ -18,16 +18,10 @@ export function SaidText({
   const said = saidIn(text, templated);
   switch (said.kind) {
     case 'plain':
-      return <Folded {...kept} text={said.text} />;
+      // A template's lines stay lines.
+      return <Folded {...kept} text={said.text} pre={templated && said.text.includes('\n')} />;
     case 'toon':
       return <Folded {...kept} text={said.text} whole={<Toon value={said.value} />} />;
-    case 'unreadable':
-      return (
-        <>
-          <p className="unreadable">could not be read as TOON; shown as it was sent</p>
-          <Folded {...kept} text={said.text} pre />
-        </>
-      );
     default:
       return said satisfies never;
   }
@@ -56,7 +50,10 @@ export function Folded({
     setOpen(!open);
   };
   const id = useId();
-  const first = useMemo(() => (speech ? firstOfSpeech(text) : firstOf(text)), [text, speech]);
+  const first = useMemo(() => {
+    const start = speech ? firstOfSpeech(text) : firstOf(text);
+    return start === null ? null : visibleOrEmpty(start);
+  }, [text, speech]);
   const all = whole ?? <Whole text={text} pre={pre} />;
   if (first === null) return all;
   return (
@@ -74,13 +71,14 @@ const opened = new Set<string>();
 
 /** As much of it as a browser lays out at once without stopping the page; all of it to be copied. */
 function Whole({ text, pre }: { readonly text: string; readonly pre: boolean }): ReactElement {
-  const shown = mostOf(text);
+  const most = mostOf(text);
+  const shown = visibleOrEmpty(most);
   return (
     <>
       {pre ? <pre className="sent">{shown}</pre> : <span className="words">{shown}</span>}
-      {shown.length < text.length && (
+      {most.length < text.length && (
         <p className="muted">
-          {`the first ${shown.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters `}
+          {`the first ${most.length.toLocaleString('en')} of ${text.length.toLocaleString('en')} characters `}
           <Copy text={text} label="copy all" what="of it" />
         </p>
       )}
@@ -98,7 +96,7 @@ export function Toon({ value }: { readonly value: Json }): ReactElement {
             <tr>
               {table.columns.map((column) => (
                 <th key={column} scope="col">
-                  {column}
+                  {visible(column)}
                 </th>
               ))}
             </tr>
@@ -131,7 +129,7 @@ export function Toon({ value }: { readonly value: Json }): ReactElement {
       <dl className="toon-fields">
         {entries.map(([key, each]) => (
           <div key={key}>
-            <dt>{key}</dt>
+            <dt>{visible(key)}</dt>
             <dd>
               <Toon value={each} />
             </dd>
@@ -143,4 +141,5 @@ export function Toon({ value }: { readonly value: Json }): ReactElement {
   return <span className="words">{plain(value)}</span>;
 }
 
-const plain = (value: Json): string => (value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+const plain = (value: Json): string =>
+  value === null ? '' : typeof value === 'object' ? visible(JSON.stringify(value)) : visible(String(value));

@@ -4,19 +4,21 @@ import { to } from '../route.ts';
 import type { Note } from '../state/notes.ts';
 import { GRAVEST } from '../words.ts';
 import { LevelShape } from './icons.tsx';
-import { Staged } from './notification.tsx';
+import { Staged, type AgentHolds } from './notification.tsx';
 
 const AT_FIRST = 25;
 const MORE = 100;
 
 export function Waiting({
   log,
+  agent,
   waiting,
   why,
   onWhy,
   children,
 }: {
   readonly log: string;
+  readonly agent: AgentHolds;
   readonly waiting: readonly Note[];
   readonly why: string | null;
   readonly onWhy: (id: string) => void;
@@ -50,7 +52,7 @@ export function Waiting({
         </div>
       )}
       {(asked === undefined ? shown : [asked, ...shown]).map((note) => (
-        <Staged key={note.id} note={note} open={why === note.id} onWhy={onWhy} />
+        <Staged key={note.id} note={note} agent={agent} open={why === note.id} onWhy={onWhy} />
       ))}
       {children}
     </section>

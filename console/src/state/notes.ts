@@ -13,6 +13,8 @@ export type Note = {
   readonly kind: string;
   readonly level: Level;
   readonly message: string;
+  /** What the agent is asked to do. */
+  readonly instruction: string | null;
   readonly count: number;
   readonly action: string | null;
   readonly person: string | null;
@@ -38,6 +40,7 @@ export const noteOf = (view: NotificationView): Note => ({
   kind: view.kind,
   level: view.level,
   message: view.message,
+  instruction: view.instruction,
   count: view.count,
   action: view.action,
   person: view.person,
@@ -175,7 +178,9 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
       continue;
     }
     const read = as(body, 'notification_read');
-    if (read !== undefined) change(read.ids, record, (note) => ({ receipt: 'read', gate: note.action === 'pause' && note.gate }));
+    if (read !== undefined) change(read.ids, record, (note) => ({ receipt: 'read', gate: read.holds === true && note.gate }));
+    const lifted = as(body, 'gate_lifted');
+    if (lifted !== undefined) change(lifted.ids, record, () => ({ gate: false }));
   }
   return { notes, offers };
 }
@@ -195,6 +200,7 @@ function queuedNote(
     kind: `${queued.kind.source}.${queued.kind.name}`,
     level,
     message: queued.message,
+    instruction: queued.instruction ?? null,
     count: queued.count ?? 1,
     action: queued.action ?? null,
     person: queued.origin?.person ?? null,

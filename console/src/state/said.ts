@@ -12,7 +12,8 @@ type How = { readonly level?: Level; readonly deliver?: Deliver };
 export type Deed =
   | ({ readonly kind: 'say'; readonly content: string } & How)
   | ({ readonly kind: 'notify'; readonly as: string; readonly content: string } & How)
-  | { readonly kind: 'interrupt'; readonly action: 'pause' | 'resume' | 'cancel' }
+  /** `reason`: why, in the person's words; the agent reads them. */
+  | { readonly kind: 'interrupt'; readonly action: 'pause' | 'resume' | 'cancel'; readonly reason?: string }
   | { readonly kind: 'dismiss'; readonly id: string; readonly log: string; readonly about: string };
 
 export type Said = {
@@ -86,7 +87,11 @@ async function send(id: string, address: string, deed: Deed): Promise<InterruptR
       return client.queue({ to: address, kind: as, message: content, ...how }, once);
     }
     case 'interrupt':
-      return client.interrupt(address, { action: deed.action }, once);
+      return client.interrupt(
+        address,
+        { action: deed.action, ...(deed.reason === undefined ? {} : { instruction: deed.reason }) },
+        once,
+      );
     case 'dismiss':
       await client.withdraw(deed.id, { log: deed.log, reason: 'dismissed in the console' });
       return undefined;
@@ -113,7 +118,10 @@ export function deedSays(deed: Deed): { readonly what: string; readonly text: st
     case 'notify':
       return { what: deed.as, text: deed.content };
     case 'interrupt':
-      return { what: deed.action === 'cancel' ? 'stop' : deed.action, text: STOPS[deed.action] };
+      return {
+        what: deed.action === 'cancel' ? 'stop' : deed.action,
+        text: deed.reason === undefined ? STOPS[deed.action] : `${STOPS[deed.action]} “${deed.reason}”`,
+      };
     case 'dismiss':
       return { what: 'dismiss', text: deed.about };
     default:

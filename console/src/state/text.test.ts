@@ -1,6 +1,6 @@
 import { encode } from '@toon-format/toon';
 import { describe, expect, test } from 'vitest';
-import { bodyOf, firstOf, firstOfSpeech, mostOf, saidIn, tableOf, word } from './text.ts';
+import { bodyOf, firstOf, firstOfSpeech, mostOf, saidIn, tableOf, word, visible, visibleOrEmpty } from './text.ts';
 
 describe('a long text', () => {
   test.each([
@@ -53,10 +53,10 @@ describe('TOON', () => {
     expect(saidIn('note: this is no table', false)).toEqual({ kind: 'plain', text: 'note: this is no table' });
   });
 
-  test('US2: what does not parse is there as it was sent', () => {
+  test('what does not parse is a text like any other', () => {
     const broken = 'tool_fails[3]{tool,error}:\n  a,b\n  c';
-    expect(saidIn(broken, true)).toEqual({ kind: 'unreadable', text: broken });
-    expect(saidIn(broken, false)).toEqual({ kind: 'unreadable', text: broken });
+    expect(saidIn(broken, true)).toEqual({ kind: 'plain', text: broken });
+    expect(saidIn(broken, false)).toEqual({ kind: 'plain', text: broken });
   });
 
   test('a sentence is a sentence, and what is larger than any carrier is not taken apart', () => {
@@ -93,4 +93,12 @@ describe('the words in a line of what was sent', () => {
   ])('%s', (format, line, body) => {
     expect(bodyOf(line, format)).toBe(body);
   });
+});
+
+describe('characters that nobody sees', () => {
+  test('are shown escaped, so they change the order of nothing', () => {
+    expect(visible('gepj.\u202Eexe\u200B')).toBe('gepj.\\u{202E}exe\\u{200B}');
+    expect(visible('👩\u200D👧 می\u200Cخواهم')).toBe('👩\u200D👧 می\u200Cخواهم');
+  });
+  test.each(['', ' \n', '\u200D', '\u3164'])('%j says that it is empty', (text) => expect(visibleOrEmpty(text)).toBe('(empty)'));
 });

@@ -11,6 +11,21 @@ const MAX_READ_CHARS = 65_536;
 /** One word of a command line, whatever somebody has called their agent. */
 export const word = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
+/** Direction controls, and characters that take no room. Joiners (U+200C, U+200D) stay: scripts and emoji need them. */
+const UNSEEN = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/gu;
+/** Joiners, marks and blanks alone show nothing. */
+const LOOKS_EMPTY = /^[\s\p{Cf}\u115F\u1160\u2800\u3164\uFFA0]*$/u;
+
+/** A text of somebody else's with each unseen character as `\u{202E}`: it changes the order of nothing on the page. */
+export const visible = (text: string): string =>
+  text.replaceAll(UNSEEN, (each) => `\\u{${each.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}}`);
+
+/** As `visible`, and what would look like nothing says so. */
+export const visibleOrEmpty = (text: string): string => {
+  const seen = visible(text);
+  return LOOKS_EMPTY.test(seen) ? '(empty)' : seen;
+};
+
 /** Of what somebody says more is shown: it is what a person came to read. */
 const LONG_SPEECH_CHARS = 6_000;
 const FIRST_SPEECH_CHARS = 2_000;
@@ -47,9 +62,7 @@ function cut(text: string, length: number): string {
 
 export type Said =
   | { readonly kind: 'plain'; readonly text: string }
-  | { readonly kind: 'toon'; readonly value: Json; readonly text: string }
-  /** It was meant to be TOON and is not. */
-  | { readonly kind: 'unreadable'; readonly text: string };
+  | { readonly kind: 'toon'; readonly value: Json; readonly text: string };
 
 /** What only a table of TOON begins with: `name[3]{a,b}:`. */
 const TABLE = /^[\w.-]*\[\d+[^\]\n]*\](?:\{[^}\n]*\})?:/mu;
@@ -72,7 +85,10 @@ export function bodyOf(text: string, format: string | null): string {
 /** Views indent what follows the first line by four. */
 const dedented = (text: string): string => text.replaceAll(/\n {1,4}/gu, '\n');
 
-/** `templated`: it was made by a subscriber's template, and those make TOON. */
+/**
+ * `templated`: it was made by a subscriber's template, and most of those make TOON. A text that is not TOON after all is a
+ * text like any other: nothing is wrong with it.
+ */
 export function saidIn(text: string, templated: boolean): Said {
   if ((!templated && !TABLE.test(text)) || text.length > MAX_READ_CHARS) return { kind: 'plain', text };
   try {
@@ -81,7 +97,7 @@ export function saidIn(text: string, templated: boolean): Said {
     if (value === null || typeof value !== 'object') return { kind: 'plain', text };
     return { kind: 'toon', value, text };
   } catch {
-    return { kind: 'unreadable', text };
+    return { kind: 'plain', text };
   }
 }
 

@@ -93,7 +93,7 @@ describe('what waits', () => {
 
   test('a pause lasts until it is resumed, also when it was read', () => {
     const pause = queued('p', { action: 'pause', level: 'critical' });
-    const read = record({ type: 'notification_read', ids: ['p'], by: 'transcript' });
+    const read = record({ type: 'notification_read', ids: ['p'], by: 'transcript', holds: true });
     expect(isPaused(known([pause]).notes)).toBe(true);
     expect(isPaused(known([pause, call, result('p'), read]).notes)).toBe(true);
     expect(isPaused(known([pause, call, result('p'), read, queued('r', { action: 'resume' })]).notes)).toBe(false);

@@ -11,6 +11,7 @@ export type Rider = {
   readonly kind: string;
   readonly level: Level;
   readonly message: string;
+  readonly instruction: string | null;
   /** How many happened. */
   readonly count: number;
   readonly person: string | null;
@@ -65,7 +66,8 @@ export type Entry = At &
         readonly reason: string;
         readonly by: string;
       }
-    | { readonly kind: 'refused'; readonly on: string; readonly ids: readonly string[] }
+    /** `paused`: a pause refused it, which holds although it was read. */
+    | { readonly kind: 'refused'; readonly on: string; readonly ids: readonly string[]; readonly paused: boolean }
     | { readonly kind: 'mark'; readonly text: string }
     | { readonly kind: 'record'; readonly type: string; readonly body: Json }
   );
@@ -164,7 +166,13 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
     }
     const refused = as(body, 'gate_refused');
     if (refused !== undefined) {
-      entries.push({ ...place, kind: 'refused', on: refused.on, ids: refused.ids });
+      entries.push({
+        ...place,
+        kind: 'refused',
+        on: refused.on,
+        ids: refused.ids,
+        paused: refused.ids.some((id) => notes.get(id)?.action === 'pause'),
+      });
       continue;
     }
     const mark = markOf(body);
@@ -223,6 +231,7 @@ function ridersOf(
         kind: record === undefined ? (note?.kind ?? 'notification') : `${record.kind.source}.${record.kind.name}`,
         level: record === undefined ? (note?.level ?? 'info') : (record.level ?? 'info'),
         message: record?.message ?? note?.message ?? text ?? '',
+        instruction: record?.instruction ?? note?.instruction ?? null,
         count: Math.max(happened, group.length),
         person: record?.origin?.person ?? note?.person ?? null,
         sender: record?.origin?.agent ?? note?.sender ?? null,

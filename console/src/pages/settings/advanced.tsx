@@ -47,7 +47,7 @@ const GROUPS: readonly Group[] = [
 
 const MASTER = 'conversation.notifications.enable';
 
-export function Advanced(): ReactElement {
+export function Advanced({ find = '' }: { readonly find?: string }): ReactElement {
   const settings = useLoaded('settings', (signal) => client.settings({ signal }));
   const { again, set, value } = settings;
   const [scope, setScope] = useState<SettingScope>('user');
@@ -64,6 +64,7 @@ export function Advanced(): ReactElement {
     return saved;
   };
   const seen = useSeen();
+  useCameForSetting(find, value !== undefined);
   const left = new Set(value?.settings.filter(({ key, change }) => !key.startsWith('agent.') || change !== null));
   const groups = GROUPS.map(({ name, about, has, named = [] }) => {
     const own: SettingReply[] = [...left].filter(({ key }) => has(key));
@@ -121,6 +122,18 @@ export function Advanced(): ReactElement {
       <Tokens />
     </>
   );
+}
+
+/** Whoever comes for one setting sees it, and that it is the one. */
+function useCameForSetting(key: string, there: boolean): void {
+  useEffect(() => {
+    if (key === '' || !there) return;
+    const row = document.querySelector<HTMLElement>(`[data-setting=${CSS.escape(key)}]`);
+    row?.closest('details')?.setAttribute('open', '');
+    row?.classList.add('found');
+    row?.scrollIntoView({ block: 'center' });
+    (row?.querySelector<HTMLElement>('input, select, button') ?? row)?.focus();
+  }, [key, there]);
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;

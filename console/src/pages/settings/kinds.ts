@@ -33,7 +33,7 @@ export const FILTERS: readonly NamedSettings[] = [
   },
   {
     title: 'Tools',
-    none: 'What each tool tells is delivered, but for “content” where one of its others is named.',
+    none: 'Every notification of a tool is delivered. Only “content” is left out where you name another one of that tool.',
     has: (key) => key.startsWith(TOOLS) && key.includes('.notifications.'),
     fields: [
       { kind: 'text', label: 'Tool', placeholder: 'cargo_test', offers: () => [] },

@@ -1,8 +1,10 @@
 /** Who speaks to the agents of a project, and whether they may. */
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useEffect, useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../../parts/empty.tsx';
 import { Icon } from '../../parts/icons.tsx';
+import { Muted } from '../../parts/mutes.tsx';
+import { Tester } from '../../parts/tester.tsx';
 import { change, to } from '../../route.ts';
 import { listen } from '../../state/live.ts';
 import { messageOf, useLoaded } from '../../state/loaded.ts';
@@ -46,6 +48,7 @@ export function Notifications({ project, find }: { readonly project: string; rea
           }
         />
       </header>
+      <Muted of={{ project }} named />
       {loaded.problem !== null && <Problem text={loaded.problem} again={again} />}
       {value === undefined && loaded.problem === null && <Skeleton rows={6} label="reading subscribers" />}
       {value?.problems.map((each) => (
@@ -78,7 +81,6 @@ export function Notifications({ project, find }: { readonly project: string; rea
 }
 
 const EVENTS_SHOWN = 3;
-const SENT_MS = 2_000;
 
 function Row({
   item,
@@ -91,9 +93,7 @@ function Row({
 }): ReactElement {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<{ readonly text: string; readonly bad: boolean } | null>(null);
-  const [sent, setSent] = useState(false);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const [testing, setTesting] = useState(false);
   const [all, setAll] = useState(false);
   const shown = item.event_types.slice(0, all ? undefined : EVENTS_SHOWN);
   const more = item.event_types.length - EVENTS_SHOWN;
@@ -113,19 +113,6 @@ function Row({
             : 'off: takes effect now, from the next event on',
           bad: false,
         });
-      }, failed)
-      .finally(() => setBusy(false));
-  };
-  const test = (): void => {
-    if (busy) return;
-    setBusy(true);
-    client
-      .testSubscriber(item.id, { project })
-      .then((reply) => {
-        setSent(reply.notification !== null);
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => setSent(false), SENT_MS);
-        setSaid({ text: `${reply.to}: ${reply.message}`, bad: false });
       }, failed)
       .finally(() => setBusy(false));
   };
@@ -162,15 +149,8 @@ function Row({
         {item.spoke_last_7_days === 0 ? 'silent this week' : `spoke ${item.spoke_last_7_days}× this week`}
       </span>
       <div className="subscriber-deeds">
-        <button
-          type="button"
-          className="small"
-          disabled={!item.enabled}
-          aria-busy={busy}
-          onClick={test}
-          aria-label={`Test ${item.name}`}
-        >
-          {sent ? 'Sent!' : 'Test'}
+        <button type="button" className="small" onClick={() => setTesting(true)} aria-label={`Test ${item.name}`}>
+          Test
         </button>
         <button
           type="button"
@@ -191,6 +171,7 @@ function Row({
           <Icon name="lock" /> <span className="words">{item.locked}</span>
         </p>
       )}
+      {testing && <Tester item={item} project={project} onClose={() => setTesting(false)} />}
       <p className={`row-said words ${said?.bad ? 'bad' : ''}`} role="status">
         {busy ? 'pending …' : said?.text}
       </p>

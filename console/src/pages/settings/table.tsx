@@ -20,7 +20,7 @@ export const SettingTable = ({
       </thead>
       <tbody>
         {settings.map((each) => (
-          <tr key={each.key}>
+          <tr key={each.key} data-setting={each.key} tabIndex={-1}>
             <th scope="row" title={`expects ${each.expects}${each.env === null ? '' : ` · ${each.env}`}`}>
               <code>
                 <Breakable text={each.key} />

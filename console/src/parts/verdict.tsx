@@ -1,0 +1,188 @@
+/** The answer to why, before its details: one sentence, and what a person can do about it. */
+import { useState, type ReactElement } from 'react';
+import { curesOf, sayVerdict, type Cure } from '../../../src/client/index.ts';
+import type { NotificationId } from '../../../src/core/notification.ts';
+import { to, useRoute } from '../route.ts';
+import { useCell } from '../state/cell.ts';
+import { lasting, span, useNow, whenSays } from '../state/clock.ts';
+import { messageOf } from '../state/loaded.ts';
+import { client } from '../state/server.ts';
+import { session } from '../state/session.ts';
+import { visible, word } from '../state/text.ts';
+import type { StoryItem } from '../types.ts';
+import { Command } from './copy.tsx';
+import { MuteButton } from './mutes.tsx';
+
+/** How a verdict looks: it waits, it is stopped, it was delivered, or it ended otherwise. */
+const TONES: Readonly<Record<StoryItem['verdict']['kind'], 'waits' | 'stopped' | 'fine' | 'over'>> = {
+  never_carried: 'stopped',
+  away: 'stopped',
+  other_purpose: 'stopped',
+  paused: 'stopped',
+  muted: 'stopped',
+  filtered: 'stopped',
+  gate: 'stopped',
+  behind_gate: 'stopped',
+  budget: 'waits',
+  moment: 'waits',
+  due: 'waits',
+  offered: 'waits',
+  delivered: 'fine',
+  summarized: 'fine',
+  passed_on: 'fine',
+  superseded: 'over',
+  expired: 'over',
+  withdrawn: 'over',
+  known: 'over',
+  dropped: 'over',
+  left_out: 'over',
+  folded: 'over',
+};
+
+export function VerdictBox({
+  item: { verdict, notification: n },
+  log,
+  again,
+}: {
+  readonly item: StoryItem;
+  readonly log: string;
+  readonly again: () => void;
+}): ReactElement {
+  const now = useNow();
+  const route = useRoute();
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<string | null>(null);
+  const says = sayVerdict(verdict, {
+    now,
+    clock: (at) => whenSays(at, now),
+    span: (ms) => (ms < 60_000 ? span(ms) : lasting(ms)),
+  });
+  // Not disabled meanwhile: the focus would be lost.
+  const run = (work: () => Promise<string>): void => {
+    if (busy) return;
+    setBusy(true);
+    work()
+      .then(setSaid, (error: unknown) => setSaid(messageOf(error)))
+      .finally(() => {
+        setBusy(false);
+        again();
+      });
+  };
+  const who = useCell(session);
+  const project = log.slice(0, log.indexOf('/'));
+  const elsewhere = who.kind === 'in' && who.reply.project !== project;
+  // An agent that is connected needs no help to connect.
+  const cures = curesOf(verdict, { log, id: n.id as NotificationId }).filter(
+    ({ kind }) => kind !== 'connect' || verdict.kind !== 'due',
+  );
+  const setting = elsewhere ? cures.find((cure) => cure.kind === 'setting') : undefined;
+  const file = verdict.kind === 'filtered' ? verdict.file : null;
+  return (
+    <div className={`verdict verdict-${TONES[verdict.kind]}`} data-verdict={verdict.kind}>
+      <p className="verdict-says words">{visible(says)}</p>
+      <div className="cures">
+        {cures
+          .filter((cure) => cure !== setting)
+          .map((cure) => (
+            <CureButton
+              key={`${cure.kind} ${'id' in cure ? cure.id : ''}`}
+              cure={cure}
+              own={n.id}
+              log={log}
+              route={route.kind}
+              busy={busy}
+              run={run}
+            />
+          ))}
+        <MuteButton log={log} kind={n.kind} />
+      </div>
+      {setting !== undefined && (
+        <div className="cure-elsewhere">
+          <p className="words">
+            {`This setting belongs to the project ${project}, and Settings here change another project. `}
+            {file === null ? `Run this in the folder of ${project}:` : `It is set in ${file}. Run this in that project's folder:`}
+          </p>
+          <Command
+            text={`earpiece config unset ${word(setting.key)}${file?.includes('/.config/earpiece/') === true ? '' : ' --project'}`}
+          />
+        </div>
+      )}
+      <p className="cure-said words muted" role="status">
+        {busy ? 'pending …' : said}
+      </p>
+    </div>
+  );
+}
+
+function CureButton({
+  cure,
+  own,
+  log,
+  route,
+  busy,
+  run,
+}: {
+  readonly cure: Cure;
+  readonly own: string;
+  readonly log: string;
+  readonly route: string;
+  readonly busy: boolean;
+  readonly run: (work: () => Promise<string>) => void;
+}): ReactElement {
+  const button = (says: string, work: () => Promise<string>): ReactElement => (
+    <button type="button" className="small" aria-busy={busy} data-cure={cure.kind} onClick={() => run(work)}>
+      {says}
+    </button>
+  );
+  const link = (says: string, href: string): ReactElement => (
+    <a className="button small" data-cure={cure.kind} href={href}>
+      {says}
+    </a>
+  );
+  switch (cure.kind) {
+    case 'unmute':
+      return button('Lift the mute', async () => {
+        await client.unmute(cure.log, cure.pattern);
+        return `${cure.pattern} is not muted any more`;
+      });
+    case 'resume':
+      return button('Resume the agent', async () => {
+        const { effects } = await client.interrupt(cure.log, { action: 'resume' });
+        return effects.map(({ host, address, says }) => `${host ?? address}: ${says}`).join(' · ');
+      });
+    case 'requeue':
+      return button('Queue again', async () => `queued again as ${(await client.requeue(cure.id, { log: cure.log })).id}`);
+    case 'mark_read':
+      return button(
+        'Mark read',
+        async () => `receipt: ${(await client.read(cure.id, { log: cure.log })).receipt}; its gate falls`,
+      );
+    case 'withdraw':
+      return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
+        const { result } = await client.withdraw(cure.id, { log: cure.log, reason: 'in the console' });
+        return WITHDRAWN[result];
+      });
+    case 'setting':
+      return link('Open the setting', to.settings('advanced', { find: cure.key }));
+    case 'show':
+      return link(
+        'Show the other one',
+        route === 'conversation' ? to.conversation(cure.log, hereOf(), cure.id) : to.conversation(cure.log, 'main', cure.id),
+      );
+    case 'connect':
+      return link('How to connect it', to.agents({ connect: log }));
+    default:
+      return cure satisfies never;
+  }
+}
+
+/** The conversation that the page shows. */
+const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]+)/u.exec(window.location.hash)?.[1] ?? 'main');
+
+export const WITHDRAWN = {
+  withdrawn: 'withdrawn in time: no model read it',
+  maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
+  gate_lowered: 'delivered before; its gate is down now',
+  too_late: 'too late: it was delivered',
+  unknown: 'it is not known any more',
+} as const;

@@ -1,0 +1,23 @@
+/** What is muted, of one agent or a project: asked again when the log says that it changed. */
+import { useEffect } from 'react';
+import type { MuteView } from '../../../src/client/index.ts';
+import { listen } from './live.ts';
+import { useLoaded, type Loaded } from './loaded.ts';
+import { client } from './server.ts';
+import { soon } from './soon.ts';
+
+export function useMutes(of: { readonly log: string } | { readonly project: string }): Loaded<readonly MuteView[]> {
+  const loaded = useLoaded(`mutes ${JSON.stringify(of)}`, async (signal) => (await client.mutes({ ...of, signal })).items);
+  const { again } = loaded;
+  useEffect(() => {
+    const asking = soon(async () => again(), 100);
+    const end = listen((records) => {
+      if (records.some(({ body }) => /^notifications_(?:un)?muted$/u.test(body.type))) asking.ask();
+    });
+    return () => {
+      end();
+      asking.end();
+    };
+  }, [again]);
+  return loaded;
+}

@@ -1,0 +1,33 @@
+/** What each shipped subscriber says of its samples is shown as what it is: a table where it is one, else its words. */
+import { expect, test } from 'vitest';
+import { previewOf, shippedFolder, subscriberFolders, templateEngine } from '../../src/bus/index.ts';
+import { SAMPLES, sampleEvent } from '../../src/bus/samples.ts';
+import { bodyOf, saidIn } from '../../console/src/state/text.ts';
+import { proves } from '../verifies.ts';
+
+test('no text of a shipped subscriber is blamed for not being TOON, and each keeps all of its words', async () => {
+  proves('console:toon');
+  await using engine = templateEngine();
+  const shipped = subscriberFolders({ shipped: shippedFolder(), user: '/nowhere', projectRoot: () => undefined });
+  const { subscribers } = shipped.of('shop');
+  expect(subscribers.length).toBeGreaterThan(8);
+  const texts: string[] = [];
+  for (const subscriber of subscribers) {
+    // One sample for each type that it hears.
+    const types = subscriber.events.types.filter((type) => type in SAMPLES);
+    for (const type of types.length === 0 ? subscriber.events.types.slice(0, 1) : types) {
+      const one = { ...subscriber, events: { ...subscriber.events, types: [type] } };
+      const { words, failed } = await previewOf(one, engine, { now: 1_000, subject: 'shop/coder' });
+      expect([sampleEvent(one).type, failed]).toEqual([sampleEvent(one).type, undefined]);
+      texts.push(bodyOf(words, 'default'));
+    }
+  }
+  expect(texts.length).toBeGreaterThan(30);
+  for (const text of texts) {
+    const said = saidIn(text, true);
+    expect(['plain', 'toon']).toContain(said.kind);
+    expect(said.text).toBe(text);
+  }
+  const failed = texts.find((text) => text.includes('expected 3 to be 4'));
+  expect(saidIn(failed ?? '', true)).toMatchObject({ kind: 'plain', text: expect.stringContaining('npm test') as string });
+});

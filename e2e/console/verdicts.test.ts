@@ -1,0 +1,124 @@
+/** Why begins with one verdict and its cure. With CONSOLE_SHOTS=<folder> each is drawn into it, for people. */
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { visit } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { faults } from './faults.ts';
+import { Stage } from './stage.ts';
+import { TOML, VERDICTS, verdicts } from './verdicts.ts';
+
+const SHOTS = process.env['CONSOLE_SHOTS'];
+
+let browser: Browser;
+let stage: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  stage = await Stage.open(browser, { toml: TOML });
+  await verdicts(stage);
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+const whyOf = (name: string): string => `${stage.url}/#/agents/shop/${name}/main?why=n-${name}`;
+const box = (page: Page): Locator => page.getByRole('complementary', { name: 'Why' }).locator('[data-verdict]');
+const cure = (page: Page, name: string): Locator => box(page).locator('[data-cure]', { hasText: name });
+
+describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+  for (const width of [1280, 390])
+    verifies(
+      'console:verdict',
+      `${colorScheme}, ${width} wide: each verdict is one sentence with its cures, without a serious fault`,
+      async () => {
+        const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+        for (const [name, { kind, says, cures }] of Object.entries(VERDICTS)) {
+          await visit(page, whyOf(name));
+          await box(page).waitFor();
+          expect([name, await box(page).getAttribute('data-verdict')]).toEqual([name, kind]);
+          expect(await box(page).locator('.verdict-says').innerText()).toMatch(says);
+          expect(await box(page).locator('[data-cure]').allInnerTexts()).toEqual(cures);
+          // It stands before everything else, without scrolling.
+          const place = await box(page).boundingBox();
+          expect((place?.y ?? 9_999) + (place?.height ?? 0)).toBeLessThan(800);
+          expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+          expect(await faults(page)).toEqual([]);
+          if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `verdict-${name}-${width}-${colorScheme}.png`) });
+        }
+        await page.context().close();
+      },
+    );
+});
+
+verifies('console:verdict', 'a cure is done by its button, and the verdict changes with it', async () => {
+  await using own = await Stage.open(browser, { toml: TOML });
+  await verdicts(own);
+  const page = await own.page();
+  const of = async (name: string): Promise<void> => {
+    await page.goto(`${own.url}/#/agents/shop/${name}/main?why=n-${name}`);
+    await box(page).waitFor();
+  };
+  const becomes = (kind: string): Promise<void> => page.locator(`[data-verdict=${kind}]`).waitFor();
+
+  await of('muted');
+  await cure(page, 'Lift the mute').click();
+  await becomes('due');
+  expect(await own.ear.mutes('shop/muted' as never)).toEqual([]);
+
+  await of('paused');
+  await cure(page, 'Resume the agent').click();
+  await becomes('due');
+  expect(await own.ear.store.items('shop/paused' as never, { kind: 'gate' })).toEqual([]);
+
+  await of('gate');
+  await cure(page, 'Mark read').click();
+  await becomes('delivered');
+  await page.getByText('It was marked as read by a person in the console. Nothing proves').waitFor();
+  expect(await own.ear.conversation('shop/gate#main').refuse({ on: 'write_file' })).toBeUndefined();
+
+  await of('superseded');
+  await cure(page, 'Show the other one').click();
+  await becomes('delivered');
+  expect(page.url()).toContain('why=n-newer');
+
+  await of('filtered');
+  await cure(page, 'Open the setting').click();
+  await page.getByRole('tabpanel').waitFor();
+  await page.locator('.found').waitFor();
+  expect(await page.locator('.found').getAttribute('data-setting')).toBe('conversation.notifications.kinds."lint.warned"');
+});
+
+verifies(
+  'console:mute',
+  'a kind is muted on its card for today, seen above the timeline and in Settings, and lifted',
+  async () => {
+    await using own = await Stage.open(browser);
+    const main = own.ear.conversation('shop/coder#main', { host: 'codex', carrier: 'hook', points: ['turn_start'] } as never);
+    await main.seen();
+    await own.ear.queue('shop/coder#main', { id: 'n1', kind: 'ci.failed', message: 'main is red' });
+    const page = await own.page();
+    await page.goto(`${own.url}/#/agents/shop/coder/main`);
+    await page.getByRole('button', { name: 'Mute ci.failed' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Mute for shop/coder' });
+    await dialog.getByText('everything from ci').click();
+    expect(await faults(page)).toEqual([]);
+    if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, 'mute-dialog.png') });
+    await dialog.getByRole('button', { name: 'Mute today' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const muted = page.getByRole('list', { name: 'Muted' });
+    await muted.getByText('ci.*').waitFor();
+    if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, 'muted.png') });
+    const [held] = await own.ear.mutes('shop/coder' as never);
+    expect(new Date(held?.until ?? 0).toTimeString().slice(0, 8)).toBe('00:00:00');
+    await main.offer({ at: 'turn_start' });
+    expect((await own.ear.why('n1'))?.items[0]?.verdict).toMatchObject({ kind: 'muted', over: true });
+
+    await page.goto(`${own.url}/#/settings/notifications`);
+    await muted.getByText('is muted for shop/coder').waitFor();
+    await page.getByRole('button', { name: 'Lift the mute of ci.* for shop/coder' }).click();
+    await muted.waitFor({ state: 'detached' });
+    expect(await own.ear.mutes('shop/coder' as never)).toEqual([]);
+  },
+);

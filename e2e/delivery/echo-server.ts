@@ -36,6 +36,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
           protocolVersion: params?.protocolVersion,
           capabilities: { tools: {} },
           serverInfo: { name: 'echo', version: '1' },
+          ...(process.env['INSTRUCTIONS'] === undefined ? {} : { instructions: process.env['INSTRUCTIONS'] }),
         },
       });
     case 'tools/list':

@@ -88,11 +88,14 @@ describe('the gate', () => {
     proves('gate:after', 'pull:rest');
     await using stage = new Stage();
     stage.config('interrupt = "after"\n');
+    expect((await stage.run(['trust'])).stdout).toContain('interrupt');
     const ear = await stage.open();
     const gateway = await stage.gateway();
-    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', action: 'pause' });
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', action: 'cancel' });
     const replaced = await gateway.call('echo', { text: 'done it' });
     expect(textOf(replaced)).toContain('stop it');
+    expect(textOf(replaced)).toContain('this call was made; its result is withheld until you have read this interrupt');
+    expect(textOf(replaced)).not.toContain('was not made');
     expect(textOf(replaced)).not.toContain('done it');
     expect(stage.calls()).toEqual([{ tool: 'echo', text: 'done it' }]);
     const pulled = JSON.parse(textOf(await gateway.call('get_notifications'))) as {

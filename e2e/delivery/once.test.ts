@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isType } from '../../src/core/records.ts';
 import { logKey } from '../../src/core/address.ts';
@@ -123,6 +124,41 @@ describe('once', () => {
       ({ body }) => 'reason' in body && body.reason,
     );
     expect(types).toEqual(['cancelled']);
+  });
+
+  it('opencode cancels each answer at once: nothing is repeated, and a pull lowers the gate', async () => {
+    proves('lease:answered');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway({ client: 'opencode' });
+    const call = async (name: string, args: object): Promise<string> => {
+      const { id, answer } = gateway.begin('tools/call', { name, arguments: args });
+      const text = textOf((await answer) as never);
+      gateway.cancel(id);
+      return text;
+    };
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    const heard = [await call('echo', { text: 'a' }), await call('echo', { text: 'b' }), await call('echo', { text: 'c' })];
+    expect(heard.map((text) => text.includes('the build has ended'))).toEqual([true, false, false]);
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
+    expect(await call('echo', { text: 'd' })).toContain('stop it');
+    expect(await call('get_notifications', {})).toContain('stop it');
+    expect(await call('echo', { text: 'e' })).toBe('e');
+    expect(stage.calls().map(({ text }) => text)).toEqual(['a', 'b', 'c', 'e']);
+    expect(await ear.store.read({ log: LOG, types: ['carrier_released'] })).toEqual([]);
+  });
+
+  it('a cancel 300 ms after the answer, of any client, is of an answer that it has', async () => {
+    proves('lease:answered');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    const { id, answer } = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'a' } });
+    expect(textOf((await answer) as never)).toContain('the build has ended');
+    await sleep(300); // Two frames that are closer to each other can have crossed.
+    gateway.cancel(id);
+    expect(textOf(await gateway.call('echo', { text: 'b' }))).toBe('b');
   });
 
   it('a call that was cancelled before its answer takes nothing', async () => {

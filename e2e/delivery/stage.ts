@@ -1,8 +1,8 @@
 /** A stage for the whole product: a database of its own, gateways as child processes, producers as other processes. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { COMPILED } from '../compiled.ts';
@@ -41,16 +41,23 @@ export class Stage implements AsyncDisposable {
     writeFileSync(join(this.folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
   }
 
+  /** A file in the home of the user, which is the project's folder too. */
+  home(path: string, content: string): void {
+    mkdirSync(dirname(join(this.folder, path)), { recursive: true });
+    writeFileSync(join(this.folder, path), content);
+  }
+
   async open(): Promise<Earpiece> {
     const ear = await openEarpiece({ db: this.db, cwd: this.folder, env: this.env() });
     this.#started.push(ear);
     return ear;
   }
 
+  /** Before the echo server; with `configured` before the servers of the configuration. */
   async gateway(
-    options: { args?: readonly string[]; env?: Record<string, string>; client?: string } = {},
+    options: { args?: readonly string[]; env?: Record<string, string>; client?: string; configured?: boolean } = {},
   ): Promise<GatewayClient> {
-    const client = new GatewayClient(this, options.args ?? [], options.env ?? {});
+    const client = new GatewayClient(this, options.args ?? [], options.env ?? {}, { configured: options.configured });
     this.#started.push(client);
     await client.connect(options.client ?? 'raw');
     return client;
@@ -101,8 +108,14 @@ export class GatewayClient implements AsyncDisposable {
   #next = 1;
   #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
 
-  constructor(stage: Stage, args: readonly string[], env: Record<string, string>) {
-    const server = args.includes('--') ? [] : ['--', process.execPath, ECHO];
+  constructor(
+    stage: Stage,
+    args: readonly string[],
+    env: Record<string, string>,
+    options: { readonly configured?: boolean | undefined } = {},
+  ) {
+    const own = ['--', '--servers'].some((word) => args.includes(word)) || options.configured === true;
+    const server = own ? [] : ['--', process.execPath, ECHO];
     this.process = spawn(process.execPath, [CLI, 'gateway', ...args, ...server], {
       cwd: stage.folder,
       env: stage.env({ CALL_LOG: join(stage.folder, 'calls.jsonl'), ...env }),

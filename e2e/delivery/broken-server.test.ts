@@ -1,0 +1,122 @@
+/** A server that does not start, as the agent, a person and `doctor` hear of it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Stage, textOf, type GatewayClient } from './stage.ts';
+
+const ECHO = join(import.meta.dirname, 'echo-server.ts');
+const echo = { command: process.execPath, args: [ECHO] };
+const broken = { command: process.execPath, args: ['-e', 'console.error("Error: API_TOKEN is not set"); process.exit(7)'] };
+const WHY = 'MCP server `broken` does not work: exit code 7; its stderr: "Error: API_TOKEN is not set"';
+
+function several(stage: Stage, mcpServers: object): Promise<GatewayClient> {
+  const file = join(stage.folder, 'servers.json');
+  writeFileSync(file, JSON.stringify({ mcpServers }));
+  return stage.gateway({ args: ['--servers', file], client: 'claude-code' });
+}
+
+/** How many of these calls carry it. */
+async function heardOn(gateway: GatewayClient, tools: readonly string[], what: string): Promise<number> {
+  let heard = 0;
+  for (const tool of tools) if (textOf(await gateway.call(tool, { text: tool })).includes(what)) heard += 1;
+  return heard;
+}
+
+describe('a server that does not start', () => {
+  it('is told to the agent once, with its exit code and its stderr, and doctor names it', async () => {
+    proves('gateway:broken-server');
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await several(stage, { a: echo, broken, b: echo });
+    const heard = [];
+    for (const name of ['a__echo', 'b__echo', 'a__echo']) heard.push(textOf(await gateway.call(name, { text: name })));
+    expect(heard.filter((text) => text.includes(WHY))).toHaveLength(1);
+    expect(gateway.stderr).toContain('Error: API_TOKEN is not set\n');
+
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).toContain(WHY);
+    expect(stdout).toContain('start the command of the MCP server by itself');
+    expect(code).toBe(8);
+  });
+
+  it('is told where its command does not exist, which is known before the client says who it is', async () => {
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await several(stage, { a: echo, b: echo, missing: { command: 'no-such-command' } });
+    const why = 'MCP server `missing` does not work: the command "no-such-command" was not found';
+    expect(await heardOn(gateway, ['a__echo', 'b__echo', 'a__echo'], why)).toBe(1);
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).toContain(why);
+    expect(code).toBe(8);
+  });
+
+  it.each(['the file of --servers', '[gateway.servers]'])(
+    'is left out of %s where a variable of it is not set: told like one that fails, and the names of tools stay',
+    async (where) => {
+      proves('gateway:left-out');
+      await using stage = new Stage();
+      const toml = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n[gateway.servers.needs]\ncommand = "\${NO_SUCH_VARIABLE}"\n`;
+      stage.config(where === '[gateway.servers]' ? toml : '');
+      if (where === '[gateway.servers]') expect((await stage.run(['trust', '--yes'])).code).toBe(0);
+      const gateway =
+        where === '[gateway.servers]'
+          ? await stage.gateway({ configured: true, client: 'claude-code' })
+          : await several(stage, { files: echo, needs: { command: '${NO_SUCH_VARIABLE}' } });
+      const { tools } = (await gateway.request('tools/list', {})) as { tools: { name: string }[] };
+      expect(tools.map(({ name }) => name)).toContain('files__echo');
+      const why = 'MCP server `needs` does not work: its entry needs NO_SUCH_VARIABLE, which is not set';
+      expect(await heardOn(gateway, ['files__echo', 'files__echo'], why)).toBe(1);
+      expect(textOf(await gateway.call('needs__echo', {}))).toContain('needs NO_SUCH_VARIABLE, which is not set');
+      expect(gateway.stderr).toMatch(/servers\.needs needs NO_SUCH_VARIABLE, which is not set; export it/i);
+      const { code, stdout } = await stage.run(['doctor']);
+      expect(stdout).toContain(why);
+      expect(code).toBe(8);
+    },
+  );
+
+  it('wrapped alone: doctor still names it after its gateway has ended', async () => {
+    await using stage = new Stage();
+    stage.config('');
+    const words = [broken.command, ...broken.args];
+    await expect(stage.gateway({ args: ['--name', 'broken', '--', ...words] })).rejects.toThrow('exit code 7');
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).toContain(WHY);
+    expect(code).toBe(8);
+  });
+});
+
+describe('a notification that waits for a tool', () => {
+  it.each(['a__echo', 'a:echo'])('rides on the result of the one tool that %s names', async (name) => {
+    proves('gateway:after-names');
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await several(stage, { a: echo, b: echo });
+    expect((await stage.run(['send', '--to', 'coder', '--deliver', `after:${name}`, 'the waited-for'])).code).toBe(0);
+    expect(await heardOn(gateway, ['b__echo'], 'the waited-for')).toBe(0);
+    expect(await heardOn(gateway, ['a__echo'], 'the waited-for')).toBe(1);
+  });
+
+  it("rides on the first tool of any server that the server's own name for it names", async () => {
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await several(stage, { a: echo, b: echo });
+    expect((await stage.run(['send', '--to', 'coder', '--deliver', 'after:echo', 'the waited-for'])).code).toBe(0);
+    expect(await heardOn(gateway, ['b__echo', 'a__echo'], 'the waited-for')).toBe(1);
+  });
+});
+
+describe('an agent that only wrapped tools reach', () => {
+  it('doctor names what of its host carries nothing', async () => {
+    proves('gateway:reach');
+    await using stage = new Stage();
+    stage.config('');
+    const gateway = await stage.gateway({ client: 'claude-code' });
+    await gateway.call('echo', { text: 'x' });
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).toContain(
+      'shop/coder#main hears only when it calls a wrapped tool: Bash, Read, Edit, Write, Grep and Task carry nothing, and a pause or a critical does not stop them',
+    );
+    expect(code).toBe(0);
+  });
+});

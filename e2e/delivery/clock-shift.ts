@@ -1,0 +1,14 @@
+/** Preloaded into one process (`NODE_OPTIONS`): its clock is `CLOCK_OFF_BY_MS` off, the kernel's and everybody else's are not. */
+const offMs = Number(process.env['CLOCK_OFF_BY_MS'] ?? 0);
+const RealDate = Date;
+
+globalThis.Date = class extends RealDate {
+  constructor(...given: unknown[]) {
+    if (given.length === 0) super(RealDate.now() + offMs);
+    else super(...(given as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + offMs;
+  }
+} as DateConstructor;

@@ -1,0 +1,179 @@
+/** One process has a clock that is a year off: the producer, a gateway, the server, the sweeper. Nobody else notices. */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Shell } from '../cli/shell.ts';
+import { proves } from '../verifies.ts';
+import { textOf, type GatewayClient } from './stage.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+const PRELOAD = join(import.meta.dirname, 'clock-shift.ts');
+
+const offBy = (ms: number): Record<string, string> => ({ NODE_OPTIONS: `--import ${PRELOAD}`, CLOCK_OFF_BY_MS: String(ms) });
+const AS_MAIN = { EARPIECE_ADDRESS: 'shop/coder#main' };
+const BY_WRONG = { ...AS_MAIN, EARPIECE_ADDRESS: 'shop/other#main' };
+
+const CLOCKS: readonly (readonly [string, number])[] = [
+  ['a year behind', -YEAR_MS],
+  ['a year ahead', YEAR_MS],
+];
+
+const said = async (client: GatewayClient): Promise<string> => textOf(await client.call('echo', { text: 'x' }));
+const stateOf = async (shell: Shell, id: string): Promise<unknown> => {
+  const [story] = await shell.json(['why', id]);
+  return (story?.['items'] as { receipt: string }[] | undefined)?.[0]?.receipt;
+};
+
+describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
+  proves('time:sender');
+
+  it('what it queues arrives, in a database that is new', async () => {
+    await using shell = new Shell();
+    for (const level of ['info', 'warning', 'error'])
+      await shell.says(['send', '--to', 'coder', '--level', level, `${level} of the wrong clock`], { env: offBy(ms) });
+    await using client = await shell.gateway({ env: AS_MAIN });
+    const text = await said(client);
+    for (const level of ['info', 'warning', 'error']) expect(text).toContain(`${level} of the wrong clock`);
+  });
+
+  it('what it queues for later comes soon after that, and not at once', async () => {
+    await using shell = new Shell();
+    await using client = await shell.gateway({ env: AS_MAIN });
+    await shell.says(['send', '--to', 'coder', 'first']);
+    expect(await said(client)).toContain('first');
+    await shell.says(['send', '--to', 'coder', '--deliver', 'in:2h', 'in two hours'], { env: offBy(ms) });
+    await shell.says(['send', '--to', 'coder', '--deliver', 'in:1ms', 'at once'], { env: offBy(ms) });
+    await shell.says(['send', '--to', 'coder', 'of a right clock']);
+    const text = await said(client);
+    expect(text).toContain('of a right clock');
+    expect(text).not.toContain('in two hours');
+    expect(text).toContain('at once');
+  });
+
+  it('what others have queued, and what they made, stays as it is', async () => {
+    proves('time:own-clock');
+    await using shell = new Shell();
+    for (const level of ['info', 'warning', 'error'])
+      await shell.says(['send', '--to', 'coder', '--level', level, `${level} of a right clock`]);
+    await shell.says(['remind', '--to', 'coder', 'in 2h', 'look at the deploy']);
+    const [token] = await shell.json(['token', 'create', '--kind', 'admin', '--name', 'ops', '--expires', '90d']);
+    await shell.says(['send', '--to', 'coder', 'of the wrong clock'], { env: offBy(ms) });
+    await shell.json(['token', 'create', '--kind', 'admin', '--name', 'new'], { env: offBy(ms) });
+    await shell.says(['send', '--to', 'coder', 'queued last']);
+    await using client = await shell.gateway({ env: AS_MAIN });
+    const text = await said(client);
+    for (const level of ['info', 'warning', 'error']) expect(text).toContain(`${level} of a right clock`);
+    expect(text).toContain('queued last');
+    expect(text).not.toContain('look at the deploy');
+    expect((await shell.json(['token', 'list'])).map(({ id }) => id)).toContain(token?.['id']);
+  });
+
+  it('a mute of an hour does not last for a year', async () => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', 'before']);
+    await shell.says(['mute', 'ci', 'coder', '--for', '1h'], { env: offBy(ms) });
+    await shell.says(['send', '--to', 'coder', '--kind', 'ci.failed', 'CI failed']);
+    await using client = await shell.gateway({ env: AS_MAIN });
+    expect(await said(client)).toContain('CI failed');
+  });
+});
+
+describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
+  proves('time:own-clock', 'time:witness');
+
+  it('it carries to its own agent, and takes nothing from the others', async () => {
+    await using shell = new Shell();
+    await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
+    await using right = await shell.gateway({ env: AS_MAIN });
+    await shell.says(['send', '--to', 'coder', '--ttl', '1h', 'for the right one']);
+    await shell.says(['send', '--to', 'other', '--id', 'o1', '--ttl', '1h', 'for the wrong one']);
+    await shell.says(['send', '--to', 'other', '--id', 'o2', '--level', 'critical', 'stop']);
+    const refused = await wrong.call('echo', { text: 'x' });
+    expect(textOf(refused)).toContain('stop');
+    expect(await said(right)).toContain('for the right one');
+    expect(await stateOf(shell, 'o1')).not.toBe('expired');
+    await shell.says(['send', '--to', 'coder', '--ttl', '1h', 'after that']);
+    expect(await said(right)).toContain('after that');
+  });
+
+  it('two gateways of one conversation: an offer of the right one is not torn from it', async () => {
+    await using shell = new Shell();
+    await using right = await shell.gateway({ env: AS_MAIN });
+    await using wrong = await shell.gateway({ env: { ...AS_MAIN, ...offBy(ms) } });
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', 'only once']);
+    const texts = await Promise.all([said(right), said(wrong), said(wrong)]);
+    texts.push(await said(wrong), await said(right));
+    expect(texts.filter((text) => text.includes('only once'))).toHaveLength(1);
+    await shell.says(['send', '--to', 'coder', '--ttl', '1h', 'for both']);
+    expect(await said(right)).toContain('for both');
+  });
+});
+
+describe.each(CLOCKS)('the clock of the server is %s', (_name, ms) => {
+  proves('time:own-clock', 'time:witness');
+
+  it('its housekeeping ends nothing, and what is posted to it arrives', async () => {
+    await using shell = new Shell();
+    await using client = await shell.gateway({ env: AS_MAIN });
+    await shell.says(['send', '--to', 'coder', '--ttl', '1h', '--id', 'n1', 'waits for a carrier']);
+    const [token] = await shell.json(['token', 'create', '--kind', 'send', '--name', 'ci']);
+    const server = shell.begin(['serve', '--port', '0', '--json'], { env: offBy(ms) });
+    await server.shows('"url"');
+    const url = String(server.value('url'));
+    await shell.says(['send', '--server', url, '--to', 'shop/coder', '--deliver', 'in:1ms', '--ttl', '1h', 'posted'], {
+      env: { EARPIECE_TOKEN: String(token?.['token']) },
+    });
+    server.process.kill('SIGTERM');
+    expect((await server.ended).code).toBe(0);
+    expect(await stateOf(shell, 'n1')).toBe('queued');
+    const text = await said(client);
+    expect(text).toContain('waits for a carrier');
+    expect(text).toContain('posted');
+  });
+});
+
+describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
+  proves('time:witness');
+
+  it('it closes nothing and removes nothing', async () => {
+    await using shell = new Shell();
+    await using client = await shell.gateway({ env: AS_MAIN });
+    await shell.says(['send', '--to', 'coder', '--id', 'd1', 'delivered']);
+    expect(await said(client)).toContain('delivered');
+    await said(client);
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);
+    const { code, stderr } = await shell.run(['db', 'prune', '--older', '7d'], { env: offBy(ms) });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('nothing was pruned: the clock of this process says');
+    expect(await stateOf(shell, 'd1')).toBe('delivered');
+    expect(await said(client)).toContain('waits');
+  });
+
+  it('alone on its machine it removes nothing either', async () => {
+    await using shell = new Shell();
+    {
+      await using client = await shell.gateway({ env: AS_MAIN });
+      await shell.says(['send', '--to', 'coder', '--id', 'd1', 'delivered']);
+      expect(await said(client)).toContain('delivered');
+      await said(client);
+    }
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);
+    await shell.run(['db', 'prune', '--older', '7d'], { env: offBy(ms) });
+    expect(await stateOf(shell, 'd1')).toBe('delivered');
+    expect(await stateOf(shell, 'n1')).toBe('queued');
+  });
+});
+
+describe('the clocks are right', () => {
+  it('what is over is closed, once another live process agrees', async () => {
+    proves('time:witness');
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1ms', 'over']);
+    await shell.says(['db', 'prune']);
+    expect(await stateOf(shell, 'n1')).toBe('queued');
+    await using client = await shell.gateway({ env: AS_MAIN });
+    expect(await said(client)).not.toContain('over');
+    expect(await stateOf(shell, 'n1')).toBe('queued');
+    await shell.says(['db', 'prune']);
+    expect(await stateOf(shell, 'n1')).toBe('expired');
+  });
+});

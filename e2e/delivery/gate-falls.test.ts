@@ -1,0 +1,196 @@
+/** When the gate falls, at real gateways. The seconds are real too: a call a second later is what is tested. */
+import { setTimeout as passing } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { logKey } from '../../src/core/address.ts';
+import { isType } from '../../src/core/records.ts';
+import type { Earpiece } from '../../src/index.ts';
+import { HttpGateway } from './http-gateway.ts';
+import { Stage, textOf, type ToolResult } from './stage.ts';
+import { proves } from '../verifies.ts';
+
+const LOG = logKey('shop', 'coder');
+
+type Caller = { call(name: string, args?: object): Promise<ToolResult> };
+
+const WAYS: readonly { name: string; open: (stage: Stage, stack: AsyncDisposableStack) => Promise<Caller> }[] = [
+  { name: 'stdio', open: (stage) => stage.gateway() },
+  {
+    name: 'HTTP',
+    open: async (stage, stack) => stack.use(await HttpGateway.start(stage)).client('some-agent'),
+  },
+];
+
+const stop = (ear: Earpiece): Promise<unknown> =>
+  ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
+
+describe.each(WAYS)('the gate of an agent that never calls get_notifications, over $name', ({ open }) => {
+  it('refuses a serial batch whole, then falls when the model has been asked again; why prints the count', async () => {
+    proves('gate:batch', 'gate:asked-again');
+    await using stage = new Stage();
+    await using stack = new AsyncDisposableStack();
+    const ear = await stage.open();
+    const client = await open(stage, stack);
+    await client.call('echo', { text: 'before' });
+    await stop(ear);
+    for (const text of ['a', 'b', 'c']) {
+      expect(textOf(await client.call('echo', { text }))).toContain('stop it');
+      await passing(30);
+    }
+    expect(stage.calls().map(({ text }) => text)).toEqual(['before']);
+    await passing(1_050);
+    expect(textOf(await client.call('echo', { text: 'on' }))).toBe('on');
+    expect((await stage.run(['why', 'stop'])).stdout).toMatch(
+      /read.*asked again 1\.\d s after the last of 3 refusals, calling .*echo/,
+    );
+  });
+
+  it('an interrupt that get_notifications showed unasked is not refused once more', async () => {
+    proves('gate:read-unasked');
+    await using stage = new Stage();
+    await using stack = new AsyncDisposableStack();
+    const ear = await stage.open();
+    const client = await open(stage, stack);
+    await client.call('echo', { text: 'before' });
+    for (let i = 0; i < 4; i++) {
+      await ear.queue('shop/coder#main', { id: `stop-${i}`, message: `stop ${i}`, level: 'critical' });
+      expect(textOf(await client.call('get_notifications'))).toContain(`stop ${i}`);
+      expect(textOf(await client.call('echo', { text: `on ${i}` }))).toBe(`on ${i}`);
+    }
+    expect(await ear.store.read({ log: LOG, types: ['gate_refused'] })).toEqual([]);
+  });
+
+  it('a pause holds, whatever the agent does, until earpiece resume', async () => {
+    proves('gate:pause', 'gate:resume');
+    await using stage = new Stage();
+    await using stack = new AsyncDisposableStack();
+    const ear = await stage.open();
+    const client = await open(stage, stack);
+    await client.call('echo', { text: 'before' });
+    await stage.run(['send', '--to', 'shop/coder#main', '--id', 'hold', '--action', 'pause', '--as', 'Ann', 'hold on']);
+    const refused = textOf(await client.call('echo', { text: 'a' }));
+    expect(refused).toContain('only after a person lifts the pause, with `earpiece resume shop/coder`');
+    expect(textOf(await client.call('get_notifications'))).toContain(
+      '"holds":"until a person lifts it: earpiece resume shop/coder',
+    );
+    await passing(1_050);
+    expect(textOf(await client.call('echo', { text: 'b' }))).toBe(refused);
+    expect(await stage.run(['resume', 'shop/coder'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^shop\/coder#main {2}goes on; lifted the pause by Ann of \d\d:\d\d.*: hold on\n$/) as string,
+    });
+    expect(textOf(await client.call('echo', { text: 'on' }))).toMatch(/^on\n.*Go on\./s);
+    expect(stage.calls().map(({ text }) => text)).toEqual(['before', 'on']);
+    expect(await stage.run(['resume', 'shop/coder'])).toMatchObject({ code: 0, stdout: 'nothing is paused for shop/coder\n' });
+    expect((await ear.why('hold'))?.items[0]?.steps.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['call refused', 'read', 'gate lowered']),
+    );
+  });
+});
+
+it('after one agent was resumed, a resume of the project tells only those that are still paused', async () => {
+  proves('gate:resume');
+  await using stage = new Stage();
+  const ear = await stage.open();
+  const coder = ear.conversation('shop/coder#main');
+  const writer = ear.conversation('shop/writer#main');
+  for (const each of [coder, writer]) await each.seen();
+  await ear.queue('shop/*', { id: 'p', action: 'pause', message: 'hold on' });
+  for (const each of [coder, writer]) await (await each.refuse({ on: 'echo' }))?.offer?.confirm();
+  await ear.resume('shop/coder', { person: 'Ann' });
+  const lifted = await ear.resume('shop/*', { person: 'Ann' });
+  expect(lifted.map(({ log }) => log).toSorted()).toEqual(['shop/*', 'shop/writer']);
+  for (const log of ['shop/coder', 'shop/writer'])
+    expect((await ear.open(log)).map(({ notification }) => notification.message)).toEqual(['Go on.']);
+  expect([await coder.gate(), await writer.gate(), await ear.resume('shop/*', { person: 'Ann' })]).toEqual([[], [], []]);
+  // Nothing is left for those who begin later.
+  const later = ear.conversation('shop/tester#main');
+  await later.seen();
+  expect(await later.gate()).toEqual([]);
+});
+
+describe('two gateways of one conversation', () => {
+  it('what one of them refused counts at the other', async () => {
+    proves('gate:batch', 'gate:asked-again');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const [a, b] = [await stage.gateway(), await stage.gateway()];
+    await Promise.all([a.call('echo', { text: 'a' }), b.call('echo', { text: 'b' })]);
+    await stop(ear);
+    for (const client of [a, b, a]) expect(textOf(await client.call('echo', { text: 'refused' }))).toContain('stop it');
+    await passing(1_050);
+    expect(textOf(await b.call('echo', { text: 'on' }))).toBe('on');
+    expect(textOf(await a.call('echo', { text: 'on' }))).toBe('on');
+    expect(stage.calls().filter(({ text }) => text === 'refused')).toEqual([]);
+  });
+});
+
+describe('a pause with interrupt = "after"', () => {
+  it('withholds the results of all calls until it is lifted', async () => {
+    proves('gate:pause', 'gate:after');
+    await using stage = new Stage();
+    stage.config('interrupt = "after"\n');
+    await stage.run(['trust']);
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await ear.queue('shop/coder#main', { id: 'hold', message: 'hold on', action: 'pause' });
+    for (const text of ['one', 'two']) {
+      expect(textOf(await gateway.call('echo', { text }))).toContain('hold on');
+      expect(textOf(await gateway.call('get_notifications'))).toContain(text);
+    }
+    await ear.resume('shop/coder', { person: 'Ann' });
+    expect(textOf(await gateway.call('echo', { text: 'on' }))).toMatch(/^on\n/);
+  });
+});
+
+describe('get_notifications after kill -9', () => {
+  it.each(['pull, then pull', 'frame, then pull', 'pull, then frame'])('%s: the second says that it repeats', async (way) => {
+    proves('pull:repeated', 'lease:repeated');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const [first, second] = way.split(', then ');
+    const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.before:1' } });
+    await doomed.call('echo', { text: 'before' });
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
+    const take = async (client: Caller, how: string | undefined): Promise<string> =>
+      textOf(how === 'pull' ? await client.call('get_notifications') : await client.call('echo', { text: 'x' }));
+    const shown = await take(doomed, first);
+    expect(shown).toContain('the build has ended');
+    expect(shown).not.toContain('repeated');
+    doomed.send({ method: 'notifications/initialized' });
+    expect(await doomed.exited).toBe('SIGKILL');
+
+    const next = await stage.gateway();
+    const again = await take(next, second);
+    expect(again).toContain('the build has ended');
+    if (second === 'pull') expect(JSON.parse(again)).toMatchObject({ notifications: [{ id: 'n1', repeated: true }] });
+    else expect(again).toContain('1 notification, repeated');
+    expect(await take(next, 'frame')).toBe('x');
+    const offers = (await ear.store.read({ log: LOG, types: ['carrier_offered'] })).flatMap(({ body }) =>
+      isType(body, 'carrier_offered') ? [body] : [],
+    );
+    expect(offers.map((offer) => [offer.ids, offer.view.repeated ?? false])).toEqual([
+      [['n1'], false],
+      [['n1'], true],
+    ]);
+  });
+
+  it('what a budget only counted is shown by a pull, and a second pull says that it repeats', async () => {
+    proves('pull:repeated');
+    await using stage = new Stage();
+    stage.config('budget.max_items = 1\n');
+    const ear = await stage.open();
+    await ear.queue('shop/coder#main', { id: 'n1', message: 'one', kind: 'a.x' });
+    await ear.queue('shop/coder#main', { id: 'n2', message: 'two', kind: 'b.x' });
+    const doomed = await stage.gateway({ env: { EARPIECE_FAULT: 'confirm.before:2' } });
+    expect(textOf(await doomed.call('echo', { text: 'x' }))).toContain('1 more');
+    const first = JSON.parse(textOf(await doomed.call('get_notifications'))) as { notifications: { id: string }[] };
+    expect(first.notifications).toHaveLength(1);
+    expect(first.notifications[0]).not.toHaveProperty('repeated');
+    doomed.send({ method: 'notifications/initialized' });
+    expect(await doomed.exited).toBe('SIGKILL');
+    const next = await stage.gateway();
+    expect(JSON.parse(textOf(await next.call('get_notifications')))).toMatchObject({
+      notifications: [{ id: first.notifications[0]?.id, repeated: true }],
+    });
+  });
+});

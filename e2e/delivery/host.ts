@@ -1,0 +1,32 @@
+/**
+ * A program that runs an agent's loop, as far as identity goes: a real process that is found as `claude` among the ancestors
+ * of its gateway. Its stdin and stdout are the gateway's, and die with it. A gateway that is killed is started again; stderr
+ * names the process of each, `gateway <pid>`. With `-p` as its first argument it is one that a tool of another host starts.
+ *
+ *   node claude [-p] <gateway command…>        below a shell:  node claude --tool <gateway command…>
+ */
+import { spawn } from 'node:child_process';
+
+const [first, ...rest] = process.argv.slice(2);
+const tool = first === '--tool';
+const command = first === '-p' || tool ? rest : [first as string, ...rest];
+
+function start(): void {
+  const child = tool
+    ? spawn('sh', ['-c', '"$@"; exit $?', 'sh', process.execPath, process.argv[1] as string, '-p', ...command], { stdio: 'pipe' })
+    : spawn(process.execPath, command, { stdio: 'pipe' });
+  if (!tool) process.stderr.write(`gateway ${child.pid}\n`);
+  const give = (chunk: Buffer): void => void child.stdin.write(chunk);
+  const end = (): void => void child.stdin.end();
+  child.stdin.on('error', () => {});
+  child.stdout.on('data', (chunk: Buffer) => process.stdout.write(chunk));
+  child.stderr.on('data', (chunk: Buffer) => process.stderr.write(chunk));
+  process.stdin.on('data', give).once('end', end);
+  child.once('close', (code, signal) => {
+    process.stdin.off('data', give).off('end', end);
+    if (signal === 'SIGKILL' && !tool) start();
+    else process.exit(code ?? 1);
+  });
+}
+
+start();

@@ -19,7 +19,12 @@ export const wrappedFixture = (database: string): McpServer => ({
 
 /** Queues a notification from a process of its own; durable when it resolves. */
 export async function send(home: string, database: string, message: string, ...options: readonly string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [entry, 'send', '--to', address, ...options, message], {
+  await earpiece(home, database, 'send', '--to', address, ...options, message);
+}
+
+/** A command line of a person, in a process of its own: what it prints. */
+export async function earpiece(home: string, database: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], {
     cwd: path.join(home, 'work'),
     env: {
       PATH: process.env['PATH'],
@@ -30,4 +35,5 @@ export async function send(home: string, database: string, message: string, ...o
     },
     timeout: 90_000,
   });
+  return stdout;
 }

@@ -36,6 +36,15 @@ server.registerTool(
   ({ text }) => ({ content: [{ type: 'text', text: `NOTED-${text}` }] }),
 );
 
+/** With `chars` in all, so that clients have something to cut. Says that it writes, so that some clients call it one by one. */
+server.registerTool(
+  'output',
+  { description: 'Write a report', inputSchema: { id: z.string(), chars: z.number() } },
+  ({ id, chars }) => ({
+    content: [{ type: 'text', text: `OUT-${id}-${'a line of the report\n'.repeat(chars / 20)}`.slice(0, chars) }],
+  }),
+);
+
 server.registerTool(
   'build',
   {

@@ -24,8 +24,10 @@ export interface RunOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** The home of an earlier run, to resume its session; by default a new, empty one. */
+  /** The home of an earlier run; by default a new, empty one. */
   readonly home?: string;
+  /** Goes on with the newest session of that home. Then the script begins behind the prompt of this run. */
+  readonly resume?: boolean;
   readonly timeoutMs?: number;
   /** How long the client's processes may outlive it before they count as left over. Default 10 s: a busy machine ends them slowly. */
   readonly graceMs?: number;
@@ -42,7 +44,7 @@ export interface ToolStep {
   readonly step: number;
   readonly home: string;
   /** Signals the client's process group. */
-  kill(signal?: NodeJS.Signals): void;
+  readonly kill: (signal?: NodeJS.Signals) => void;
 }
 
 /** Removes its home when disposed. */
@@ -110,6 +112,7 @@ async function runIn(
         killAll();
       }
     },
+    ...(options.resume ? { from: RESUMED } : {}),
     latency: options.latency ?? 0,
   });
   const log = path.join(home, 'requests.jsonl');
@@ -117,7 +120,8 @@ async function runIn(
   const launch = clients[client].prepare({
     home,
     url: tap.url,
-    prompt: options.prompt ?? 'Please do the steps',
+    prompt: options.prompt ?? (options.resume ? RESUMED : 'Please do the steps'),
+    resume: options.resume ?? false,
     mcpServers: options.mcpServers ?? {},
     hooks: options.hooks ?? {},
     settings: options.settings ?? {},
@@ -146,9 +150,11 @@ async function runIn(
   };
 }
 
+const RESUMED = 'Go on with the steps';
+
 const homeMark = '.earpiece-hosts';
 
-function makeHome(client: ClientName, earlier: string | undefined): string {
+export function makeHome(client: ClientName, earlier: string | undefined): string {
   if (earlier !== undefined && !fs.existsSync(path.join(earlier, homeMark)))
     throw new Error(`${earlier} is not the home of an earlier run: give the \`home\` of a run that is not disposed, or none`);
   const home = earlier ?? fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), `earpiece-${client}-`)));
@@ -158,12 +164,12 @@ function makeHome(client: ClientName, earlier: string | undefined): string {
   return home;
 }
 
-function native(call: Call, client: ClientName): NativeCall {
+export function native(call: Call, client: ClientName): NativeCall {
   if ('mcp' in call) return { ...clients[client].tool(call.mcp, call.tool), args: call.args ?? {} };
   return 'shell' in call ? clients[client].shell(call.shell) : call;
 }
 
-function environment(home: string, proxy: string, launch: Launch, extra: RunOptions['env']): Record<string, string> {
+export function environment(home: string, proxy: string, launch: Launch, extra: RunOptions['env']): Record<string, string> {
   return {
     PATH: [path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(path.delimiter),
     HOME: home,
@@ -191,7 +197,7 @@ function environment(home: string, proxy: string, launch: Launch, extra: RunOpti
 const PIPE_MS = 3_000;
 
 /** Only a client that hangs takes so long, however busy the machine is. */
-const HANGS_MS = 180_000;
+const HANGS_MS = 240_000;
 
 type Ended = Pick<Run, 'exitCode' | 'signal' | 'timedOut' | 'stdout' | 'stderr'>;
 

@@ -7,7 +7,7 @@ export default defineConfig({
     // Each test starts whole agents: one at a time, in a process of its own so that a signal ends the agents too.
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 240_000,
+    testTimeout: 500_000,
     retry: process.env['CI'] ? 1 : 0,
   },
 });

@@ -20,6 +20,8 @@ export interface Session {
   /** The model's base URL. */
   readonly url: string;
   readonly prompt: string;
+  /** Goes on with the newest session of its home. */
+  readonly resume: boolean;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly hooks: Hooks;
   /** Merged into the client's own settings file; `-c key=value` for Codex. */

@@ -4,7 +4,7 @@ import { commandHooks, toml, write, type Client, type McpServer } from './client
 export const codex: Client = {
   tool: (server, tool) => ({ name: tool, namespace: `mcp__${server}` }),
   shell: (command) => ({ name: 'exec_command', args: { cmd: command } }),
-  prepare({ home, url, prompt, mcpServers, hooks, settings }) {
+  prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
     write(
       home,
       '.codex/config.toml',
@@ -33,7 +33,14 @@ export const codex: Client = {
     write(home, '.codex/hooks.json', { hooks: commandHooks(hooks, '.*') });
     const overrides = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${toml(value)}`]);
     return {
-      args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', ...overrides, prompt],
+      args: [
+        'exec',
+        ...(resume ? ['resume', '--last'] : []),
+        '--skip-git-repo-check',
+        '--dangerously-bypass-hook-trust',
+        ...overrides,
+        prompt,
+      ],
       env: { CODEX_HOME: path.join(home, '.codex'), MOCK_KEY: 'dummy' },
     };
   },

@@ -13,11 +13,20 @@ export const gemini: Client = {
   tool: (server, tool) => ({ name: `mcp_${server}_${tool}` }),
   // It refuses commands with `$(...)`.
   shell: (command) => ({ name: 'run_shell_command', args: { command } }),
-  prepare({ home, url, prompt, mcpServers, hooks, settings }) {
+  prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
     const own = { mcpServers: geminiServers(mcpServers), hooks: commandHooks(hooks, '*', events) };
     write(home, '.gemini/settings.json', merge(merge(geminiSettings('gemini-api-key'), own), settings));
     return {
-      args: ['--skip-trust', '-m', 'gemini-3-pro', '--approval-mode', 'yolo', '-p', prompt],
+      args: [
+        '--skip-trust',
+        '-m',
+        'gemini-3-pro',
+        '--approval-mode',
+        'yolo',
+        ...(resume ? ['--resume', 'latest'] : []),
+        '-p',
+        prompt,
+      ],
       env: { GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url },
     };
   },

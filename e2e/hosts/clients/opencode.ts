@@ -4,7 +4,7 @@ import { write, type Client, type McpServer } from './client.ts';
 export const opencode: Client = {
   tool: (server, tool) => ({ name: `${server}_${tool}` }),
   shell: (command) => ({ name: 'bash', args: { command, description: 'run it' } }),
-  prepare({ home, url, prompt, mcpServers, hooks, settings }) {
+  prepare({ home, url, prompt, mcpServers, hooks, settings, resume }) {
     for (const [file, source] of Object.entries(hooks.files ?? {})) write(home, `.config/opencode/plugins/${file}`, source);
     const own: JsonObject = {
       autoupdate: false,
@@ -24,7 +24,7 @@ export const opencode: Client = {
     };
     write(home, '.config/opencode/opencode.json', merge(own, settings));
     return {
-      args: ['run', prompt],
+      args: ['run', ...(resume ? ['--continue'] : []), prompt],
       env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
     };
   },

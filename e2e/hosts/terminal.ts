@@ -1,0 +1,128 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { once } from 'node:events';
+import pty from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { startMock } from '../model/mock.ts';
+import type { Call, NativeCall, Script } from '../model/script.ts';
+import { startTap, type Recorded } from '../model/tap.ts';
+import { clients } from './clients/index.ts';
+import { write, type McpServer } from './clients/client.ts';
+import { binaryOf, requireInstalled } from './pins.ts';
+import { end, guarded, processesOf } from './processes.ts';
+import { environment, makeHome, native } from './run.ts';
+
+export interface TerminalOptions {
+  /** Begins anew with each cleared context, because the mock counts the steps of each request. */
+  readonly script: Script;
+  readonly mcpServers: Readonly<Record<string, McpServer>>;
+  readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
+}
+
+/** Claude Code's real terminal, as a person uses it. */
+export interface ClaudeTerminal {
+  readonly home: string;
+  /** Requests to the model that offer tools, in order. */
+  readonly main: readonly Recorded[];
+  /** The rows that are visible now. */
+  readonly screen: () => string;
+  /** Resolves when the screen is like this. Rejects with the screen after two minutes. */
+  readonly shows: (like: (screen: string) => boolean) => Promise<void>;
+  /** Types a line, waits until it is on the screen, and presses Enter. */
+  readonly enter: (line: string) => Promise<void>;
+}
+
+const COLUMNS = 120;
+const WAIT_MS = 120_000;
+
+/** Starts Claude Code in a terminal with a HOME of its own, with every first-run dialog answered, and ends it after `use`. */
+export async function inClaudeTerminal(
+  options: TerminalOptions,
+  use: (terminal: ClaudeTerminal) => Promise<void>,
+): Promise<void> {
+  requireInstalled('claude');
+  const home = makeHome('claude', undefined);
+  try {
+    await using mock = await startMock({
+      script: options.script.map(({ calls, ...step }) => ({ ...step, calls: (calls ?? []).map(call) })),
+      onToolStep: (step) => options.onToolStep?.(step, home),
+    });
+    await using tap = await startTap({ upstream: mock.url, log: path.join(home, 'requests.jsonl') });
+    const stop = (): void => {
+      for (const { pid } of processesOf(home)) end(pid, 'SIGKILL');
+    };
+    await guarded(stop, async () => {
+      const { args, env } = clients.claude.prepare({
+        home,
+        url: tap.url,
+        prompt: '',
+        resume: false,
+        mcpServers: options.mcpServers,
+        hooks: {},
+        settings: {},
+      });
+      answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
+      const child = pty.spawn(binaryOf('claude'), args.slice(2), {
+        name: 'xterm-256color',
+        cols: COLUMNS,
+        rows: 50,
+        cwd: path.join(home, 'work'),
+        env: environment(home, tap.url, { args, env }, { TERM: 'xterm-256color' }),
+      });
+      const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
+      const terminal = new xterm.Terminal({ cols: COLUMNS, rows: 50, allowProposedApi: true });
+      const changes = new EventTarget();
+      child.onData((data) => terminal.write(data, () => changes.dispatchEvent(new Event('change'))));
+      terminal.onData((reply) => child.write(reply));
+      const screen = (): string => {
+        const { active } = terminal.buffer;
+        const rows = Array.from({ length: terminal.rows }, (_, row) =>
+          active.getLine(active.baseY + row)?.translateToString(true),
+        );
+        return rows.join('\n').trimEnd();
+      };
+      const shows = async (like: (screen: string) => boolean): Promise<void> => {
+        const signal = AbortSignal.timeout(WAIT_MS);
+        while (!like(screen())) {
+          await once(changes, 'change', { signal }).catch((cause: unknown) => {
+            throw new Error(`the terminal does not come to this:\n${like.toString()}\nit shows:\n${screen()}`, { cause });
+          });
+        }
+      };
+      try {
+        await use({
+          home,
+          get main() {
+            return tap.requests.filter(
+              ({ method, body }) => method === 'POST' && Array.isArray(body?.['tools']) && body['tools'].length > 0,
+            );
+          },
+          screen,
+          shows,
+          enter: async (line) => {
+            child.write(line);
+            await shows((now) => now.includes(line));
+            child.write('\r');
+          },
+        });
+      } finally {
+        stop();
+        await ended;
+      }
+    });
+  } finally {
+    fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+const call = (each: Call): NativeCall => native(each, 'claude');
+
+/** What a person answers at the first start: the theme, the key, and that the folder is trusted. */
+function answerDialogs(home: string, key: string): void {
+  write(home, '.claude.json', {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+    projects: { [path.join(home, 'work')]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  });
+}

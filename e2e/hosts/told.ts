@@ -1,0 +1,25 @@
+import { textsOf } from '../model/texts.ts';
+import type { Recorded } from '../model/tap.ts';
+import type { ClientName } from './pins.ts';
+
+/** Qwen Code 0.24.4 writes the text of a failing result twice into that one result. */
+const DOUBLES_FAILURES: ReadonlySet<ClientName> = new Set(['qwen']);
+
+/**
+ * How often the model reads the marker outside of the system prompt and the tools, in the request that holds it most often:
+ * some clients mask old results, so the last request says too little. `unflagged` leaves out
+ * what `get_notifications` marks as repeated.
+ */
+export function told(
+  seen: { readonly client: ClientName; readonly main: readonly Recorded[] },
+  marker: string,
+  { unflagged = false }: { readonly unflagged?: boolean } = {},
+): number {
+  const atMost = DOUBLES_FAILURES.has(seen.client) ? 1 : Infinity;
+  const inText = (text: string): number => (unflagged ? text.replaceAll(REPEATED_ITEM, '') : text).split(marker).length - 1;
+  const inRequest = (request: Recorded): number =>
+    textsOf(request).reduce((sum, { message, text }) => (message < 0 ? sum : sum + Math.min(atMost, inText(text))), 0);
+  return Math.max(0, ...seen.main.map(inRequest));
+}
+
+const REPEATED_ITEM = /\{[^{}]*\\?"repeated\\?":true[^{}]*\}/g;

@@ -1,0 +1,53 @@
+/** Holds a tool result that a client received to the bytes that the wrapped server wrote. */
+
+/** A JSON-RPC answer with a tool result in it, as far as the checker reads it. */
+type Answer = {
+  readonly result?: {
+    readonly content?: readonly { readonly type?: string; readonly text?: string }[];
+    readonly isError?: boolean;
+    readonly structuredContent?: Record<string, unknown>;
+  };
+  readonly error?: { readonly message?: string };
+};
+
+export const parsed = (line: string): Answer => JSON.parse(line) as Answer;
+
+/** The id of a frame is the gateway's own business where it stands before several servers. */
+const ID = /^(\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*)(?:"[^"]*"|-?\d+)/;
+
+export type Compared = {
+  /** Ours, where the client's frame is the server's frame and one block of ours. */
+  readonly text?: string;
+  readonly altered?: string;
+};
+
+/** Takes our block out of the client's frame. What is left must be the server's frame, byte for byte. */
+export function compare(client: string, server: string): Compared {
+  const bare = (line: string): string => line.replace(ID, '$1#');
+  const [got, sent] = [bare(client), bare(server)];
+  if (got === sent) return {};
+  const blocks = parsed(client).result?.content ?? [];
+  const theirs = parsed(server).result?.content ?? [];
+  const text = blocks.at(-1)?.text;
+  if (blocks.length !== theirs.length + 1 || text === undefined) return { altered: differenceOf(got, sent) };
+  const block = `{"type":"text","text":${JSON.stringify(text)}}`;
+  const notices = `"_notices":${JSON.stringify(text)}`;
+  const rest = without(without(got, block), notices);
+  return rest === sent ? { text } : { text, altered: differenceOf(rest, sent) };
+}
+
+/** The text without the last place of `part` and the comma that joins it to its neighbours. */
+function without(text: string, part: string): string {
+  const at = text.lastIndexOf(part);
+  if (at < 0) return text;
+  const before = text.slice(0, at);
+  const after = text.slice(at + part.length);
+  return before.endsWith(',') ? before.slice(0, -1) + after : after.startsWith(',') ? before + after.slice(1) : before + after;
+}
+
+function differenceOf(got: string, sent: string): string {
+  let at = 0;
+  while (at < got.length && got[at] === sent[at]) at++;
+  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 30), at + 40));
+  return `byte ${at} differs: the client got ${around(got)}, the server sent ${around(sent)}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * The verdict on a storm. Reads only what producers were told, what passed on both sides of the gateways, and what a library
+ * user wrote down: never the log of the product, and none of its code.
+ */
+import type { History } from '../history.ts';
+import { noncesIn } from './frames.ts';
+import { read } from './reading.ts';
+import { endOf, lost, notificationsOf, sightsOf, throughGate, twice, uncalled, unflagged } from './rules.ts';
+
+export type Verdict = {
+  readonly counts: {
+    readonly acknowledged: number;
+    readonly delivered: number;
+    readonly calls: number;
+    readonly refused: number;
+    readonly repeats: number;
+    readonly pulled: number;
+    /** Calls that passed a gate while their gateway said that it cannot reach its store. */
+    readonly excused: number;
+  };
+  readonly kills: Readonly<Record<string, number>>;
+  /** By rule; each must be empty. */
+  readonly problems: Readonly<Record<Rule, readonly string[]>>;
+};
+
+export const RULES = {
+  lost: 'acknowledged, and shown to no model',
+  unflagged: 'shown again without being called repeated',
+  twice: 'in two records of our own transcript',
+  altered: 'tool results that are not the bytes of their server',
+  misplaced: 'notifications outside their frame, or in a broken one',
+  uncalled: "someone else's, unsent, too early or withdrawn",
+  gate: 'calls that reached a server while a gate was up',
+  orphans: 'processes left behind',
+  trouble: 'unanswered calls, and what the storm found itself',
+} as const;
+export type Rule = keyof typeof RULES;
+
+/** `epoch`: wall-clock time minus the time of the taps. */
+export function check(history: History, epoch: number): Verdict {
+  const { producers, sessions, upstream, storm } = history;
+  const all = notificationsOf(producers);
+  const readings = sessions.map((session) => read(session, upstream));
+  const sights = readings.flatMap((reading) => sightsOf(reading));
+  const calls = readings.flatMap((reading) => reading.calls);
+  const gate = throughGate(all, readings, storm);
+  const kills = storm.flatMap((line) =>
+    line.kind === 'killed' ? [line.point === undefined ? line.what : `${line.what} at a point`] : [],
+  );
+  return {
+    counts: {
+      acknowledged: [...all.values()].filter(({ acknowledgedAt }) => acknowledgedAt !== undefined).length,
+      delivered: new Set(sights.map(({ nonce }) => nonce)).size,
+      calls: calls.length,
+      refused: calls.filter(({ refused }) => refused).length,
+      repeats: readings.flatMap(({ shown }) => shown).filter(({ frame }) => (frame?.repeated ?? 0) > 0).length,
+      pulled: sights.filter(({ form }) => form === 'pull').length,
+      excused: gate.excused,
+    },
+    kills: Object.fromEntries(
+      Object.entries(Object.groupBy(kills, (kill) => kill)).map(([kill, each]) => [kill, each?.length ?? 0]),
+    ),
+    problems: {
+      lost: lost(all, readings, storm),
+      unflagged: unflagged(all, readings),
+      twice: twice(readings),
+      altered: readings.flatMap((reading) => reading.altered),
+      misplaced: [...readings.flatMap((reading) => reading.misplaced), ...inUpstream(history)],
+      uncalled: uncalled(all, readings, epoch),
+      gate: gate.problems,
+      orphans: storm.flatMap((line) => (line.kind === 'orphan' ? [`${line.what}, pid ${line.pid}`] : [])),
+      trouble: [
+        ...readings.flatMap((reading) => reading.problems),
+        ...storm.flatMap((line) => (line.kind === 'problem' ? [line.text] : [])),
+        ...readings
+          .filter((reading) => endOf(reading, storm) === Number.POSITIVE_INFINITY)
+          .map(({ session }) => `${session.about.window} has no end`),
+      ],
+    },
+  };
+}
+
+/** A notification is for the model, never for a wrapped server. */
+function inUpstream({ upstream }: History): string[] {
+  return [...upstream].flatMap(([call, each]) =>
+    each.flatMap(({ line }) =>
+      line !== undefined && noncesIn(line).length > 0 ? [`a server saw a notification in the call ${call}`] : [],
+    ),
+  );
+}

@@ -1,0 +1,61 @@
+/** Reads what a model was shown: the frames of notifications in tool results, and the answers of `get_notifications`. */
+
+/** In each message of the storm. An upstream server never writes one. */
+export const NONCE = /nonce-[0-9a-f]{12}/g;
+
+export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];
+
+/** One item of a frame: the notifications that it tells, which may be several. */
+export type FrameItem = { readonly nonces: readonly string[] };
+
+export type Frame = {
+  readonly mark: string;
+  readonly items: readonly FrameItem[];
+  /** How many items the frame calls repeated. */
+  readonly repeated: number;
+  readonly refusal: boolean;
+};
+
+const OPENING =
+  /^\[ep ([^\]\s]+)\] (?:(this call was not made, an interrupt came first): )?(\d+) notifications?(?:, (?:(\d+) )?(repeated))?/;
+const REFUSED = /^\[ep [^\]\s]+\] this call was not made/;
+
+/** The frame that this text is, or a sentence that says why the text is no frame. */
+export function frameOf(text: string): Frame | string {
+  const opened = OPENING.exec(text);
+  if (opened === null) return `the first line is no frame: ${JSON.stringify(text.slice(0, 100))}`;
+  const [, mark = '', refused, count = '0', someRepeated, repeated] = opened;
+  const lines = text.split('\n');
+  const last = lines.pop();
+  if (last !== `[/ep ${mark}]`) return `the frame does not end with its mark: ${JSON.stringify(last?.slice(0, 100))}`;
+  const items: string[] = [];
+  for (const line of lines.slice(1)) {
+    if (/^(\s|$)/.test(line) && items.length > 0) items[items.length - 1] += `\n${line}`;
+    else items.push(line);
+  }
+  const all = Number(count);
+  return {
+    mark,
+    items: items.map((item) => ({ nonces: noncesIn(item) })).filter(({ nonces }) => nonces.length > 0),
+    repeated: repeated === undefined ? 0 : someRepeated === undefined ? all : Number(someRepeated),
+    refusal: refused !== undefined,
+  };
+}
+
+export const isRefusal = (text: string): boolean => REFUSED.test(text);
+
+/** One entry of the answer of `get_notifications`. */
+export type Pulled = { readonly nonce: string; readonly repeated: boolean };
+
+export function pulledIn(text: string): Pulled[] | string {
+  let answer: { notifications?: readonly Record<string, unknown>[] };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch {
+    return `get_notifications did not answer JSON: ${JSON.stringify(text.slice(0, 100))}`;
+  }
+  if (!Array.isArray(answer.notifications)) return 'get_notifications answered without a list of notifications';
+  return answer.notifications.flatMap((entry: Record<string, unknown>) =>
+    noncesIn(JSON.stringify(entry)).map((nonce) => ({ nonce, repeated: entry['repeated'] === true })),
+  );
+}

@@ -1,0 +1,122 @@
+/** Histories for the tests of the checker, written by hand: one producer, and windows whose frames stand line by line. */
+import type { ClientLine, History, ProducerLine, SessionLine, StormLine, Upstream } from '../history.ts';
+
+export const N1 = 'nonce-000000000001';
+export const N2 = 'nonce-000000000002';
+const MARK = 'k7f3';
+
+export const framed = (lead: string, ...items: readonly string[]): string =>
+  [`[ep ${MARK}] ${lead}`, ...items, `[/ep ${MARK}]`].join('\n');
+export const one = (nonce: string, repeated = false): string =>
+  framed(
+    `1 notification${repeated ? ', repeated' : ''}, automatic, no human typed this`,
+    `ci error: the build has failed, ${nonce}`,
+  );
+export const refusal = (nonce: string): string =>
+  framed(
+    'this call was not made, an interrupt came first: 1 notification, automatic, no human typed this',
+    `storm critical, asks to pause: wait, ${nonce}`,
+    'Calls are made again after get_notifications has been called.',
+  );
+
+type About = Partial<Omit<SessionLine, 'kind' | 't'>>;
+
+/** One session, built in the order of its time. */
+export class Recorded {
+  readonly lines: ClientLine[];
+  readonly upstream = new Map<string, Upstream[]>();
+  t: number;
+  #id = 0;
+
+  constructor(t = 0, about: About = {}) {
+    this.t = t;
+    this.lines = [{ t, kind: 'session', form: 'mcp', window: 'anna', agent: 'shop/coder', client: 'raw', pid: 10, ...about }];
+  }
+
+  /** A call that reached the server, and what the client got: the server's frame, with a block of ours where there is one. */
+  call(
+    call: string,
+    text?: string,
+    how: { at?: number; ms?: number; output?: string; as?: (line: string) => string } = {},
+  ): this {
+    const { output = `done ${call}`, ms = 10, as = (line: string) => line } = how;
+    const id = this.#sent('small', how.at, call);
+    const frame = (blocks: string): string => `{"jsonrpc":"2.0","id":${id},"result":{ "content":[${blocks}],"x":1.0}}`;
+    const theirs = block(output);
+    this.upstream.set(call, [{ t: this.t + 1, line: frame(theirs) }]);
+    return this.#received(as(frame(text === undefined ? theirs : `${theirs},${block(text)}`)), ms);
+  }
+
+  refused(call: string, nonce: string, how: { at?: number } = {}): this {
+    const id = this.#sent('small', how.at, call);
+    return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(refusal(nonce))}],"isError":true}}`, 10);
+  }
+
+  /** A call that has no answer, because the gateway died. */
+  unanswered(call: string): this {
+    this.#sent('small', undefined, call);
+    this.upstream.set(call, [{ t: this.t }]);
+    return this;
+  }
+
+  pulled(...entries: readonly { readonly message: string; readonly repeated?: true }[]): this {
+    const id = this.#sent('get_notifications', undefined);
+    const answer = JSON.stringify({ success: true, count: entries.length, notifications: entries });
+    return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
+  }
+
+  message(key: string, text: string, way: 'carry' | 'offer' = 'carry'): this {
+    this.lines.push({ t: (this.t += 10), kind: 'message', way, key, text });
+    return this;
+  }
+
+  frame(line: string): this {
+    this.lines.push({ t: (this.t += 10), kind: 'received', line });
+    return this;
+  }
+
+  over(t = this.t + 10): this {
+    this.lines.push({ t, kind: 'over' });
+    return this;
+  }
+
+  #sent(tool: string, at: number | undefined, call?: string): number {
+    this.t = at ?? this.t + 10;
+    const id = ++this.#id;
+    this.lines.push({ t: this.t, kind: 'sent', id, method: 'tools/call', tool, ...(call === undefined ? {} : { call }) });
+    return id;
+  }
+
+  #received(line: string, ms: number): this {
+    this.lines.push({ t: (this.t += ms), kind: 'received', line });
+    return this;
+  }
+}
+
+const block = (text: string): string => `{"type":"text","text":${JSON.stringify(text)}}`;
+
+/** Asked at `t`, acknowledged 5 ms later. */
+export function sent(
+  nonce: string,
+  to: string,
+  t: number,
+  more: Partial<Extract<ProducerLine, { kind: 'asking' }>> = {},
+): ProducerLine[] {
+  return [
+    { t, kind: 'asking', nonce, to, level: 'error', ...more },
+    { t: t + 5, kind: 'acknowledged', nonce },
+  ];
+}
+
+export function history(
+  producers: readonly ProducerLine[],
+  sessions: readonly Recorded[],
+  storm: readonly StormLine[] = [],
+): History {
+  return {
+    producers,
+    sessions: sessions.map(({ lines }) => ({ about: lines[0] as SessionLine, lines })),
+    upstream: new Map(sessions.flatMap(({ upstream }) => [...upstream])),
+    storm,
+  };
+}

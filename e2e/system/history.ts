@@ -1,0 +1,125 @@
+/**
+ * What the processes of a storm write down: the producers' acknowledgements, the bytes at both sides of each gateway, the
+ * library user's own transcript, and each kill. The checker reads these files and nothing else.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readJournal } from './journal.ts';
+
+/** `said-*.jsonl`: written before a producer asks, and after it has an answer. Times are milliseconds of `now()`. */
+export type ProducerLine =
+  | {
+      readonly t: number;
+      readonly kind: 'asking';
+      readonly nonce: string;
+      /** `project/agent`, `project/agent#conversation` or `project/*`. */
+      readonly to: string;
+      readonly level: string;
+      readonly action?: 'pause' | 'cancel';
+      /** A newer notification with this key replaces an older one. */
+      readonly supersedes?: string;
+      /** The wall-clock time before which nothing may arrive, in milliseconds since 1970. */
+      readonly notBefore?: number;
+    }
+  | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
+  /** From here on the notification may be missing, and its gate may be down. */
+  | { readonly t: number; readonly kind: 'withdrawing' | 'resuming'; readonly nonce: string }
+  /** `withdrawn`: the product said that no agent was told. */
+  | { readonly t: number; readonly kind: 'withdrawn'; readonly nonce: string; readonly result: string };
+
+/** The first line of each `client-*.jsonl`: one life of a host process, or of a library user. */
+export type SessionLine = {
+  readonly t: number;
+  readonly kind: 'session';
+  readonly form: 'mcp' | 'library';
+  /** The window: one person's conversation, which goes on over kills and resumes. */
+  readonly window: string;
+  /** `project/agent`. */
+  readonly agent: string;
+  readonly client: string;
+  /** The conversation's name, where the host has one. */
+  readonly conversation?: string;
+  readonly pid: number;
+};
+
+/** What one session sent and received. */
+export type ClientLine =
+  | SessionLine
+  /** From here on it speaks to this gateway; over HTTP others may do so too. */
+  | { readonly t: number; readonly kind: 'gateway'; readonly pid: number; readonly shared?: true }
+  /** The session goes on under another name: `/clear`. */
+  | { readonly t: number; readonly kind: 'renamed'; readonly conversation: string }
+  | {
+      readonly t: number;
+      readonly kind: 'sent';
+      readonly id: number;
+      readonly method: string;
+      readonly tool?: string;
+      /** The call's own nonce, which the upstream server writes down as well. */
+      readonly call?: string;
+    }
+  /** One frame as it came, without its line break. */
+  | { readonly t: number; readonly kind: 'received'; readonly line: string }
+  | { readonly t: number; readonly kind: 'stderr'; readonly text: string }
+  | { readonly t: number; readonly kind: 'gateway_ended'; readonly signal: string | null }
+  /** An answer did not come though the gateway lived. */
+  | { readonly t: number; readonly kind: 'unanswered'; readonly method: string; readonly ms: number }
+  /** A library user's message to its model. `key` names the record, so that a message read back from the log counts once. */
+  | { readonly t: number; readonly kind: 'message'; readonly way: 'carry' | 'offer'; readonly key: string; readonly text: string }
+  /** The host closes its connection on purpose; it may open another one. */
+  | { readonly t: number; readonly kind: 'closing' }
+  /** The host ends in order. */
+  | { readonly t: number; readonly kind: 'over' };
+
+/** `upstream-*.jsonl`: what reached a wrapped server, and the bytes that it answered. */
+export type UpstreamLine =
+  | { readonly t: number; readonly kind: 'started'; readonly pid: number }
+  | { readonly t: number; readonly kind: 'call'; readonly call: string }
+  | { readonly t: number; readonly kind: 'answered'; readonly call: string; readonly line: string };
+
+/** `storm.jsonl`: what the storm did to processes, and what it found out itself. */
+export type StormLine =
+  | { readonly t: number; readonly kind: 'killed'; readonly what: string; readonly pid: number; readonly point?: string }
+  /** What a gateway for HTTP clients says on stderr. */
+  | { readonly t: number; readonly kind: 'stderr'; readonly pid: number; readonly text: string }
+  | { readonly t: number; readonly kind: 'problem'; readonly text: string }
+  | { readonly t: number; readonly kind: 'orphan'; readonly what: string; readonly pid: number };
+
+export type Session = { readonly about: SessionLine; readonly lines: readonly ClientLine[] };
+export type Upstream = { readonly t: number; readonly line?: string };
+
+export type History = {
+  readonly producers: readonly ProducerLine[];
+  readonly sessions: readonly Session[];
+  /** By the call's nonce. More than one entry: the call reached the server more than once. */
+  readonly upstream: ReadonlyMap<string, readonly Upstream[]>;
+  readonly storm: readonly StormLine[];
+};
+
+/** Reads all files of a storm's folder. */
+export function readHistory(folder: string): History {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
+  const of = <Line>(start: string): Line[][] =>
+    files.filter((file) => file.startsWith(start)).map((file) => readJournal<Line>(join(folder, file)));
+  const upstream = new Map<string, Upstream[]>();
+  for (const line of of<UpstreamLine>('upstream-').flat()) {
+    if (line.kind === 'started') continue;
+    const calls = upstream.get(line.call) ?? [];
+    upstream.set(line.call, calls);
+    if (line.kind === 'call') calls.push({ t: line.t });
+    else calls[calls.length - 1] = { ...(calls.at(-1) ?? { t: line.t }), line: line.line };
+  }
+  const sessions = of<ClientLine>('client-').flatMap((lines) =>
+    lines[0]?.kind === 'session' ? [{ about: lines[0], lines }] : [],
+  );
+  return {
+    producers: of<ProducerLine>('said-')
+      .flat()
+      .toSorted((a, b) => a.t - b.t),
+    sessions: sessions.toSorted((a, b) => a.about.t - b.about.t),
+    upstream,
+    storm: of<StormLine>('storm')
+      .flat()
+      .toSorted((a, b) => a.t - b.t),
+  };
+}

@@ -1,0 +1,38 @@
+/** Append-only files of JSON lines. Several processes write them; the checker reads them when all processes have ended. */
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Milliseconds of the machine's monotonic clock. All processes of a machine share this clock. */
+export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Writes each line with one system call, so a `kill -9` loses at most the line in progress. */
+export class Journal<Line extends object> {
+  readonly #file: number;
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#file = openSync(path, 'a', 0o600);
+  }
+
+  write(line: Line): void {
+    let bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#file, bytes));
+  }
+
+  /** Returns when the disk has the lines. */
+  sync(): void {
+    fsyncSync(this.#file);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/** The lines of a journal. A last line that a kill cut off is left out. */
+export function readJournal<Line>(path: string): Line[] {
+  const text = readFileSync(path, 'utf8');
+  const lines = text.split('\n');
+  if (lines.pop() !== '') lines.push('');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line);
+}

@@ -1,0 +1,118 @@
+/**
+ * A library user: a loop of its own that opens Earpiece, tells other agents things, and takes what is for itself. `carry`
+ * writes into the transcript that the log keeps; `offer` has a transcript of its own, which it writes before it confirms.
+ * It lives until it is killed, or, with `drain`, until nothing is left.
+ */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientLine, ProducerLine } from './history.ts';
+import { Journal, now, readJournal } from './journal.ts';
+import { Chance } from './chance.ts';
+
+export type LibraryOptions = {
+  /** The module that has `openEarpiece`. */
+  readonly library: string;
+  /** The module that has `armFaultsFromEnv`, where the build has one. */
+  readonly faults?: string;
+  readonly tap: string;
+  readonly said: string;
+  readonly window: string;
+  readonly agent: string;
+  readonly way: 'carry' | 'offer';
+  /** Addresses that it sends to. */
+  readonly to: readonly string[];
+  readonly seed: string;
+  readonly drain?: true;
+};
+
+/** As much of the library as it uses. */
+type Ear = {
+  readonly owner: object;
+  queue(to: string, input: object): Promise<{ kind: string }>;
+  conversation(address: string, options: object): Conversation;
+  transcript(of: { log: string; id: string }): AsyncIterable<Stored>;
+  close(): Promise<void>;
+};
+type Stored = {
+  readonly seq: number;
+  readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
+};
+type Conversation = {
+  readonly log: string;
+  readonly id: string;
+  carry(
+    record: object,
+    options: object,
+  ): Promise<{ readonly records: readonly Stored[]; readonly view?: unknown; readonly text: string }>;
+  offer(
+    options: object,
+  ): Promise<{ readonly carrier: string; readonly view: { readonly text: string }; confirm(): Promise<unknown> } | undefined>;
+};
+
+const options = JSON.parse(process.argv[2] ?? '{}') as LibraryOptions;
+const { window, agent, way } = options;
+const folder = dirname(options.tap);
+const before = readdirSync(folder).filter((file) => file.startsWith(`client-${window}-`));
+const keys = new Set(
+  before.flatMap((file) =>
+    readJournal<ClientLine>(join(folder, file)).flatMap((line) => (line.kind === 'message' ? [line.key] : [])),
+  ),
+);
+const tap = new Journal<ClientLine>(options.tap);
+const said = new Journal<ProducerLine>(options.said);
+const chance = new Chance(options.seed);
+
+tap.write({ t: now(), kind: 'session', form: 'library', window, agent, client: way, conversation: 'main', pid: process.pid });
+const { openEarpiece } = (await import(options.library)) as { readonly openEarpiece: () => Promise<Ear> };
+if (options.faults !== undefined)
+  ((await import(options.faults)) as { readonly armFaultsFromEnv: () => void }).armFaultsFromEnv();
+const ear = await openEarpiece();
+const conversation = ear.conversation(`${agent}#main`, { carrier: 'library', process: ear.owner, pulls: false });
+
+if (way === 'carry') {
+  // A record may be in the log whose life was over before it could say so: the transcript is what the log has.
+  for await (const { seq, body } of ear.transcript({ log: conversation.log, id: conversation.id }))
+    if (body.type === 'tool_call_response' && body.view !== undefined && !keys.has(String(seq)))
+      message(String(seq), `${String(body.content)}\n\n${body.view.text}`);
+}
+
+for (let step = 0; ; step++) {
+  const carried = way === 'carry' ? await carry(step) : await offer();
+  if (options.drain === true) {
+    if (!carried) break;
+    continue;
+  }
+  if (chance.of(0.4)) await queue();
+  await sleep(chance.between(20, 160));
+}
+await ear.close();
+tap.write({ t: now(), kind: 'over' });
+
+async function carry(step: number): Promise<boolean> {
+  const record = { type: 'tool_call_response', id: `${process.pid}-${step}`, content: `step ${step}`, is_error: false };
+  const { records, view, text } = await conversation.carry(record, { at: 'tool_result' });
+  if (view !== undefined) message(String(records.at(-1)?.seq), text);
+  return view !== undefined;
+}
+
+async function offer(): Promise<boolean> {
+  const offered = await conversation.offer({ at: 'tool_result', on: 'step' });
+  if (offered === undefined) return false;
+  message(offered.carrier, offered.view.text);
+  await offered.confirm();
+  return true;
+}
+
+async function queue(): Promise<void> {
+  const nonce = `nonce-${chance.hex()}`;
+  const to = chance.pick(options.to);
+  said.write({ t: now(), kind: 'asking', nonce, to, level: 'error' });
+  await ear.queue(to, { id: nonce, level: 'error', kind: 'library.step', message: `a step of ${window} has ended, ${nonce}` });
+  said.write({ t: now(), kind: 'acknowledged', nonce });
+}
+
+function message(key: string, text: string): void {
+  tap.write({ t: now(), kind: 'message', way, key, text });
+  tap.sync();
+}

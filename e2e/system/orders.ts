@@ -1,0 +1,57 @@
+/** What the storm says to a host, and what the host answers. */
+import type { ToolName } from './tools.ts';
+
+export type HostOptions = {
+  readonly tap: string;
+  readonly window: string;
+  readonly agent: string;
+  readonly client: string;
+  readonly conversation?: string;
+  readonly cwd: string;
+  /** The arguments of Node that start a gateway; empty for a host that speaks HTTP. */
+  readonly gateway: readonly string[];
+};
+
+export type Order =
+  | {
+      readonly do: 'connect';
+      readonly n: number;
+      readonly env: Record<string, string>;
+      readonly url?: string;
+      /** The process that listens there. */
+      readonly pid?: number;
+      /** The session has this name from now on. */
+      readonly conversation?: string;
+    }
+  | {
+      readonly do: 'call';
+      readonly n: number;
+      readonly calls: readonly { readonly call: string; readonly tool: ToolName; readonly delayMs: number }[];
+      /** One after the other, with this pause. Without it all at once. */
+      readonly gapMs?: number;
+      readonly cancelAfterMs?: number;
+      readonly lateMs: number;
+    }
+  | { readonly do: 'pull'; readonly n: number }
+  | { readonly do: 'end'; readonly n: number };
+
+/** An order without its number. */
+export type Wish<T extends Order = Order> = T extends Order ? Omit<T, 'n'> : never;
+
+/** `gone`: there is no gateway. `told`: a notification rode on it. */
+export type Answered = 'plain' | 'told' | 'refused' | 'gone';
+
+export type Report =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'gateway'; readonly pid: number }
+  | { readonly kind: 'gateway_ended'; readonly pid: number; readonly signal: string | null }
+  | { readonly kind: 'problem'; readonly text: string }
+  | Did;
+
+export type Did = {
+  readonly kind: 'did';
+  readonly n: number;
+  readonly ok: boolean;
+  readonly answered?: readonly Answered[];
+  readonly pulled?: number | 'gone';
+};

@@ -1,0 +1,265 @@
+/** Those who tell agents something: the command line and the HTTP API. Each writes down what it asked and what it was answered. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Chance } from './chance.ts';
+import type { ProducerLine } from './history.ts';
+import { Journal, now } from './journal.ts';
+import type { Window } from './windows.ts';
+import type { Project, World } from './world.ts';
+
+/** Where a command dies, and at which time that it comes there. */
+const SEND_POINTS = [
+  'queue.checked:1',
+  'append.begun:1',
+  'append.record_written:1',
+  'append.items_written:1',
+  'append.committed:1',
+  'queue.acknowledged:1',
+  'fan_out.intent:1',
+  'fan_out.queued:1',
+  'fan_out.queued:2',
+];
+
+type Sending = {
+  readonly nonce: string;
+  readonly to: string;
+  readonly level: 'info' | 'warning' | 'error' | 'critical';
+  readonly action?: 'pause' | 'cancel';
+  readonly key?: string;
+};
+
+export type ProducersOptions = {
+  readonly world: World;
+  readonly project: Project;
+  readonly windows: readonly Window[];
+  /** Agents beside those of the windows. */
+  readonly others: readonly string[];
+  readonly seed: string;
+  readonly over: AbortSignal;
+  /** Where the server listens now, and a token of an administrator. */
+  readonly server?: () => { readonly url: string; readonly token: string } | undefined;
+  /** The product has `earpiece resume`. */
+  readonly resumes: boolean;
+};
+
+export class Producer {
+  readonly #options: ProducersOptions;
+  readonly #chance: Chance;
+  readonly #said: Journal<ProducerLine>;
+  /** How many answers said that a notification is queued. */
+  acknowledged = 0;
+  /** When its last reminder has come due, in milliseconds since 1970. */
+  dueBy = 0;
+  /** What was sent to one agent, for a withdrawal. */
+  #recent: Sending[] = [];
+
+  constructor(options: ProducersOptions) {
+    this.#options = options;
+    this.#chance = new Chance(`${options.seed} producer ${options.project} ${options.server === undefined ? 'command' : 'http'}`);
+    this.#said = new Journal(
+      options.world.tap('said', `${options.project}-${options.server === undefined ? 'command' : 'http'}`),
+    );
+  }
+
+  async live(): Promise<void> {
+    while (!this.#options.over.aborted) {
+      const deed = this.#chance.weighed({
+        send: 50,
+        broadcast: 12,
+        critical: 8,
+        cancel: 4,
+        pause: 11,
+        supersede: 5,
+        remind: 3,
+        withdraw: 4,
+        look: 3,
+      });
+      await this.#do(deed);
+      await sleep(this.#chance.between(40, 260));
+    }
+  }
+
+  async #do(deed: string): Promise<unknown> {
+    const { project } = this.#options;
+    switch (deed) {
+      case 'broadcast':
+        return this.#send({ ...this.#sending(), to: `${project}/*` });
+      case 'critical':
+        return this.#send({ ...this.#sending(), level: 'critical' });
+      case 'cancel':
+        return this.#send({ ...this.#sending(), level: 'warning', action: 'cancel' });
+      case 'supersede': {
+        // One key an address: conversations of one agent may become one, and then the newest of a key wins among all of theirs.
+        const sending = this.#sending();
+        return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
+      }
+      case 'pause':
+        return this.#pause();
+      case 'remind':
+        return this.#remind();
+      case 'withdraw':
+        return this.#withdraw();
+      case 'look':
+        return this.#options.world.run(project, [this.#chance.pick(['inbox', 'agents', 'log', 'doctor'])], {
+          killAfterMs: this.#killAfter(0.5),
+        });
+      default:
+        return this.#send(this.#sending());
+    }
+  }
+
+  #sending(): Sending {
+    const { project, windows, others } = this.#options;
+    const named = windows.flatMap(({ agent, conversation }) => (conversation === undefined ? [] : [`${agent}#${conversation}`]));
+    const agents = [...new Set(windows.map(({ agent }) => agent))];
+    const to = this.#chance.of(0.35) && named.length > 0 ? this.#chance.pick(named) : this.#chance.pick([...agents, ...others]);
+    // A budget sums up what is below error; the lab's is large enough for all.
+    const level = project === 'lab' ? this.#chance.pick(['info', 'warning', 'error'] as const) : 'error';
+    return { nonce: `nonce-${this.#chance.hex()}`, to, level };
+  }
+
+  /** True when it was acknowledged. A producer that heard nothing asks again with the same id, most of the time. */
+  async #send(sending: Sending, mayDie = true): Promise<boolean> {
+    const { nonce, to, level, action, key } = sending;
+    this.#said.write({
+      t: now(),
+      kind: 'asking',
+      nonce,
+      to,
+      level,
+      ...(action === undefined ? {} : { action }),
+      ...(key === undefined ? {} : { supersedes: key }),
+    });
+    for (let tries = 0; tries < 4; tries++) {
+      const answered = await (this.#options.server === undefined
+        ? this.#byCommand(sending, mayDie && tries === 0)
+        : this.#byHttp(sending));
+      if (answered === 'acknowledged') {
+        this.#said.write({ t: now(), kind: 'acknowledged', nonce });
+        this.acknowledged++;
+        if (!to.endsWith('/*') && action === undefined && key === undefined) this.#recent.push(sending);
+        return true;
+      }
+      if (answered === 'refused' || !this.#chance.of(0.75)) return false;
+      await sleep(150);
+    }
+    return false;
+  }
+
+  async #byCommand(sending: Sending, mayDie: boolean): Promise<'acknowledged' | 'unheard' | 'refused'> {
+    const { nonce, to, level, action, key } = sending;
+    const args = ['send', '--to', to, '--id', nonce, '--kind', 'storm.word', messageOf(sending)];
+    if (action === undefined) args.push('--level', level);
+    else args.push('--action', action);
+    if (key !== undefined) args.push('--key', key, '--supersede');
+    const point = mayDie && this.#chance.of(0.12) ? this.#chance.pick(SEND_POINTS) : undefined;
+    const { code, stderr } = await this.#options.world.run(this.#options.project, args, {
+      point,
+      killAfterMs: mayDie ? this.#killAfter(0.15) : undefined,
+    });
+    if (code === 0) return 'acknowledged';
+    if (code === null || code === 6) return 'unheard';
+    if (code !== 5) this.#options.world.problem(`earpiece ${args.join(' ')} ended with ${code}: ${stderr.slice(0, 300)}`);
+    return 'refused';
+  }
+
+  async #byHttp(sending: Sending): Promise<'acknowledged' | 'unheard' | 'refused'> {
+    const server = this.#options.server?.();
+    if (server === undefined) return 'unheard';
+    const { nonce: id, to, level, action, key } = sending;
+    const body = {
+      id,
+      to,
+      kind: 'storm.word',
+      message: messageOf(sending),
+      ...(action === undefined ? { level } : { action }),
+      ...(key === undefined ? {} : { key, supersede: true }),
+    };
+    try {
+      const answer = await fetch(`${server.url}/api/notifications`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${server.token}` },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(20_000),
+      });
+      const text = await answer.text();
+      if (answer.ok) return 'acknowledged';
+      if (answer.status >= 500) return 'unheard';
+      if (!text.includes('nobody'))
+        this.#options.world.problem(`POST /api/notifications answered ${answer.status}: ${text.slice(0, 300)}`);
+      return 'refused';
+    } catch {
+      return 'unheard';
+    }
+  }
+
+  /** An agent is paused for a while, and then somebody lifts the pause. */
+  async #pause(): Promise<void> {
+    const { windows, project } = this.#options;
+    const of = this.#chance.pick(windows);
+    const to = this.#chance.of(0.2)
+      ? `${project}/*`
+      : of.conversation === undefined
+        ? of.agent
+        : `${of.agent}#${of.conversation}`;
+    const pause: Sending = { nonce: `nonce-${this.#chance.hex()}`, to, level: 'warning', action: 'pause' };
+    await this.#send(pause);
+    await sleep(this.#chance.between(300, 2_500));
+    this.#said.write({ t: now(), kind: 'resuming', nonce: pause.nonce });
+    await this.resume(to);
+  }
+
+  async resume(to: string): Promise<void> {
+    const { world, project, resumes } = this.#options;
+    const args = resumes ? ['resume', to] : ['send', '--to', to, '--action', 'resume', 'go on'];
+    for (let tries = 0; tries < 4; tries++) {
+      const { code, stderr } = await world.run(project, args, { killAfterMs: tries === 0 ? this.#killAfter(0.1) : undefined });
+      if (code === null || code === 6) continue;
+      if (code !== 0 && code !== 5) world.problem(`earpiece ${args.join(' ')} ended with ${code}: ${stderr.slice(0, 300)}`);
+      return;
+    }
+  }
+
+  async #remind(): Promise<void> {
+    const { world, project, windows } = this.#options;
+    const nonce = `nonce-${this.#chance.hex()}`;
+    const to = this.#chance.pick(windows).agent;
+    const inSeconds = this.#chance.between(2, 8);
+    // The product may count from any moment of the command.
+    const notBefore = Date.now() + inSeconds * 1_000 - 1_000;
+    this.#said.write({ t: now(), kind: 'asking', nonce, to, level: 'info', notBefore });
+    const { code } = await world.run(project, [
+      'remind',
+      `in ${inSeconds} seconds`,
+      `look at it, ${nonce}`,
+      '--to',
+      to,
+      '--level',
+      'error',
+    ]);
+    // The command counted from a moment before its end.
+    this.dueBy = Date.now() + inSeconds * 1_000;
+    if (code === 0) this.#said.write({ t: now(), kind: 'acknowledged', nonce });
+  }
+
+  async #withdraw(): Promise<void> {
+    const { world, project } = this.#options;
+    const one = this.#recent.pop();
+    this.#recent = this.#recent.slice(-5);
+    if (one === undefined) return;
+    this.#said.write({ t: now(), kind: 'withdrawing', nonce: one.nonce });
+    const { code, stdout } = await world.run(project, ['withdraw', one.nonce, '--json'], { killAfterMs: this.#killAfter(0.2) });
+    if (code === null) return;
+    const results = stdout
+      .trim()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { result: string }).result);
+    for (const result of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce: one.nonce, result });
+  }
+
+  #killAfter(probability: number): number | undefined {
+    return this.#chance.of(probability) ? this.#chance.between(60, 900) : undefined;
+  }
+}
+
+const messageOf = ({ nonce, to }: Sending): string => `word for ${to.replace(/[#*]/g, ' ')}, ${nonce}`;

@@ -1,0 +1,25 @@
+/** A short storm: the same as `npm run faults -- system --small`, on the sources as they are. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { rulesBroken } from './command.ts';
+import { storm } from './storm.ts';
+import { proves } from '../verifies.ts';
+
+it('hosts, gateways, the server and commands are killed for 20 s: every rule holds', { timeout: 300_000 }, async () => {
+  proves('faults:system');
+  const seed = process.env['EARPIECE_STORM_SEED'] ?? String(Date.now() % 1_000_000);
+  const { verdict, folder, remove } = await storm({
+    seed,
+    seconds: 20,
+    entry: join(import.meta.dirname, '../../src/cli/main.ts'),
+    small: true,
+  });
+  const problems = Object.entries(verdict.problems).flatMap(([rule, each]) => each.map((problem) => `${rule}: ${problem}`));
+  expect(problems, `seed ${seed}, the taps are in ${folder}`).toEqual([]);
+  expect(rulesBroken(verdict)).toEqual([]);
+  // Enough happened for a verdict.
+  expect(Object.values(verdict.kills).reduce((sum, kills) => sum + kills, 0)).toBeGreaterThanOrEqual(5);
+  expect(verdict.counts.acknowledged).toBeGreaterThanOrEqual(5);
+  expect(verdict.counts.calls).toBeGreaterThanOrEqual(20);
+  remove();
+});

@@ -1,0 +1,260 @@
+/** A window: one person's conversation with an agent, over all of its kills, resumes and `/clear`s. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Chance } from './chance.ts';
+import type { Answered, Wish } from './orders.ts';
+import type { ToolName } from './tools.ts';
+import type { Host, Project, World } from './world.ts';
+
+/** Where an HTTP gateway listens. */
+export type Front = { readonly url: string; readonly pid: number };
+
+export type WindowOptions = {
+  readonly name: string;
+  readonly project: Project;
+  /** The agent's name, without its project. */
+  readonly agent: string;
+  /** The name of the host's process. */
+  readonly program: 'claude' | 'codex' | 'qwen' | 'opencode' | 'relay';
+  /** What the client calls itself. */
+  readonly client: string;
+  /** The host names its conversation in this variable. */
+  readonly variable?: string;
+  readonly servers?: 1 | 2;
+  /** Where an HTTP gateway listens now; makes it a client over HTTP. */
+  readonly url?: () => Front | undefined;
+};
+
+/** Where a gateway dies, and at which time that it comes there. */
+const GATEWAY_POINTS = [
+  'append.begun',
+  'append.record_written',
+  'append.items_written',
+  'append.committed',
+  'offer.planned',
+  'offer.appended',
+  // Around the moment when an answer is written the promises differ most.
+  'carrier.before_bytes',
+  'carrier.before_bytes',
+  'carrier.before_bytes',
+  'carrier.after_bytes',
+  'carrier.after_bytes',
+  'confirm.before',
+  'confirm.after',
+  'release.before',
+  'touch.committed',
+] as const;
+
+const TOOLS: Readonly<Record<ToolName, number>> = {
+  small: 50,
+  failing: 10,
+  structured: 12,
+  forged: 6,
+  empty: 5,
+  middle: 5,
+  failing_long: 4,
+  big: 3,
+};
+
+export class Window {
+  readonly options: WindowOptions;
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #over: AbortSignal;
+  #host: Host | undefined;
+  #sessions = 0;
+  #calls = 0;
+  /** The name that the host gives its session, answered or not. */
+  #named: string | undefined;
+  /** The newest name under which a session has answered, where the host has one. */
+  conversation: string | undefined;
+
+  constructor(world: World, options: WindowOptions, seed: string, over: AbortSignal) {
+    this.#world = world;
+    this.options = options;
+    this.#chance = new Chance(`${seed} ${options.name}`);
+    this.#over = over;
+  }
+
+  get agent(): string {
+    return `${this.options.project}/${this.options.agent}`;
+  }
+
+  /** One life of the host after the other, until the storm is over. The last life ends in order. */
+  async live(): Promise<void> {
+    while (!this.#over.aborted) {
+      const isHealthCheck = this.#chance.of(0.06);
+      const host = this.#open();
+      if (await this.#connect(host, true)) {
+        if (isHealthCheck) await host.ask({ do: 'end' });
+        else await this.#session(host);
+      } else if (!this.#over.aborted) this.#world.kill('host', host.pid);
+      if (this.#over.aborted) await host.ask({ do: 'end' });
+      await host.ended;
+      await sleep(this.#chance.between(0, 400));
+    }
+  }
+
+  /** A fresh session that works until nothing more comes. True where the last round brought nothing. */
+  async drain(front: Front | undefined, rounds = 80): Promise<boolean> {
+    const host = this.#open();
+    let quiet = 0;
+    const connected = await this.#connect(host, false, undefined, front);
+    for (let round = 0; connected && round < rounds && quiet < 3; round++) {
+      const did = await host.ask(this.#calling(['small']));
+      const pulled = await host.ask({ do: 'pull' });
+      const isQuiet = did?.answered?.every((answered) => answered === 'plain') === true && pulled?.pulled === 0;
+      quiet = isQuiet ? quiet + 1 : 0;
+      await sleep(isQuiet ? 150 : 20);
+    }
+    await host.ask({ do: 'end' });
+    await host.ended;
+    return connected && quiet >= 3;
+  }
+
+  #open(): Host {
+    const { name, project, client, program, servers = 1, url, variable } = this.options;
+    this.#sessions++;
+    this.#named = variable === undefined ? (url === undefined ? undefined : 'main') : `${name}-s${this.#sessions}`;
+    const env: Record<string, string> = variable === undefined ? {} : { [variable]: this.#named ?? '' };
+    this.#host = this.#world.host(
+      program,
+      {
+        tap: this.#world.tap('client', name),
+        window: name,
+        agent: this.agent,
+        client,
+        ...(this.#named === undefined ? {} : { conversation: this.#named }),
+        cwd: this.#world.at(project),
+        gateway: url === undefined ? this.#world.gateway(servers) : [],
+      },
+      env,
+    );
+    return this.#host;
+  }
+
+  async #connect(host: Host, mayDie: boolean, renamed?: string, calm?: Front): Promise<boolean> {
+    const { url, variable } = this.options;
+    host.point = mayDie && url === undefined && this.#chance.of(0.35) ? this.#point() : undefined;
+    const env: Record<string, string> = {
+      ...(host.point === undefined ? {} : { EARPIECE_FAULT: host.point }),
+      // A host that restarts its gateway after `/clear` names the session that it has now.
+      ...(variable === undefined ? {} : { [variable]: renamed ?? this.#named ?? '' }),
+    };
+    const at = url === undefined ? undefined : (calm ?? url());
+    if (url !== undefined && at === undefined) {
+      await sleep(100);
+      return this.#over.aborted ? false : this.#connect(host, mayDie);
+    }
+    const did = await host.ask({
+      do: 'connect',
+      env,
+      ...at,
+      ...(renamed === undefined ? {} : { conversation: renamed }),
+    });
+    if (did?.ok !== true) return false;
+    // Producers address a session by its name only once it has answered: before that it was no conversation.
+    this.conversation = this.#named;
+    return true;
+  }
+
+  #point(): string {
+    return `${this.#chance.pick(GATEWAY_POINTS)}:${this.#chance.between(1, 3)}`;
+  }
+
+  async #session(host: Host): Promise<void> {
+    for (let left = this.#chance.between(6, 45); left > 0 && !this.#over.aborted; left--) {
+      const deed = this.#chance.weighed({
+        call: 54,
+        parallel: 10,
+        serial: 9,
+        pull: 6,
+        cancelled: 3,
+        killGateway: 8,
+        killHost: 4,
+        clear: 3,
+        rest: 3,
+      });
+      if (!(await this.#do(host, deed))) return;
+      await sleep(this.#chance.between(10, 90));
+    }
+    await host.ask({ do: 'end' });
+  }
+
+  /** False where the host is gone. */
+  async #do(host: Host, deed: string): Promise<boolean> {
+    const chance = this.#chance;
+    switch (deed) {
+      case 'call':
+        return this.#went(host, this.#calling([chance.weighed(TOOLS)]));
+      case 'parallel':
+        return this.#went(host, this.#calling(Array.from({ length: chance.between(2, 4) }, () => chance.weighed(TOOLS))));
+      case 'serial':
+        return this.#went(host, this.#calling(['small', 'failing', 'small'], { gapMs: chance.between(8, 35) }));
+      case 'cancelled':
+        return this.#went(host, this.#calling(['small'], { delayMs: 400, cancelAfterMs: 80 }));
+      case 'pull':
+        return this.#pull(host);
+      case 'rest':
+        await sleep(chance.between(500, 2_500));
+        return true;
+      case 'killGateway': {
+        const answer = this.#went(host, this.#calling([chance.weighed(TOOLS), 'small']));
+        await sleep(chance.between(0, 60));
+        if (host.gateway !== undefined && this.options.url === undefined) this.#world.kill('gateway', host.gateway);
+        return answer;
+      }
+      case 'killHost': {
+        // The server has not answered yet. An answer that the gateway has written and a dead client never read cannot be told
+        // from one that was read: such a notification counts as delivered.
+        const answer = this.#went(host, this.#calling([chance.weighed(TOOLS)], { delayMs: 1_500 }));
+        await sleep(chance.between(0, 60));
+        this.#world.kill('host', host.pid);
+        await answer;
+        return false;
+      }
+      default: {
+        // `/clear`: the host process goes on with a new session.
+        const renamed = this.options.variable === undefined ? undefined : `${this.options.name}-s${++this.#sessions}`;
+        this.#named = renamed ?? this.#named;
+        return (await this.#connect(host, true, renamed)) ? true : this.#reconnect(host);
+      }
+    }
+  }
+
+  /** Calls, and does what a model does about the answer: after a refusal it looks most of the time. */
+  async #went(host: Host, wish: Wish): Promise<boolean> {
+    const did = await host.ask(wish);
+    if (did === undefined) return false;
+    const has = (what: Answered): boolean => did.answered?.includes(what) === true;
+    if (has('gone')) return this.#reconnect(host);
+    // A gateway that dies between its answer and the client's next frame does not know whether it was heard.
+    if (has('told') && host.gateway !== undefined && this.options.url === undefined && this.#chance.of(0.15)) {
+      this.#world.kill('gateway', host.gateway);
+      return this.#reconnect(host);
+    }
+    if (has('refused') && this.#chance.of(0.6)) return this.#pull(host);
+    return true;
+  }
+
+  async #pull(host: Host): Promise<boolean> {
+    const did = await host.ask({ do: 'pull' });
+    if (did === undefined) return false;
+    return did.pulled === 'gone' ? this.#reconnect(host) : true;
+  }
+
+  /** Some hosts start a gateway again; with the others its person resumes the conversation. */
+  async #reconnect(host: Host): Promise<boolean> {
+    const restarts = this.options.program !== 'codex' && this.options.program !== 'opencode';
+    for (let tries = 0; restarts && tries < 5 && !this.#over.aborted; tries++)
+      if (await this.#connect(host, tries === 0)) return true;
+    this.#world.kill('host', host.pid);
+    return false;
+  }
+
+  #calling(tools: readonly ToolName[], how: { gapMs?: number; delayMs?: number; cancelAfterMs?: number } = {}): Wish {
+    const { delayMs, ...rest } = how;
+    const slow = (): number => delayMs ?? (this.#chance.of(0.12) ? this.#chance.between(50, 700) : 0);
+    const calls = tools.map((tool) => ({ call: `call-${this.options.name}-${++this.#calls}`, tool, delayMs: slow() }));
+    return { do: 'call', calls, lateMs: this.#chance.between(300, 1_600), ...rest };
+  }
+}

@@ -5,6 +5,18 @@
 type Requirement = { readonly behaviour: string };
 
 export const REQUIREMENTS = {
+  // Projects.
+  'project:unique': {
+    behaviour: 'A project name belongs to one repository; another one of that name gets a longer one, told once.',
+  },
+  'project:moved': {
+    behaviour: "A root whose old path is gone keeps its name after one confirmation, or by the environment's word.",
+  },
+  'project:foreign': { behaviour: "An untrusted file does not take another root's project name or address." },
+  'trust:speech': {
+    behaviour: 'What a clone brings does not speak to the model before it is trusted: system prompt, model, waking, subscribers.',
+  },
+
   // The log: recording and recovery.
   'log:queued-first': { behaviour: 'A queued notification is in the log before anything delivers it.' },
   'log:durable': { behaviour: 'What was acknowledged survives kill -9 of the process that wrote it.' },
@@ -12,6 +24,14 @@ export const REQUIREMENTS = {
   'log:replay': { behaviour: 'Any prefix of a log replays to the same open set as living through it.' },
   'log:unknown-types': { behaviour: 'Record types and fields that are not known come back as they were given.' },
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
+  'time:own-clock': {
+    behaviour:
+      'A process goes by its own clock, and a wrong clock of another process neither ends nor delays what it did not queue.',
+  },
+  'time:sender': { behaviour: 'A producer whose clock is a year off neither expires nor delays what it queues.' },
+  'time:witness': {
+    behaviour: 'A process closes nothing as expired and prunes nothing while no other live process has a similar clock.',
+  },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even when the clock does.' },
   'log:closes-once': { behaviour: 'An id closes once per conversation.' },
   'log:fork': { behaviour: 'A fork keeps what is open, with the same ids.' },
@@ -27,9 +47,16 @@ export const REQUIREMENTS = {
   'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
   'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
   'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
+  'store:half-deleted': {
+    behaviour:
+      'When the main file, its -wal or its -shm is deleted, replaced or truncated while processes use it, no acknowledged record is lost without a line that says so.',
+  },
   'store:kill-9': { behaviour: 'A database is sound when it is opened again after kill -9 between any two writes.' },
   'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with the way out.' },
   'store:private': { behaviour: 'The database file is readable by its user only.' },
+  'store:upgrade': {
+    behaviour: 'A database of release 0.0.0 opens: what waits, gates, mutes and the name of its project stay as they are.',
+  },
   'store:schema': { behaviour: 'The schema after all migrations is the golden one.' },
   'store:watch': { behaviour: 'A watcher in another process sees each record once, in order, without losing any.' },
   'store:unread-check': { behaviour: 'Whether anything is open is answered by an index, in at most 10 ms over 1,000 open.' },
@@ -38,6 +65,14 @@ export const REQUIREMENTS = {
   },
   'faults:random': { behaviour: 'Random kill -9 with four processes on one file: 0 lost, 0 closed twice.' },
   'faults:checker': { behaviour: 'The checker of the fault runs catches three bugs that were put in on purpose.' },
+  'faults:system': {
+    behaviour:
+      'kill -9 over hosts, gateways, server, library users and commands together: nothing acknowledged is lost, no repeat lacks its flag, no tool output is changed, no call passes a gate.',
+  },
+  'faults:system-checker': {
+    behaviour:
+      'The checker of the system storm reads only what clients received and producers were told. Each of its rules is seen to break.',
+  },
 
   // Delivery.
   'delivery:once': { behaviour: 'Where we own the transcript a notification is delivered exactly once.' },
@@ -56,9 +91,15 @@ export const REQUIREMENTS = {
     behaviour: 'Killed between offer and confirm: offered again with the same id and item text, flagged as repeated.',
   },
   'lease:released': { behaviour: 'A cancelled request or a write that failed releases what was offered.' },
+  'lease:answered': {
+    behaviour: 'A cancel of a request that was answered in full is ignored: nothing is repeated, and a pull lowers the gate.',
+  },
   'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, that of a living one after its time.' },
   'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
   'lease:withdrawn': { behaviour: 'What was withdrawn or expired after an offer is not offered again: maybe seen.' },
+  'delivery:verdict': {
+    behaviour: 'why answers first with one verdict in a sentence, true of who is there now, and with a cure that works.',
+  },
   'delivery:receipts': { behaviour: 'why(id) tells how far a notification got and the reason of each decision.' },
   'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries." },
   'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.' },
@@ -77,6 +118,37 @@ export const REQUIREMENTS = {
   'agent:aborts': { behaviour: 'Of an answer that is cut off all is kept that the API takes back, and nothing else.' },
   'agent:prefix': {
     behaviour: 'A prefix once sent never changes by a byte, through reasoning, notifications, aborts and restarts.',
+  },
+  'agent:refusals': {
+    behaviour:
+      'A request that the provider refuses loses no notification: the next one that succeeds has it, once, unless the provider takes it only without.',
+  },
+  'agent:cache': {
+    behaviour: "At Anthropic each request of a conversation finds the whole of the one before in the provider's cache.",
+  },
+  'agent:keys': {
+    behaviour:
+      "Keys of providers and tokens of ours reach neither the agent's commands nor its MCP servers, unless a person names them.",
+  },
+  'gate:unfiltered': {
+    behaviour: "No mute and no setting takes a person's pause, cancel, resume or critical out of the plan or the gate.",
+  },
+  'agent:no-person': {
+    behaviour: 'A command that our agent runs speaks for the agent: as no person, at most at error, and it lifts no order.',
+  },
+  'handles:ends-with-agent': {
+    behaviour: 'A command that a call waits for ends with its agent, after kill -9 too.',
+  },
+  'agent:mcp-results': {
+    behaviour:
+      'A long result of an MCP tool is cut in the middle and kept in a file; structured content and pictures are not dropped.',
+  },
+  'agent:endings': {
+    behaviour:
+      'An answer that is cut off, refused or broken is told as that, to a person, a script and a library; cut-off calls do not loop.',
+  },
+  'agent:stop': {
+    behaviour: 'A stop ends the turn, before it begins and right behind another interruption too.',
   },
   'agent:kill-9': {
     behaviour:
@@ -116,6 +188,10 @@ export const REQUIREMENTS = {
   'queue:redact': {
     behaviour: 'What a redact pattern matches in a message, instruction, data or withheld result is not stored.',
   },
+  'queue:patterns': {
+    behaviour:
+      'A redact pattern takes time linear to the text, whoever wrote it. While a pattern is invalid, whole texts are redacted instead.',
+  },
   'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.' },
   'queue:many': { behaviour: 'A hundred different errors at once are queued without waiting for a timer (SC-004).' },
 
@@ -129,6 +205,18 @@ export const REQUIREMENTS = {
   },
   'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
   'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
+  'view:look-alikes': {
+    behaviour: 'A body that writes our frame with look-alike letters, slashes or brackets is escaped too.',
+  },
+  'mark:instructions': {
+    behaviour:
+      'The mark is in the instructions of every gateway of an agent before the first frame, behind the own of the server.',
+  },
+  'mark:frame': {
+    behaviour:
+      'Where a client shows no instructions the first frame explains the mark, and again in the conversation after /clear.',
+  },
+  'mark:stable': { behaviour: 'An agent keeps its mark until earpiece trust --new-mark; what was sent keeps the mark it had.' },
   'view:stable': { behaviour: 'What was sent is stored and never rendered again.' },
   'view:tokens': { behaviour: 'The default view keeps to its token bars on the committed corpus.' },
   'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.' },
@@ -137,9 +225,21 @@ export const REQUIREMENTS = {
   'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
   'gate:one-text': { behaviour: 'All refused calls get the same id and text: one delivery, the others repeats.' },
   'gate:lowered': { behaviour: 'get_notifications lowers the gate, as do withdraw, resume and expiry.' },
-  'gate:without-tool': {
-    behaviour: 'Where the host has no get_notifications the gate falls at the next turn after the refusal.',
+  'gate:batch': {
+    behaviour: 'A serial batch of calls is refused whole: the gate does not fall within a second of its last refusal.',
   },
+  'gate:asked-again': {
+    behaviour: 'Without get_notifications, a critical and a cancel fall at a call that begins a second after the last refusal.',
+  },
+  'gate:model-asked': {
+    behaviour: 'A critical and a cancel fall when the host shows that its model was asked with the refusal.',
+  },
+  'gate:read-unasked': { behaviour: 'An interrupt that get_notifications showed unasked is not refused once more.' },
+  'gate:pause': {
+    behaviour: 'A pause holds until it is resumed, withdrawn or expires; its refusal names who lifts it and how.',
+  },
+  'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
+  'gate:resume': { behaviour: 'earpiece resume lifts pauses, names what it lifted, and wakes; with none it says so.' },
   'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },
   'gate:after': { behaviour: 'With interrupt "after" the side effect happened once and its result is readable later.' },
   'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },
@@ -154,7 +254,32 @@ export const REQUIREMENTS = {
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
   'address:clear': { behaviour: 'After /clear what waits goes to the new session of the same process.' },
   'address:order': {
-    behaviour: 'A flag wins over the session id, the session id over the host process, else one #main per agent.',
+    behaviour:
+      "A flag wins over the binding of the host process, the binding over the host's session variable, that over the process, else one #main per agent.",
+  },
+  'address:standing': {
+    behaviour:
+      'A critical notification or an action to project/* also reaches conversations that begin while it is open, once each.',
+  },
+  'presence:active': {
+    behaviour:
+      'A conversation that has ended, or whose process is dead, is not active at once, for every command and the server.',
+  },
+  'presence:health-check': {
+    behaviour: 'A connection that called no tool and is gone was no conversation: nothing is left with it.',
+  },
+  'succession:heir': {
+    behaviour:
+      'What a conversation has not read when it is over passes on to the next one of its agent that begins in the same worktree, once.',
+  },
+  'succession:gate': { behaviour: 'A gate that was up stays up for the heir: a resume or a restart escapes nothing.' },
+  'succession:merge': {
+    behaviour: 'The conversations of one host process are one: offers, gate and reads of the former go over.',
+  },
+  'succession:told': { behaviour: 'agents and why tell from whom to whom a notification passed on, and why.' },
+  'address:tokens': {
+    behaviour:
+      'A connection reads and reports for its own conversation only; an address is no session token; why names who read.',
   },
   'address:other-agent': { behaviour: 'What is for another agent stays.' },
 
@@ -170,19 +295,45 @@ export const REQUIREMENTS = {
   'gateway:profiles': { behaviour: 'Blocks, extend and strip change the result as they say, and nothing else of it.' },
   'gateway:max-result': { behaviour: 'A result that is too big with its view is no carrier, and the delivery goes back.' },
   'gateway:restart': { behaviour: 'A crashed server is started again; open calls are answered and the next call works.' },
+  'gateway:partial-frame': {
+    behaviour:
+      'A server that dies in the middle of a frame: the client gets no part of it, and an error frame on a line of its own.',
+  },
   'gateway:mcp-events': {
     behaviour: 'A server that drops queues mcp.disconnected, withdrawn when it is back with mcp.reconnected.',
   },
   'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process behind.' },
   'gateway:store-trouble': { behaviour: 'Without its store for 250 ms the call passes unchanged, with one line on stderr.' },
   'gateway:fronts-many': { behaviour: 'It fronts all servers of a configuration; names are prefixed and collisions an error.' },
+  'gateway:reach': { behaviour: "doctor says which of a host's own tools carry nothing where only a gateway carries." },
+  'gateway:streams': {
+    behaviour: 'A listen or an event stream stays open over a restart of its server, and goes on from its last cursor.',
+  },
+  'gateway:starts-apart': {
+    behaviour:
+      'Of several servers a slow, hanging or broken one delays and hides no other: what is there is listed, the rest comes with list_changed.',
+  },
+  'gateway:broken-server': {
+    behaviour:
+      'A server that does not start is told to the agent once, with its exit code and its stderr, and is withdrawn when it works; doctor names it.',
+  },
+  'gateway:left-out': {
+    behaviour:
+      'A server that cannot be started as it is configured (a variable is not set) is told like one that fails; the others keep working, and the names of their tools stay.',
+  },
+  'gateway:after-names': {
+    behaviour: 'after:<tool> takes the name that the client lists, server:tool, and the name that the server gives its tool.',
+  },
   'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
   'gateway:print': { behaviour: '--print writes the line that installs it in each client, and its undo.' },
+  'gateway:names': { behaviour: 'A server without a name gets that of its package, image, module, script or host.' },
   'gateway:fuzz': { behaviour: 'No crash and no hang in the framing, however the bytes are cut or damaged.' },
 
   // The pull model.
   'pull:newest-first': { behaviour: 'get_notifications answers newest first, scoped to project, agent and conversation.' },
   'pull:read-once': { behaviour: 'Read on fetch: a second fetch is empty; mark_as_read = false keeps them.' },
+  'pull:repeated': { behaviour: 'What it shows again, or after a frame that may have arrived, says that it repeats.' },
+  'pull:due': { behaviour: 'A notification with a time, such as a reminder, is not pulled before that time.' },
   'pull:rest': { behaviour: 'It also gives what a budget summarized and results that were withheld.' },
   'pull:fields': { behaviour: 'Its fields are id, type, action, message, instruction, created_at and task_id.' },
   'pull:signal': { behaviour: 'In signal mode the notification field is in every result, and repeats until it is read.' },
@@ -194,6 +345,15 @@ export const REQUIREMENTS = {
   // Real clients.
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
+  'hosts:sessions': {
+    behaviour:
+      'In long sessions of six real agents each notification is read once or flagged, also after a kill of the gateway or of the agent.',
+  },
+  'hosts:gate': {
+    behaviour:
+      'In front of six real agents a batch of writing calls is refused whole, an agent that never pulls works on, and a pause holds until a person lifts it.',
+  },
+  'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
   'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
 
   // Configuration and command line.
@@ -214,8 +374,21 @@ export const REQUIREMENTS = {
     behaviour:
       'A change is whole or not at all, follows links, keeps the mode, and loses nothing of somebody else at the same time.',
   },
+  'cli:private': {
+    behaviour: 'Cache folder, state folder, database and tokens are for their owner only, whatever the umask.',
+  },
+  'cli:odd-files': {
+    behaviour: 'A device, a pipe, a folder or a file above its limit, where a file is read, is an error and takes no memory.',
+  },
+  'cli:large': {
+    behaviour:
+      'The command line works on logs of any length: inbox pages, db check and doctor show progress, db prune gives space back.',
+  },
   'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
   'cli:commands': { behaviour: 'Each command does what its help says, with --json too.' },
+  'cli:inbox': {
+    behaviour: 'The inbox of a person lists what will be delivered, in the words of its subscriber, without superseded states.',
+  },
   'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
 
@@ -296,7 +469,12 @@ export const REQUIREMENTS = {
     behaviour:
       "A setting is changed on the page in a person's own file, with who decides and when it counts: an agent's next carrier.",
   },
-  'console:toon': { behaviour: 'TOON is shown as a table; what does not parse as it was sent, with a mark.' },
+  'console:verdict': { behaviour: 'Why begins with one verdict in a sentence, and its cure is a button that works.' },
+  'console:places': { behaviour: 'The places and the filter of agents are in view with 60 agents, at 1280 and at 390 pixels.' },
+  'console:mute': { behaviour: 'A kind is muted on its card, for an hour, today or for ever; what is muted is seen and lifted.' },
+  'console:toon': {
+    behaviour: 'TOON is shown as a table; what does not parse is shown as it was sent, as a text like any other.',
+  },
   'console:tasks': {
     behaviour: 'A task is blocked and unblocked by a click: the page shows whom it interrupts, and what came of it.',
   },
@@ -346,6 +524,25 @@ export const REQUIREMENTS = {
   'server:settings-live': {
     behaviour: 'Whoever runs obeys a changed setting with its next carrier, in every project that it is for.',
   },
+  'server:pages': {
+    behaviour:
+      'A page of a list holds at most about 512 kB of JSON, or one larger record, and all pages together hold everything once.',
+  },
+  'server:unread-streams': {
+    behaviour:
+      'With thousands of streams that nobody reads the server refuses those over the cap, answers requests, and others lose no record.',
+  },
+  'server:lifted': { behaviour: 'A resume over HTTP answers with the pauses that it lifted.' },
+  'config:broken-redact': {
+    behaviour: 'While a file that sets redact cannot be parsed, texts are redacted whole.',
+  },
+  'config:bounded': {
+    behaviour: 'No text of 1 MB keeps a reader of TOML busy: long keys, deep values and very many entries are refused.',
+  },
+  'config:links': {
+    behaviour: "A project's configuration that is a link out of the project is refused without its content.",
+  },
+  'store:unused': { behaviour: 'Where prune cannot shrink a large database of 0.0.0 it says so, and how to shrink it.' },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
   'server:events': {
@@ -354,9 +551,23 @@ export const REQUIREMENTS = {
   'server:subscribers': {
     behaviour: 'Subscribers are listed, switched and tried over HTTP; those of the core say why they are not.',
   },
+  'server:test': {
+    behaviour: 'A test of a subscriber shows its words and sends nothing; to a chosen agent it goes marked as a test, as info.',
+  },
+  'store:closed-in': { behaviour: 'What was closed in a time is found by an index, however long the log is.' },
+  'server:times': {
+    behaviour: 'Lists, charts and searches take times, and look at what was then, however much came since.',
+  },
+  'server:mutes': {
+    behaviour: 'A kind is muted for an agent until a time or until it is lifted, over HTTP as on the command line.',
+  },
   'server:activity': { behaviour: 'Charts count what was queued, delivered and waits; settings and tokens show no secret.' },
   'server:command': {
     behaviour: 'earpiece serve logs browsers in, refuses to be open without a token, and is loaded by nothing else.',
+  },
+  'server:many-streams': {
+    behaviour:
+      'Thousands of streams hold up no request: writes go in turns, and readers that take nothing are cut with bounded memory.',
   },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },

@@ -4,12 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { selfOwner, systemProcesses } from '../../src/inbox/index.ts';
 import { runTool } from '../../src/sources/handles/index.ts';
 import type { LedgerEntry } from '../../src/sources/handles/ledger.ts';
 import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { proves } from '../verifies.ts';
 import { puppet, stage } from './stage.ts';
 
 let folder: string;
@@ -36,6 +38,28 @@ const entry = (more: Partial<LedgerEntry>): LedgerEntry => ({
 });
 
 describe('after kill -9', () => {
+  it('a command that a call waits for ends by itself, with all that it started; nobody has to resume', async () => {
+    proves('handles:ends-with-agent');
+    const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise((resolve) => agent.once('exit', resolve));
+    for await (const _ of createInterface(agent.stdout)) break;
+    const sessions = (background: boolean): number[] =>
+      ledger().flatMap((each) => (each.background === background && each.process !== undefined ? [each.process.pid] : []));
+    const [foreground, background] = [sessions(false), sessions(true)];
+    expect(foreground).toHaveLength(1);
+    expect(foreground.flatMap((pid) => membersOf(pid)).length).toBeGreaterThan(0);
+    agent.kill('SIGKILL');
+    await exited;
+    // It ignores all but SIGTERM and SIGKILL: within the grace it is gone.
+    for (const began = performance.now(); foreground.some((pid) => membersOf(pid).length > 0); await setImmediate())
+      expect(performance.now() - began).toBeLessThan(10_000);
+    expect(background.some((pid) => membersOf(pid).length > 0)).toBe(true);
+    await stage([runTool()], { folder }).handles.recover({ answered: () => false });
+    expect(background.flatMap((pid) => membersOf(pid))).toEqual([]);
+  });
+
   it('who was lost is told once, who had ended is told as it ended, and their processes are gone', async () => {
     const agent = spawn(process.execPath, [join(import.meta.dirname, 'agent-to-kill.ts'), folder], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,21 +5,25 @@ export type Part =
   /** Signed unless it says otherwise: with a signature, an encrypted item or a thought signature, as the API has it. */
   | { readonly kind: 'reasoning'; readonly text: string; readonly signed?: false }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly args?: JsonObject };
+  /** `cut`: the text of the arguments as far as it came, in an answer that ends with `length`. */
+  | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly args?: JsonObject; readonly cut?: string };
 
 export type Answer = readonly Part[];
 
 /** One write to the socket. A part is its words, a call its name and the halves of its arguments, counted from 0; then its end. */
 export type Chunk = { readonly part: number; readonly delta: number | 'end'; readonly sse: string };
 
+/** How an answer ends; by default as its parts say. */
+export type Ending = 'length' | 'refusal' | 'error';
+
 /** Turns an answer into the stream of one API; `n` makes its ids unique. */
-export type Wire = (answer: Answer, n: number) => readonly Chunk[];
+export type Wire = (answer: Answer, n: number, ending?: Ending) => readonly Chunk[];
 
 export const wordsOf = (text: string): readonly string[] => text.split(/(?<= )/);
 
 /** Two pieces, so that one can be cut off in the middle. */
-export function halvesOf(args: JsonObject | undefined): readonly [string, string] {
-  const text = JSON.stringify(args ?? {});
+export function halvesOf({ args, cut }: { args?: JsonObject; cut?: string }): readonly [string, string] {
+  const text = cut ?? JSON.stringify(args ?? {});
   const half = Math.ceil(text.length / 2);
   return [text.slice(0, half), text.slice(half)];
 }

@@ -1,9 +1,11 @@
 import { LLMock } from '@copilotkit/aimock';
-import { nextStep, type NativeCall, type Script } from './script.ts';
+import { nextStep, since, type NativeCall, type Script } from './script.ts';
 import { startTap, type Order, type Recorded } from './tap.ts';
 
 export interface MockOptions {
   readonly script: Script<NativeCall>;
+  /** The script begins behind the last message of the user that holds this text. Default: with the conversation. */
+  readonly from?: string | undefined;
   /** Awaited before the model answers with this step's calls: what it does has happened when the client makes them. */
   readonly onToolStep?: (step: number) => void | Promise<void>;
   /** Milliseconds between the chunks of an answer. */
@@ -18,11 +20,11 @@ export interface Mock extends AsyncDisposable {
  * The scripted model, in the OpenAI chat and responses, Anthropic and Gemini formats. It has no state: the step is worked
  * out from each request. A request without tools (a title, a summary) gets a fixed text and costs no step.
  */
-export async function startMock({ script, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
+export async function startMock({ script, from, onToolStep, latency = 0 }: MockOptions): Promise<Mock> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', chunkSize: 24, latency });
   mock.on({ predicate: () => true }, async (request) => {
     if (!request.tools?.length) return { content: 'ok' };
-    const at = nextStep(request.messages, script);
+    const at = nextStep(since(request.messages, from), script);
     const step = script[at];
     if (!step) return { content: `SCRIPT-END after ${script.length} steps` };
     if (!step.calls?.length) return { content: step.text ?? '' };

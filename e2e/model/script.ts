@@ -42,6 +42,13 @@ export function nextStep(messages: readonly Turn[], script: Script<NativeCall>):
   return next < 0 ? script.length : next;
 }
 
+/** The messages behind the last one of the user that holds `prompt`: a script for a resumed session begins there. */
+export function since<T extends Turn>(messages: readonly T[], prompt: string | undefined): readonly T[] {
+  if (prompt === undefined) return messages;
+  const at = messages.findLastIndex((message) => message.role === 'user' && JSON.stringify(message).includes(prompt));
+  return messages.slice(at + 1);
+}
+
 // Neighbouring assistant messages are one turn.
 function answersIn(messages: readonly Turn[]): number {
   let answers = 0;

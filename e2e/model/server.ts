@@ -5,7 +5,7 @@
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer, Wire } from './answer.ts';
+import type { Answer, Ending, Wire } from './answer.ts';
 import { asObject, parseJson, type JsonObject } from './json.ts';
 import type { Recorded } from './tap.ts';
 import { anthropic } from './wires/anthropic.ts';
@@ -31,6 +31,7 @@ export type Request = Recorded & {
 
 export type Step = {
   readonly says?: Answer;
+  readonly ends?: Ending;
   /** Instead of an answer. */
   readonly refuses?: { readonly status: number; readonly body: JsonObject };
   /** Of the response, whether it answers or refuses. */
@@ -134,7 +135,7 @@ async function play(step: Step, request: Request, response: http.ServerResponse)
   }
   request.status = 200;
   response.writeHead(200, { 'content-type': 'text/event-stream', ...step.headers }).flushHeaders();
-  for (const { part, delta, sse } of WIRES[request.wire](step.says ?? [], request.n)) {
+  for (const { part, delta, sse } of WIRES[request.wire](step.says ?? [], request.n, step.ends)) {
     for (const stop of step.at ?? []) if (stop.part === part && stop.delta === delta) await stop.do(request);
     if (response.destroyed) return;
     request.bytes += Buffer.byteLength(sse);

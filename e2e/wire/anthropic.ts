@@ -222,6 +222,24 @@ export const anthropic: readonly Rule[] = [
     },
   },
   {
+    id: 'anthropic:cache-marks',
+    source:
+      'error: A maximum of 4 blocks with cache_control may be provided. Found 5.; messages.0.content.0.text: cache_control cannot be set for empty text blocks; Docs, Prompt caching: thinking blocks cannot be marked.',
+    *breaks(body) {
+      const all = [
+        ...objectsOf(body['tools']).map(([i, tool]) => [`tools[${i}]`, tool] as const),
+        ...objectsOf(body['system']).map(([i, block]) => [`system[${i}]`, block] as const),
+        ...messages(body).flatMap(([i, message]) =>
+          blocks(message).map(([j, block]) => [`messages[${i}].content[${j}]`, block] as const),
+        ),
+      ].filter(([, block]) => block['cache_control'] !== undefined);
+      const found = all.length + (body['cache_control'] === undefined ? 0 : 1);
+      if (found > 4) yield `${found} blocks have cache_control: ${all.map(([where]) => where).join(', ')}`;
+      for (const [where, block] of all)
+        if (isThinking(block) || (block['type'] === 'text' && isBlank(block['text']))) yield `${where} cannot have cache_control`;
+    },
+  },
+  {
     id: 'anthropic:block-side',
     source:
       'error: messages.0.content.0: `tool_use` blocks can only be in `assistant` messages; `tool_result` blocks can only be in `user` messages',

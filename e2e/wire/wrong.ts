@@ -62,6 +62,7 @@ const result = (tool_use_id: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 const thought = (signature: Json = 'signed'): JsonObject => ({ type: 'thinking', thinking: 'hm', signature });
+const cached = (block: JsonObject): JsonObject => ({ ...block, cache_control: { type: 'ephemeral' } });
 const user = (...content: readonly Json[]): JsonObject => said('user', content);
 const claudeSays = (...content: readonly Json[]): JsonObject => said('assistant', content);
 
@@ -185,6 +186,8 @@ export const SAMPLES: Readonly<Record<WireName, Sample>> = {
       ['anthropic:thinking-first', thinking(user(text('hi')), claudeSays(use('a')), user(result('a')))],
       ['anthropic:thinking-last', thinking(user(text('hi')), claudeSays(text('so'), thought()), user(text('hi')))],
       ['anthropic:tools', { ...claude(user(text('hi')), claudeSays(use('a')), user(result('a'))), tools: [] }],
+      ['anthropic:cache-marks', claude(user(...Array.from({ length: 5 }, (_, i) => cached(text(`hi ${i}`)))))],
+      ['anthropic:cache-marks', claude(user(text('hi')), claudeSays(cached(thought()), text('ok')), user(text('hi')))],
       ['anthropic:block-side', claude(user(text('hi')), claudeSays(text('ok'), result('a')), user(text('hi')))],
     ],
   },

@@ -1,9 +1,14 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
 /** Anthropic messages. Thinking that is not signed has no signature_delta. */
-export const anthropic: Wire = (answer, n) => {
+const ENDINGS = { length: 'max_tokens', refusal: 'refusal', error: '' } as const;
+
+export const anthropic: Wire = (answer, n, ending) => {
   const say = (type: string, data: object = {}): string => event({ type, ...data }, type);
   const message = { id: `msg_${n}`, type: 'message', role: 'assistant', model: 'scripted', content: [] };
+  const calls = answer.some((part) => part.kind === 'call');
+  // This API has no finish reason for an error: an error event replaces the end of the answer.
+  const failed = say('error', { error: { type: 'api_error', message: 'Internal server error' } });
   return chunked(answer, {
     start: say('message_start', {
       message: { ...message, stop_reason: null, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 1 } },
@@ -21,7 +26,7 @@ export const anthropic: Wire = (answer, n) => {
         const signature = part.signed === false ? '' : delta({ type: 'signature_delta', signature: `signed-${n}-${index}` });
         return [start({ type: 'thinking', thinking: '', signature: '' }) + first, ...rest, signature + stop];
       }
-      const [first, second] = halvesOf(part.args);
+      const [first, second] = halvesOf(part);
       return [
         start({ type: 'tool_use', id: part.id, name: part.name, input: {} }),
         delta({ type: 'input_json_delta', partial_json: first }),
@@ -30,9 +35,11 @@ export const anthropic: Wire = (answer, n) => {
       ];
     },
     end:
-      say('message_delta', {
-        delta: { stop_reason: answer.some((part) => part.kind === 'call') ? 'tool_use' : 'end_turn', stop_sequence: null },
-        usage: { output_tokens: 5 },
-      }) + say('message_stop'),
+      ending === 'error'
+        ? failed
+        : say('message_delta', {
+            delta: { stop_reason: ending ? ENDINGS[ending] : calls ? 'tool_use' : 'end_turn', stop_sequence: null },
+            usage: { output_tokens: 5 },
+          }) + say('message_stop'),
   });
 };

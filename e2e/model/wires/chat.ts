@@ -1,7 +1,10 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
 /** OpenAI chat completions. Reasoning goes out as `reasoning_content`, as those do who speak this format besides OpenAI. */
-export const chat: Wire = (answer, n) => {
+/** `error` is what gateways to other models say (OpenRouter). */
+const ENDINGS = { length: 'length', refusal: 'content_filter', error: 'error' } as const;
+
+export const chat: Wire = (answer, n, ending) => {
   const chunk = (delta: object, finish_reason: string | null = null): string =>
     event({
       id: `chatcmpl-${n}`,
@@ -14,12 +17,12 @@ export const chat: Wire = (answer, n) => {
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   return chunked(answer, {
     start: chunk({ role: 'assistant' }),
-    end: `${chunk({}, calls.length > 0 ? 'tool_calls' : 'stop')}${event({ id: `chatcmpl-${n}`, object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [], usage })}data: [DONE]\n\n`,
+    end: `${chunk({}, ending ? ENDINGS[ending] : calls.length > 0 ? 'tool_calls' : 'stop')}${event({ id: `chatcmpl-${n}`, object: 'chat.completion.chunk', created: 1, model: 'scripted', choices: [], usage })}data: [DONE]\n\n`,
     part(part) {
       if (part.kind === 'text') return [...wordsOf(part.text).map((content) => chunk({ content })), ''];
       if (part.kind === 'reasoning') return [...wordsOf(part.text).map((reasoning_content) => chunk({ reasoning_content })), ''];
       const index = calls.indexOf(part);
-      const [first, second] = halvesOf(part.args);
+      const [first, second] = halvesOf(part);
       const { id, name } = part;
       return [
         chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),

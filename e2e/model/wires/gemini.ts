@@ -4,7 +4,9 @@ import { chunked, event, wordsOf, type Wire } from '../answer.ts';
  * Gemini. It has no blocks, only parts that follow each other: calls come whole, and what was thought is signed in the first
  * call of the answer, without calls in an empty part behind the text.
  */
-export const gemini: Wire = (answer, n) => {
+const ENDINGS = { length: 'MAX_TOKENS', refusal: 'SAFETY', error: 'MALFORMED_FUNCTION_CALL' } as const;
+
+export const gemini: Wire = (answer, n, ending) => {
   const say = (part: object): string =>
     event({
       candidates: [{ index: 0, content: { role: 'model', parts: [part] } }],
@@ -34,7 +36,9 @@ export const gemini: Wire = (answer, n) => {
       ];
     },
     end: event({
-      candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+      candidates: [
+        { index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: ending ? ENDINGS[ending] : 'STOP' },
+      ],
       usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
       modelVersion: 'scripted',
       responseId: `g${n}`,

@@ -1,10 +1,13 @@
 import { chunked, event, halvesOf, wordsOf, type Wire } from '../answer.ts';
 
 /** OpenAI responses. Signed reasoning has its encrypted content in the item's end, as with `store: false`. */
-export const responses: Wire = (answer, n) => {
+const ENDINGS = { length: 'max_output_tokens', refusal: 'content_filter' } as const;
+
+export const responses: Wire = (answer, n, ending) => {
   let sequence_number = 0;
   const say = (type: string, data: object): string => event({ type, sequence_number: sequence_number++, ...data }, type);
   const response = { id: `resp_${n}`, object: 'response', created_at: 1, model: 'scripted', status: 'in_progress', output: [] };
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
   return chunked(answer, {
     start: say('response.created', { response }),
     part(part, output_index) {
@@ -40,17 +43,24 @@ export const responses: Wire = (answer, n) => {
       }
       const item = { type: 'function_call', id: `fc_${n}_${output_index}`, call_id: part.id, name: part.name };
       const at = { item_id: item.id, output_index };
-      const [first, second] = halvesOf(part.args);
+      const [first, second] = halvesOf(part);
       return [
         added({ ...item, status: 'in_progress', arguments: '' }),
         say('response.function_call_arguments.delta', { ...at, delta: first }),
         say('response.function_call_arguments.delta', { ...at, delta: second }),
         say('response.function_call_arguments.done', { ...at, name: part.name, arguments: first + second }) +
-          done({ ...item, status: 'completed', arguments: first + second }),
+          done({ ...item, status: part.cut === undefined ? 'completed' : 'incomplete', arguments: first + second }),
       ];
     },
-    end: say('response.completed', {
-      response: { ...response, status: 'completed', usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 } },
-    }),
+    end:
+      ending === 'error'
+        ? say('response.failed', {
+            response: { ...response, status: 'failed', error: { code: 'server_error', message: 'Internal server error' }, usage },
+          })
+        : ending
+          ? say('response.incomplete', {
+              response: { ...response, status: 'incomplete', incomplete_details: { reason: ENDINGS[ending] }, usage },
+            })
+          : say('response.completed', { response: { ...response, status: 'completed', usage } }),
   });
 };

@@ -2,11 +2,17 @@
  * `npm run faults`: kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
  * (`--points-each`, 20), checks what they leave, and prints the counts. The last line is the verdict; the exit code says it
  * too. `--bug <name>` puts a fault into the workers on purpose: then the verdict must be bad.
+ *
+ * `npm run faults -- system` is another run: the whole product under a storm of kills, with a checker that reads only what
+ * clients received. See `e2e/system/command.ts`.
  */
 import '../src/node-version.ts';
 import { parseArgs } from 'node:util';
+import { commandOfSystem } from '../e2e/system/command.ts';
 import { BUGS, type Bug } from '../e2e/stores/faults/roles.ts';
 import { run } from '../e2e/stores/faults/run.ts';
+
+if (process.argv[2] === 'system') process.exit(await commandOfSystem(process.argv.slice(3)));
 
 const { values } = asked();
 const [rounds, pointsEach] = [Number(values.rounds), Number(values['points-each'])];
@@ -57,7 +63,7 @@ function asked() {
     });
   } catch (error) {
     console.error(
-      `${error instanceof Error ? error.message : String(error)}\nusage: npm run faults -- [--rounds N] [--points-each N] [--bug NAME]`,
+      `${error instanceof Error ? error.message : String(error)}\nusage: npm run faults -- [--rounds N] [--points-each N] [--bug NAME]\n   or: npm run faults -- system [--minutes N] [--seed S] [--entry FILE] [--small]`,
     );
     return process.exit(2);
   }

@@ -6,6 +6,7 @@ import type {
   ClosedRecord,
   ConfirmedRecord,
   Draft,
+  ExtendedRecord,
   FoldedRecord,
   ForkedRecord,
   GateRefusedRecord,
@@ -14,8 +15,10 @@ import type {
   Owner,
   QueuedRecord,
   ReadRecord,
+  RedactedRecord,
   ReleasedRecord,
   SentView,
+  SucceededRecord,
   ToolCallResponseRecord,
 } from '../src/core/records.ts';
 
@@ -77,6 +80,12 @@ export const released = (carrier: string, reason: ReleasedRecord['reason'] = 'ca
   carrier: carrierId(carrier),
   reason,
 });
+export const redacted = (of: readonly string[], refusals?: number): RedactedRecord => ({
+  type: 'carrier_redacted',
+  ids: ids(...of),
+  reason: '400: bad request',
+  ...(refusals === undefined ? {} : { refusals }),
+});
 export const closed = (of: readonly string[], outcome: Outcome, as?: string): ClosedRecord => ({
   type: 'notification_closed',
   ids: ids(...of),
@@ -109,6 +118,28 @@ export const forked = (of: readonly string[], from: string, to: string, upTo = 0
   from: conversation(from),
   upTo,
   ids: ids(...of),
+});
+
+/** `to` takes over what `from` has not read. */
+export const succeeded = (
+  of: readonly string[],
+  from: string,
+  to: string,
+  why: SucceededRecord['why'] = 'ended',
+): SucceededRecord => ({
+  type: 'conversation_succeeded',
+  conversation: conversation(to),
+  from: conversation(from),
+  ids: ids(...of),
+  why,
+  ...(why === 'merged' ? { merges: true as const } : {}),
+});
+/** `to` is one more audience. */
+export const extended = (of: readonly string[], to: string): ExtendedRecord => ({
+  type: 'notification_extended',
+  conversation: conversation(to),
+  ids: ids(...of),
+  reason: 'it began while this was open',
 });
 
 /** A tool result of our own transcript with these in it. */

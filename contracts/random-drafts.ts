@@ -6,6 +6,7 @@ import {
   closed,
   confirmed,
   conversation,
+  extended,
   folded,
   forked,
   ids,
@@ -16,9 +17,11 @@ import {
   queued,
   read,
   refused,
+  redacted,
   released,
   result,
   said,
+  succeeded,
 } from './drafts.ts';
 
 export const IDS = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
@@ -90,6 +93,14 @@ const draft: fc.Arbitrary<Made> = fc.oneof(
     ),
   },
   {
+    weight: 1,
+    arbitrary: fc.tuple(someIds, maybe(fc.constant(3))).map(
+      ([of, refusals]): Made =>
+        () =>
+          redacted(of, refusals),
+    ),
+  },
+  {
     weight: 3,
     arbitrary: fc.tuple(someIds, as).map(
       ([of, to]): Made =>
@@ -135,6 +146,28 @@ const draft: fc.Arbitrary<Made> = fc.oneof(
       ([of, [from = '', to = '']]): Made =>
         () =>
           forked(of, from, to),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        someIds,
+        fc.constantFrom(['x', 'y'], ['y', 'x'], ['x', 'z'], ['z', 'y']),
+        fc.constantFrom('ended' as const, 'merged' as const),
+      )
+      .map(
+        ([of, [from = '', to = ''], why]): Made =>
+          () =>
+            succeeded(of, from, to, why),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(someIds, as).map(
+      ([of, to]): Made =>
+        () =>
+          extended(of, to),
     ),
   },
   { weight: 1, arbitrary: fc.constant<Made>(() => said('hm')) },

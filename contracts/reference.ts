@@ -1,7 +1,7 @@
 /** What a store must say, worked out from the records alone and without an index. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../src/core/address.ts';
-import { ANYONE, type Item, itemKey, replay, settle, type Settled, touches } from '../src/core/items.ts';
+import { ANYONE, type Item, itemKey, putItem, replay, settle, type Settled, touches } from '../src/core/items.ts';
 import type { Store } from '../src/core/ports.ts';
 import { type CarrierId, type Draft, isType } from '../src/core/records.ts';
 import { carrierId, conversation, ids } from './drafts.ts';
@@ -13,7 +13,7 @@ export async function expectedAppend(store: Store, log: LogKey, drafts: readonly
   const items = replay(records);
   const changed = new Map<string, Item>();
   let seq = await store.head();
-  const at = Math.max(store.now(), 0);
+  const at = Math.max(store.ordered(), 0);
   for (const draft of drafts) {
     const need = touches(draft);
     const named = new Set([...need.ids, ...need.creates]);
@@ -23,8 +23,8 @@ export async function expectedAppend(store: Store, log: LogKey, drafts: readonly
     const settled = settle(draft, { seq: ++seq, at }, found);
     if (settled.kind !== 'settled') return settled;
     for (const item of settled.items) {
-      items.set(itemKey(item), item);
-      changed.set(itemKey(item), item);
+      putItem(items, item);
+      putItem(changed, item);
     }
   }
   return { kind: 'settled', items: [...changed.values()] };
@@ -56,6 +56,10 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
   expect(await store.countOpen(log)).toBe(alive.length);
   same(await store.items(log, { kind: 'open' }), alive);
   same(await store.items(log, { kind: 'open', limit: 2 }), alive, 2);
+  same(
+    await store.items(log, { kind: 'held' }),
+    alive.filter((item) => item.audience !== ANYONE || item.takenBy !== undefined),
+  );
   same(await store.items(log, { kind: 'unread' }), unread);
   same(await store.items(log, { kind: 'unread', limit: 2 }), unread, 2);
   same(await store.items(log, { kind: 'gate' }), gate);

@@ -10,6 +10,7 @@ import {
   confirmed,
   conversation,
   ELSEWHERE,
+  extended,
   folded,
   forked,
   ids,
@@ -21,9 +22,11 @@ import {
   queued,
   read,
   refused,
+  redacted,
   released,
   result,
   said,
+  succeeded,
 } from './drafts.ts';
 import { steps, type Step } from './random-drafts.ts';
 import { expectedAppend, expectIndexEqualsReplay } from './reference.ts';
@@ -236,16 +239,38 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         for (const now of [5_000_000, 4_000_000, 4_500_000, 6_000_000]) {
           time = now;
           await append(said(String(now)));
-          expect(store.now()).toBeGreaterThanOrEqual((await store.read({ newestFirst: true, limit: 1 }))[0]?.at ?? 0);
+          expect(store.ordered()).toBeGreaterThanOrEqual((await store.read({ newestFirst: true, limit: 1 }))[0]?.at ?? 0);
+          expect(store.now()).toBe(now);
         }
         expect((await store.read({ log: LOG })).map((record) => record.at)).toEqual([5_000_000, 5_000_000, 5_000_000, 6_000_000]);
+      });
+
+      const DAY = 86_400_000;
+      it("keeps what the writer's own clock said, where it is behind the log", async () => {
+        proves('time:own-clock');
+        time = 2 * DAY;
+        await append(queued('ahead'));
+        time = DAY;
+        await append(queued('behind'));
+        time = 2 * DAY - 1_000;
+        await append(queued('near'));
+        const records = await store.read({ log: LOG });
+        expect(records.map(({ at, clock }) => [at, clock])).toEqual([
+          [2 * DAY, undefined],
+          [2 * DAY, DAY],
+          [2 * DAY, undefined],
+        ]);
+        expect((await item('behind')).clock).toBe(DAY);
+        await append(said('x'), offered('c1', ['behind']));
+        expect((await item('behind')).clock).toBe(DAY);
+        expect(await store.verify()).toEqual([]);
       });
 
       needs('survives-restart')(`holds for one that is opened later${suffix('survives-restart')}`, async () => {
         await append(said('x'));
         time = 5;
         const other = await also();
-        expect(other.now()).toBe(1_000_000);
+        expect([other.now(), other.ordered()]).toEqual([5, 1_000_000]);
         expect(await other.append(LOG, [said('y')])).toMatchObject({ records: [{ at: 1_000_000 }] });
       });
     });
@@ -393,6 +418,18 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
           becomes: { a: { state: 'offered', carrier: 'd', offers: 2, text: 'text of a' } },
         },
         {
+          name: 'delivered and then left out: nobody can read it any more, so its gate falls',
+          given: [critical, queued('a'), result(['!'], 'x')],
+          when: redacted(['!', 'a'], 3),
+          becomes: { '!': { state: 'closed', outcome: 'left_out', gate: false, read: false } },
+        },
+        {
+          name: 'left out as release 0.0.0 wrote it changes no item',
+          given: [queued('a'), result(['a'], 'x')],
+          when: redacted(['a']),
+          becomes: {},
+        },
+        {
           name: 'released of what is confirmed changes nothing',
           given: [queued('a'), offered('c', ['a']), confirmed('c')],
           when: released('c'),
@@ -513,6 +550,107 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
           given: [queued('a', { conversation: 'x' })],
           when: forked(['a', 'b'], 'x', 'y'),
           becomes: { conflict: { b: 'unknown' } },
+        },
+        {
+          name: 'an heir takes over what is open, with its count and the text that was offered',
+          given: [
+            queued('a', { conversation: 'x', key: 'k' }),
+            folded('b', 'a', { count: 3 }),
+            offered('c', ['a'], { conversation: 'x' }),
+            released('c', 'owner_dead'),
+          ],
+          when: succeeded(['a'], 'x', 'y', 'died'),
+          becomes: {
+            'a for y': {
+              state: 'open',
+              count: 4,
+              offers: 1,
+              text: 'text of a',
+              passedFrom: 'x',
+              seq: 1,
+              history: [1, 2, 3, 4, 5],
+            },
+          },
+        },
+        {
+          name: 'an heir takes over an interrupt that was delivered and not read, and its gate',
+          given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x')],
+          when: succeeded(['!'], 'x', 'y'),
+          becomes: { '! for y': { state: 'closed', outcome: 'delivered', gate: true, takenBy: 'y', passedFrom: 'x' } },
+        },
+        {
+          name: "an heir takes over the gate of anyone's interrupt that the other took",
+          given: [queued('!', { level: 'critical' }), result(['!'], 'x')],
+          when: succeeded(['!'], 'x', 'y'),
+          becomes: { '!': { state: 'closed', gate: true, takenBy: 'y' } },
+        },
+        {
+          name: 'an heir does not take an offer in flight',
+          given: [queued('a', { conversation: 'x' }), offered('c', ['a'], { conversation: 'x' })],
+          when: succeeded(['a'], 'x', 'y', 'died'),
+          becomes: { conflict: { a: 'offered' } },
+        },
+        {
+          name: 'a merged conversation hands over an offer in flight, which is confirmed as before',
+          given: [
+            queued('a', { conversation: 'x' }),
+            offered('c', ['a'], { conversation: 'x' }),
+            succeeded(['a'], 'x', 'y', 'merged'),
+          ],
+          when: confirmed('c'),
+          becomes: { 'a for y': { state: 'closed', outcome: 'delivered', takenBy: 'y' } },
+        },
+        {
+          name: 'a read that a merged conversation still reports counts',
+          given: [
+            queued('!', { level: 'critical', conversation: 'x' }),
+            result(['!'], 'x'),
+            succeeded(['!'], 'x', 'y', 'merged'),
+          ],
+          when: read(['!'], 'x'),
+          becomes: { '! for y': { read: true, gate: false } },
+        },
+        {
+          name: 'a read that a conversation reports after its heir took over does not count',
+          given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), succeeded(['!'], 'x', 'y')],
+          when: read(['!'], 'x'),
+          becomes: {},
+        },
+        {
+          name: 'a second heir finds nothing',
+          given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
+          when: succeeded(['a'], 'x', 'z'),
+          becomes: { conflict: { a: 'closed' } },
+        },
+        {
+          name: 'an heir of an heir takes over',
+          given: [queued('a', { conversation: 'x' }), succeeded(['a'], 'x', 'y')],
+          when: succeeded(['a'], 'y', 'z'),
+          becomes: { 'a for z': { state: 'open', passedFrom: 'y' } },
+        },
+        {
+          name: 'an heir that has the notification itself keeps its own',
+          given: [queued('!', { level: 'critical', audience: [conversation('x'), conversation('y')] })],
+          when: succeeded(['!'], 'x', 'y'),
+          becomes: { '! for x': { state: 'closed', outcome: 'superseded', gate: false } },
+        },
+        {
+          name: "an heir takes nothing that is anyone's",
+          given: [queued('a')],
+          when: succeeded(['a'], 'x', 'y'),
+          becomes: { conflict: { a: 'closed' } },
+        },
+        {
+          name: 'one more audience has its own, once',
+          given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), extended(['!'], 'y')],
+          when: extended(['!'], 'z'),
+          becomes: { '! for z': { state: 'open', gate: true, offers: 0, seq: 1 } },
+        },
+        {
+          name: 'one that is an audience already gets no second',
+          given: [queued('!', { level: 'critical', conversation: 'x' }), result(['!'], 'x'), read(['!'], 'x')],
+          when: extended(['!'], 'x'),
+          becomes: {},
         },
         { name: 'a turn start has no effect', given: [queued('a')], when: { type: 'turn_start' }, becomes: {} },
         { name: 'an answer has no effect', given: [queued('a')], when: said('x'), becomes: {} },
@@ -717,6 +855,27 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         expect(await page({ state: 'closed' })).toEqual(['c', 'b']);
         expect(await page({ state: 'closed', before: 3 })).toEqual(['b']);
         expect(await page({ before: 1 })).toEqual([]);
+      });
+
+      it('pages through what was closed in a time, closed last first', async () => {
+        proves('store:closed-in');
+        await append(queued('a'), queued('b'), queued('c'), queued('d'), queued('open'));
+        time += 10;
+        await append(result(['d']));
+        time += 10;
+        await append(result(['a', 'c']));
+        time += 10;
+        await append(result(['b']));
+        const closed = (query: { from: number; to: number; limit?: number; before?: { closedAt: number; seq: number } }) =>
+          store.items(LOG, { kind: 'closed', limit: 10, ...query });
+        const all = await closed({ from: 0, to: time + 1 });
+        expect(idsOf(all)).toEqual(['b', 'c', 'a', 'd']);
+        expect(idsOf(await closed({ from: 1_000_010, to: 1_000_020 }))).toEqual(['d']);
+        expect(idsOf(await closed({ from: 1_000_011, to: 1_000_030 }))).toEqual(['c', 'a']);
+        const c = all[1] as Item;
+        expect(
+          idsOf(await closed({ from: 0, to: time + 1, limit: 2, before: { closedAt: c.closedAt ?? 0, seq: c.seq } })),
+        ).toEqual(['a', 'd']);
       });
 
       it('holds the gate for those who may take it, and after that for who took it', async () => {

@@ -6,6 +6,7 @@ import {
   storedTemplates,
   subscriberFolders,
   subscriberToggles,
+  subscriberTrust,
   templateEngine,
   type Bus,
   type SubscriberSource,
@@ -16,6 +17,8 @@ import {
   formatProblem,
   loadConfig,
   policySource,
+  readConfig,
+  rememberProject,
   userSubscribersFolder,
   type Config,
   type Env,
@@ -23,8 +26,12 @@ import {
 } from './config/index.ts';
 import type { Policy } from './core/policy.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { Inbox, type InboxDeps, type Pruned } from './inbox/index.ts';
+import { insideAgent, Inbox, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/index.ts';
+
+/** Loaded when a conversation is over, which a command that only sends never sees. */
+const executionsPass: Companion = async (store, succession) =>
+  (await import('./tasks/index.ts')).executionsPass(store, succession);
 
 export type OpenOptions = {
   /** A file, `memory:`, or an open store. Default: what the configuration says, else one file for the user. */
@@ -59,7 +66,7 @@ export class Earpiece extends Inbox {
   constructor(deps: InboxDeps, config: Config, subscribers: SubscriberSource, onTrouble: (line: string) => void = () => {}) {
     const engine = templateEngine({ onTrouble });
     const templates = storedTemplates(deps.store, engine);
-    super({ ...deps, lines: templates });
+    super({ companions: [executionsPass], ...deps, lines: templates });
     this.config = config;
     this.templates = engine;
     this.toggles = subscriberToggles(this);
@@ -69,6 +76,7 @@ export class Earpiece extends Inbox {
       disabled: (project) => this.toggles.disabled(project),
       keep: (template) => templates.keep(template),
       evaluate: (expression, context) => engine.evaluate(expression, context),
+      templates: engine,
       onTrouble,
     });
   }
@@ -81,10 +89,11 @@ export class Earpiece extends Inbox {
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
     const all = new Tasks(this);
+    const now = await this.pruneTime();
     const total = { tasks: 0, records: 0 };
     for (const project of await this.projects()) {
       const keptMs = olderMs ?? this.policies.policy(project).taskRetentionMs;
-      const { tasks, records } = await all.prune(project, this.store.now() - keptMs);
+      const { tasks, records } = await all.prune(project, now - keptMs);
       total.tasks += tasks;
       total.records += records;
     }
@@ -101,7 +110,8 @@ export class Earpiece extends Inbox {
 }
 
 /**
- * Opens the user's log. Throws `bad_config` with every problem of the configuration, and what the store throws
+ * Opens the user's log. In a process that an agent's command started, what it queues is the agent's: see docs/agent-permissions.md.
+ * Throws `bad_config` with every problem of the configuration, and what the store throws
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */
 export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
@@ -112,27 +122,43 @@ export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece>
 }
 
 /** The same for a configuration that was read already; whoever read it has told its problems. */
-export async function openWith(config: Config, options: OpenOptions): Promise<Earpiece> {
+export async function openWith(given: Config, options: OpenOptions): Promise<Earpiece> {
   const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
-  const db = options.db ?? config.db;
-  const store = typeof db === 'string' ? await openStore(db, options.clock ? { clock: options.clock } : {}) : db;
+  const db = options.db ?? given.db;
+  // A log in memory is nobody else's: then nothing is left on the disk.
+  const remember = db !== 'memory:' && typeof db === 'string';
+  const at = { cwd, env, ...(flags ? { flags } : {}) };
+  const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
+  const store =
+    typeof db === 'string'
+      ? await openStore(db, { ...(options.clock ? { clock: options.clock } : {}), ...(onProblem ? { report: onProblem } : {}) })
+      : db;
   const files = policySource({
-    cwd,
-    env,
-    ...(flags ? { flags } : {}),
-    // A log in memory is nobody else's: then nothing is left on the disk.
-    remember: db !== 'memory:' && typeof db === 'string',
+    ...at,
+    remember,
+    remembered: config.project,
     onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
   });
-  const policies = policy ? { policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
+  const policies = policy ? { ...files, policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
   const subscribers =
     options.subscribers ??
     subscriberFolders({
       shipped: shippedFolder(),
       user: userSubscribersFolder({ env }),
       projectRoot: files.rootOf,
+      projectTrust: subscriberTrust({ env }),
       onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatSubscriberProblem(problem))),
     });
-  const deps = { timeZone: config.timeZone, ...options.inbox, store, policies };
+  const speaker = options.inbox?.speaker ?? insideAgent({ env: process.env });
+  const deps = { timeZone: config.timeZone, ...options.inbox, speaker, store, policies };
   return new Earpiece(deps, config, subscribers, onProblem);
+}
+
+/** The name is this root's from now on; where another root was faster, it is another name. */
+function withClaimedName(config: Config, at: { cwd: string; env: Env; flags?: Flags }, report: (line: string) => void): Config {
+  rememberProject(config, at, (problems) => problems.forEach((problem) => report(formatProblem(problem))));
+  const { project, wanted } = readConfig(at).config;
+  if (project === config.project) return config;
+  const { wanted: _wanted, ...rest } = config;
+  return { ...rest, project, ...(wanted === undefined ? {} : { wanted }) };
 }

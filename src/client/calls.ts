@@ -24,7 +24,7 @@ import type {
   SubscriberTestReply,
   TaskView,
   TokenInfo,
-  TokenKind,
+  TokenRequest,
   WithdrawReply,
 } from '../core/api.ts';
 import type { Json } from '../core/json.ts';
@@ -200,17 +200,7 @@ export interface Client {
   taskExecutions(id: string, options?: InProject): Promise<Page<TaskExecution>>;
 
   tokens(options?: Call): Promise<Page<TokenInfo>>;
-  createToken(
-    token: {
-      readonly kind: TokenKind;
-      readonly name: string;
-      readonly project?: string;
-      readonly agent?: string;
-      readonly conversation?: string;
-      readonly expiresInMs?: number;
-    },
-    options?: Call,
-  ): Promise<CreatedToken>;
+  createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
   /** Any other route of this server, with the same errors: for what is mounted beside these. */

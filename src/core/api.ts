@@ -284,6 +284,16 @@ export type TokenInfo = {
   readonly expiresAt: number | null;
 };
 
+/** What a token is asked for with. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
+export type TokenRequest = {
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly conversation?: string;
+  readonly expiresInMs?: number;
+};
+
 export type CreatedToken = TokenInfo & {
   /** Shown this once. */
   readonly token: string;

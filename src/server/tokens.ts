@@ -4,18 +4,9 @@
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
-import type { CreatedToken, TokenInfo, TokenKind } from '../core/api.ts';
+import type { CreatedToken, TokenInfo, TokenRequest } from '../core/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
-
-export type TokenRequest = {
-  readonly kind: TokenKind;
-  readonly name: string;
-  readonly project?: string;
-  readonly agent?: string;
-  readonly conversation?: string;
-  readonly expiresInMs?: number;
-};
 
 /** Who asks, as far as a token says. */
 export type Principal = Pick<TokenInfo, 'id' | 'kind' | 'name' | 'project' | 'agent' | 'conversation' | 'session' | 'expiresAt'>;

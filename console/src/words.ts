@@ -1,4 +1,5 @@
 /** What things are called on the page: the words of the glossary. */
+import { markedBy } from '../../src/client/index.ts';
 import type { AgentSummary, ConversationSummary, Counts, Force, Level } from './types.ts';
 
 export const LEVELS: readonly Level[] = ['info', 'warning', 'error', 'critical'];
@@ -38,6 +39,10 @@ export const GUARANTEE_LONG: Readonly<Record<Force, string>> = {
   next_contact: 'Its transcript is its own: delivery is a lease that is confirmed. A critical one rides on the next message.',
   waits: 'No conversation is active: what is queued waits, durably, until one makes contact.',
 };
+
+/** How far a notification got. A mark of a person proves nothing of the agent, so it names the person. */
+export const receiptSays = (receipt: string, by: string | null): string =>
+  receipt === 'read' && by !== null ? markedBy(by) : receipt.replaceAll('_', ' ');
 
 export const totalOf = (counts: Counts): number => LEVELS.reduce((sum, level) => sum + counts[level], 0);
 

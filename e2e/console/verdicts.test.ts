@@ -76,6 +76,14 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   await cure(page, 'Mark read').click();
   await becomes('delivered');
   await page.getByText('It was marked as read by a person in the console. Nothing proves').waitFor();
+  const foot = page.locator('[data-note=n-gate] footer > span').first();
+  for (const _ of ['by the record', 'by the list']) {
+    await expect.poll(() => foot.innerText()).toMatch(/ · marked as read by a person in the console$/u);
+    await page.reload();
+  }
+  await page.goto(`${own.url}/#/notifications?log=shop/gate`);
+  await page.getByRole('main').locator('a.row').getByText('marked as read by a person in the console').waitFor();
+  await of('gate');
   expect(await own.ear.conversation('shop/gate#main').refuse({ on: 'write_file' })).toBeUndefined();
 
   await of('superseded');

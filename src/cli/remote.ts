@@ -239,7 +239,7 @@ export function follow({ client }: Remote, query: StreamOptions): AsyncGenerator
 
 /** As much of an item as a person is shown. */
 function itemOf(view: NotificationView): Item {
-  const { person, sender, action, instruction, key, outcome, takenBy, closedAt } = view;
+  const { person, sender, action, instruction, key, outcome, takenBy, closedAt, markedBy } = view;
   const origin = person === null && sender === null ? undefined : { depth: 0, ...given({ person, agent: sender }) };
   return {
     id: view.id as NotificationId,
@@ -264,7 +264,7 @@ function itemOf(view: NotificationView): Item {
     lastAt: view.lastAt,
     differs: [],
     history: [],
-    ...given({ outcome: outcome as Item['outcome'] | null, takenBy: takenBy as ConversationId | null, closedAt }),
+    ...given({ outcome: outcome as Item['outcome'] | null, takenBy: takenBy as ConversationId | null, closedAt, markedBy }),
   };
 }
 

@@ -6,4 +6,5 @@ export type { StreamOptions, StreamQuery, StreamState } from './stream.ts';
 export type * from '../core/api.ts';
 export type * from '../core/task.ts';
 export { curesOf, type Cure, type Verdict } from '../core/verdict.ts';
-export { cureCommand, sayVerdict, type TimeWords } from '../core/verdict-words.ts';
+export { isByAgent } from '../core/records.ts';
+export { cureCommand, markedBy, sayVerdict, type TimeWords } from '../core/verdict-words.ts';

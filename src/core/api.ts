@@ -167,6 +167,8 @@ export type NotificationView = {
   readonly state: NotificationState;
   /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome it ended with. */
   readonly receipt: string;
+  /** Who marked it read, while nothing proves that the agent has read it; `markedBy` of the client says it in words. */
+  readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
   /** It holds the gate of its conversations up. */

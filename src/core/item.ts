@@ -38,6 +38,8 @@ export type Item = {
   /** The gate of its conversations is up because of it. */
   readonly gate: boolean;
   readonly read: boolean;
+  /** Who marked it read, while nothing proves that the agent has read it. */
+  readonly markedBy?: string;
   readonly observed: boolean;
   /** Folded into it: how many in all, since when, and up to `MAX_DIFFERS` of what was different. */
   readonly count: number;

@@ -20,7 +20,7 @@ import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts'
 import type { NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
 import type { CarrierId, Draft, KnownDraft, ReleasedRecord, Stored } from './records.ts';
-import { notificationOf } from './records.ts';
+import { isByAgent, notificationOf } from './records.ts';
 
 export { ANYONE, itemKey, type Item } from './item.ts';
 export { before, holderOf, putItem } from './passing.ts';
@@ -226,9 +226,10 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
       );
     case 'notification_read':
       return settled(
-        of(found, record.conversation).map((item) => ({
+        of(found, record.conversation).map(({ markedBy, ...item }) => ({
           ...seen(item, place),
           read: true,
+          ...(isByAgent(record) || (item.read && markedBy === undefined) ? {} : { markedBy: record.by }),
           gate: record.holds === true && item.gate,
         })),
       );

@@ -109,6 +109,13 @@ export type ReadRecord = Base & {
   /** The gate stays up: a pause was read, and holds until a person lifts it. */
   readonly holds?: true;
 };
+/**
+ * The agent itself has read it. Its own records name its conversation, or its transcript; a person's mark and a task that is
+ * taken back do not prove that the model read anything.
+ */
+export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
+  by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
+
 /** The gate of these falls although the model may not have read them: a person resumed or withdrew them. */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';

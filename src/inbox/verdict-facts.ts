@@ -5,7 +5,7 @@ import { filterIn, filterOf, type FilterCause } from '../core/filter.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Decision } from '../core/plan.ts';
 import type { Presence } from '../core/ports.ts';
-import { isType, type ReadRecord, type Stored } from '../core/records.ts';
+import { isByAgent, isType, type Stored } from '../core/records.ts';
 import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../core/verdict.ts';
 import type { Inbox } from './inbox.ts';
 import { overBecause } from './presence.ts';
@@ -62,13 +62,6 @@ export async function factsOf(
     closed: closed === undefined ? null : closedBy(closed, withFile),
   };
 }
-
-/**
- * The agent itself has read it. Its own records name its conversation, or its transcript; a person's mark and a task that is
- * taken back do not prove that the model read anything.
- */
-export const isByAgent = ({ by, conversation }: ReadRecord): boolean =>
-  by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
 function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => FilterCause | undefined): VerdictFacts['closed'] {
   if (isType(body, 'carrier_redacted')) return { at, by: 'provider', reason: body.reason };

@@ -2,11 +2,11 @@ import type { ConversationId, LogKey } from '../core/address.ts';
 import { NEVER_SENT, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
-import { isType, type Draft, type OfferedRecord, type Stored, type SucceededRecord } from '../core/records.ts';
+import { isByAgent, isType, type Draft, type OfferedRecord, type Stored, type SucceededRecord } from '../core/records.ts';
 import { verdictOf, type Verdict } from '../core/verdict.ts';
 import { markedBy } from '../core/verdict-words.ts';
 import type { Inbox } from './inbox.ts';
-import { factsOf, isByAgent } from './verdict-facts.ts';
+import { factsOf } from './verdict-facts.ts';
 
 /** How far a notification got, or how it ended. */
 export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;

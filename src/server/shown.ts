@@ -146,6 +146,7 @@ export function notificationView(log: LogKey, item: Item): NotificationView {
     expiresAt: n.expiresAt ?? null,
     state: item.state,
     receipt: receiptOf(item),
+    markedBy: item.markedBy ?? null,
     outcome: item.outcome ?? null,
     closedAt: item.closedAt ?? null,
     gate: item.gate,

@@ -12,7 +12,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
 import type { Level, NotificationView } from '../types.ts';
-import { LEVELS } from '../words.ts';
+import { LEVELS, receiptSays } from '../words.ts';
 
 const PAGE = 50;
 const REFRESH_MS = 1_000;
@@ -143,7 +143,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
                 <Marked text={firstOf(n.message) ?? n.message} words={words ?? ''} />
               </span>
               <span className="muted words">{n.log}</span>
-              <span className="muted">{n.receipt.replaceAll('_', ' ')}</span>
+              <span className="muted">{receiptSays(n.receipt, n.markedBy)}</span>
               <span className="muted">
                 <Ago at={n.at} />
               </span>

@@ -15,6 +15,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
+import { receiptSays } from '../words.ts';
 
 export function WhyPanel({
   id,
@@ -86,7 +87,7 @@ function Story({
   readonly calls: ReadonlyMap<string, string>;
   readonly again: () => void;
 }): ReactElement {
-  const { notification: n, verdict, steps, ended, now, sent } = item;
+  const { notification: n, steps, ended, now, sent } = item;
   const queuedAt = n.at;
   const last = sent.at(-1);
   return (
@@ -101,7 +102,7 @@ function Story({
       </div>
       <dl className="facts">
         <Fact name="receipt">
-          <b>{isMarked(verdict) ? 'marked as read' : n.receipt.replaceAll('_', ' ')}</b>
+          <b>{receiptSays(n.receipt, n.markedBy)}</b>
           {n.gate && ' · the gate is up because of it'}
         </Fact>
         <Fact name="rule">
@@ -194,10 +195,6 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
     <dd className="words">{children}</dd>
   </div>
 );
-
-/** Somebody marked it read, and nothing proves that the agent read it. */
-const isMarked = (verdict: StoryItem['verdict']): boolean =>
-  verdict.kind === 'delivered' ? verdict.evidence === 'marked' : verdict.kind === 'summarized' && verdict.markedRead === true;
 
 /** `in the result of call_7` as a person says it. */
 function named(detail: string, calls: ReadonlyMap<string, string>): string {

@@ -8,7 +8,7 @@ import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { useRoute } from '../route.ts';
 import { onSays, type Entry, type Rider } from '../state/timeline.ts';
-import { MOMENTS } from '../words.ts';
+import { MOMENTS, receiptSays } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
 import { MuteButton } from './mutes.tsx';
 import { Folded, SaidText } from './said.tsx';
@@ -121,7 +121,7 @@ function Rode({
           {waited !== null && <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
           {rider.ids.length > 1 && ` · ${rider.ids.length} became 1`}
           {entry.repeated && ' · repeated'}
-          {rider.receipt === 'observed' || rider.receipt === 'read' ? ` · ${rider.receipt}` : ''}
+          {(rider.receipt === 'observed' || rider.receipt === 'read') && ` · ${receiptSays(rider.receipt, rider.markedBy)}`}
         </span>
         <Buttons id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />
       </footer>

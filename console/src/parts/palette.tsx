@@ -6,6 +6,7 @@ import { useAgents } from '../state/agents.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import type { AgentSummary, NotificationView } from '../types.ts';
+import { receiptSays } from '../words.ts';
 import { Dialog } from './dialog.tsx';
 import { setTheme } from './theme.ts';
 
@@ -217,7 +218,7 @@ const notifications = (found: readonly NotificationView[]): Choice[] =>
     id: `${n.log} ${n.id} ${n.conversation}`,
     group: n.level,
     says: n.message.split('\n', 1)[0]?.slice(0, 120) ?? '',
-    more: `${n.kind} · ${n.log} · ${n.receipt}`,
+    more: `${n.kind} · ${n.log} · ${receiptSays(n.receipt, n.markedBy)}`,
     also: n.id,
     run: () => go(to.conversation(n.log, n.takenBy ?? n.conversation ?? 'main', n.id)),
   }));

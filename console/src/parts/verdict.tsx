@@ -153,10 +153,10 @@ function CureButton({
     case 'requeue':
       return button('Queue again', async () => `queued again as ${(await client.requeue(cure.id, { log: cure.log })).id}`);
     case 'mark_read':
-      return button(
-        'Mark read',
-        async () => `receipt: ${(await client.read(cure.id, { log: cure.log })).receipt}; its gate falls`,
-      );
+      return button('Mark read', async () => {
+        await client.read(cure.id, { log: cure.log });
+        return 'marked as read; its gate falls';
+      });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
         const { result } = await client.withdraw(cure.id, { log: cure.log, reason: 'in the console' });

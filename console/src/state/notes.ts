@@ -2,6 +2,7 @@
  * What is known of the notifications of one conversation: as the server listed them, moved on by the records that came
  * since. Applying a record a second time changes nothing, so lists and records may overlap.
  */
+import { isByAgent } from '../../../src/client/index.ts';
 import type { Draft, KnownDraft, Stored } from '../../../src/core/records.ts';
 import type { Deliver, Level, NotificationView } from '../types.ts';
 
@@ -28,6 +29,8 @@ export type Note = {
   readonly expiresAt: number | null;
   readonly state: 'open' | 'offered' | 'closed';
   readonly receipt: string;
+  /** Who marked it read, while nothing proves that the agent has read it. */
+  readonly markedBy: string | null;
   readonly gate: boolean;
 };
 
@@ -53,6 +56,7 @@ export const noteOf = (view: NotificationView): Note => ({
   expiresAt: view.expiresAt,
   state: view.state,
   receipt: view.receipt,
+  markedBy: view.markedBy,
   gate: view.gate,
 });
 
@@ -178,7 +182,12 @@ export function applied(known: Known, records: readonly Stored[], conversation: 
       continue;
     }
     const read = as(body, 'notification_read');
-    if (read !== undefined) change(read.ids, record, (note) => ({ receipt: 'read', gate: read.holds === true && note.gate }));
+    if (read !== undefined)
+      change(read.ids, record, (note) => ({
+        receipt: 'read',
+        markedBy: isByAgent(read) || (note.receipt === 'read' && note.markedBy === null) ? null : read.by,
+        gate: read.holds === true && note.gate,
+      }));
     const lifted = as(body, 'gate_lifted');
     if (lifted !== undefined) change(lifted.ids, record, () => ({ gate: false }));
   }
@@ -213,6 +222,7 @@ function queuedNote(
     expiresAt: queued.expiresAt ?? null,
     state: 'open',
     receipt: 'queued',
+    markedBy: null,
     gate: queued.action === 'cancel' || queued.action === 'pause' || (level === 'critical' && queued.action !== 'resume'),
   };
 }

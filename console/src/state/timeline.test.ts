@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Stored } from '../../../src/core/records.ts';
-import { applied, isPaused, NOTHING_KNOWN, settled, waitingOf, type Known } from './notes.ts';
+import { applied, isPaused, NOTHING_KNOWN, settled, waitingOf, type Known, type Note } from './notes.ts';
 import { contactIn, doingIn, timelineOf, type Entry } from './timeline.ts';
 
 let seq = 0;
@@ -98,6 +98,18 @@ describe('what waits', () => {
     expect(isPaused(known([pause, call, result('p'), read]).notes)).toBe(true);
     expect(isPaused(known([pause, call, result('p'), read, queued('r', { action: 'resume' })]).notes)).toBe(false);
   });
+});
+
+test('a mark of a person names them until the agent itself has read it', () => {
+  const shownBy = (...more: readonly Stored[]): unknown => {
+    const { receipt, markedBy } = known([queued('a'), call, result('a'), ...more]).notes.get('a') as Note;
+    return { receipt, markedBy };
+  };
+  const marked = record({ type: 'notification_read', conversation: undefined, ids: ['a'], by: 'browser of mira' });
+  const read = record({ type: 'notification_read', ids: ['a'], by: 'transcript' });
+  expect(shownBy(marked)).toEqual({ receipt: 'read', markedBy: 'browser of mira' });
+  expect(shownBy(marked, read)).toEqual({ receipt: 'read', markedBy: null });
+  expect(shownBy(read, marked)).toEqual({ receipt: 'read', markedBy: null });
 });
 
 describe('the timeline', () => {

@@ -24,6 +24,7 @@ export type Rider = {
   readonly format: string | null;
   readonly queuedAt: number | null;
   readonly receipt: string | null;
+  readonly markedBy: string | null;
 };
 
 /** What it rode on. */
@@ -242,6 +243,7 @@ function ridersOf(
         format: view?.format ?? null,
         queuedAt: known.length === 0 ? null : Math.min(...known.map(({ at }) => at)),
         receipt: note?.receipt ?? null,
+        markedBy: note?.markedBy ?? null,
       },
     ];
   });

@@ -32,6 +32,7 @@ export const notification = z
     expiresAt: nullable(time),
     state: z.enum(['open', 'offered', 'closed']),
     receipt: z.string(),
+    markedBy: nullable(z.string()),
     outcome: nullable(z.string()),
     closedAt: nullable(time),
     gate: z.boolean(),

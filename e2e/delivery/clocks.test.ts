@@ -95,6 +95,22 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(await said(right)).toContain('after that');
   });
 
+  it.each([
+    ['a record before it', true],
+    ['a database that is new', false],
+  ])('a reminder does not arrive before its time, in %s', async (_where, recordBefore) => {
+    await using shell = new Shell();
+    if (recordBefore) await shell.says(['send', '--to', 'third', 'a record before']);
+    await shell.says(['remind', '--to', 'other', 'in 2h', 'look at the deploy']);
+    await shell.says(['send', '--to', 'other', '--ttl', '800d', '--deliver', 'in:2h', 'in two hours']);
+    await shell.says(['send', '--to', 'other', '--ttl', '800d', '--deliver', 'in:1ms', 'in a moment']);
+    await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
+    const texts = [await said(wrong), await said(wrong), await said(wrong)].join('\n');
+    expect(texts).not.toContain('look at the deploy');
+    expect(texts).not.toContain('in two hours');
+    expect(texts).toContain('in a moment');
+  });
+
   it('two gateways of one conversation: an offer of the right one is not torn from it', async () => {
     await using shell = new Shell();
     await using right = await shell.gateway({ env: AS_MAIN });

@@ -32,12 +32,15 @@ export function queuedAt({ at, clock = at }: Stamped, now: number): number | und
 }
 
 /**
- * A moment that the producer computed from its own clock, by the reader's clock. `earliest` is when the item was queued at
- * the earliest; it counts where the stamps are in the reader's future.
+ * For items whose age this reader cannot tell from their stamps, because they lie in its future or because its own clock is
+ * known to be wrong: when each was queued at the latest, by the reader's clock.
  */
-function byReader(moment: number, item: Stamped, now: number, earliest?: number): number | undefined {
+export type Sighted = Readonly<Record<NotificationId, number>>;
+
+/** A moment that the producer computed from its own clock, by the reader's clock. */
+function byReader(moment: number, item: Stamped, now: number, sighted?: number): number | undefined {
   const clock = saidAt(item);
-  const queued = queuedAt(item, now) ?? earliest;
+  const queued = sighted ?? queuedAt(item, now);
   if (queued === undefined) return undefined;
   return agree(queued, clock) ? moment : queued + (moment - clock);
 }
@@ -50,24 +53,16 @@ export function isExpired(item: Stamped & Pick<Item, 'notification'>, now: numbe
   return end !== undefined && end <= now;
 }
 
-/** For items whose stamps are in the reader's future: when each was queued at the earliest. */
-export type Earliest = Readonly<Record<NotificationId, number>>;
+export type When = { readonly now: number; readonly sighted?: Sighted | undefined };
 
-/** Its time has come. An item whose age nobody knows is due: early is better than a year late. */
-export function isDue(
-  deliverAt: number,
-  item: Stamped & Pick<Item, 'id'>,
-  { now, earliest = {} }: { readonly now: number; readonly earliest?: Earliest | undefined },
-): boolean {
-  const due = byReader(deliverAt, item, now, earliest[item.id]);
+/** Its time has come. An item of which not even a first sight is known is due: early is better than a year late. */
+export function isDue(deliverAt: number, item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): boolean {
+  const due = byReader(deliverAt, item, now, sighted[item.id]);
   return due === undefined || due <= now;
 }
 
 /** How long it has waited, in ms; Infinity where nobody knows. */
-export function waitedMs(
-  item: Stamped & Pick<Item, 'id'>,
-  { now, earliest = {} }: { readonly now: number; readonly earliest?: Earliest | undefined },
-): number {
-  const queued = queuedAt(item, now) ?? earliest[item.id];
+export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): number {
+  const queued = sighted[item.id] ?? queuedAt(item, now);
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;
 }

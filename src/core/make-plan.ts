@@ -4,7 +4,7 @@
  * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
  * reason. Error and above are never summarized: what does not fit stays open and rides next.
  */
-import { isDue, isExpired, saidAt, waitedMs, type Earliest } from './clocks.ts';
+import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
 import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId, type Subscribed } from './notification.ts';
@@ -24,8 +24,8 @@ export type Facts = {
   /** Turns that started since an item was queued, for those that wait for some. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** For items whose stamps lie in the future of this clock: when each was queued at the earliest. */
-  readonly earliest?: Earliest;
+  /** For items whose age this clock cannot tell from their stamps: when each was queued at the latest. */
+  readonly sighted?: Sighted;
   /** No other live process has a clock that agrees with this one: what it holds for expired is hidden here, not closed. */
   readonly clockAlone?: true;
   /** The tools whose results this carrier is, or closes the batch of. */
@@ -116,14 +116,14 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
 
 function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: Facts, now: number): string | undefined {
   const { deliver = 'next', level } = item.notification;
-  const { earliest } = facts;
+  const { sighted } = facts;
   if (level === 'critical' || isInterrupt(item.notification)) return undefined;
   if (typeof deliver === 'object') {
-    if ('at' in deliver) return isDue(deliver.at, item, { now, earliest }) ? undefined : `waits until ${timeText(deliver.at)}`;
+    if ('at' in deliver) return isDue(deliver.at, item, { now, sighted }) ? undefined : `waits until ${timeText(deliver.at)}`;
     if ('afterTool' in deliver) {
       const points = DUE_AT.after_tool as readonly ContactPoint[];
       if (points.includes(point) && facts.tools?.includes(deliver.afterTool)) return undefined;
-      if (!has(facts, points) || waitedMs(item, { now, earliest }) >= policy.maxDeferMs) return undefined;
+      if (!has(facts, points) || waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
       return `waits for the tool ${deliver.afterTool}`;
     }
     const since = facts.turnsSince[item.id] ?? 0;
@@ -132,7 +132,7 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   }
   const points = DUE_AT[deliver];
   if (points === 'any' || points.includes(point) || !has(facts, points)) return undefined;
-  if (waitedMs(item, { now, earliest }) >= policy.maxDeferMs) return undefined;
+  if (waitedMs(item, { now, sighted }) >= policy.maxDeferMs) return undefined;
   return `waits for ${deliver}`;
 }
 

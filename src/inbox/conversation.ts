@@ -7,7 +7,7 @@
  *   lets go, and the next offer is the same text, flagged as repeated.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { isExpired, queuedAt } from '../core/clocks.ts';
+import { isDue, isExpired, waitedMs } from '../core/clocks.ts';
 import type { Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
@@ -34,6 +34,7 @@ import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
 import { pull, type Pulled, type PullOptions } from './pull.ts';
 import { redactor } from './redact.ts';
+import { sightings } from './sightings.ts';
 import { releaseStale } from './sweep.ts';
 
 export type ConversationOptions = {
@@ -90,8 +91,6 @@ const PULL = 'get_notifications';
 const TRIES = 8;
 /** So often lines are rendered for one plan; what would still be new to it then waits, or is summarized. */
 const ROUNDS = 4;
-/** Records that are looked at for the last plausible time before one of a wrong clock. */
-const LOOK_BACK = 50;
 
 export class Conversation {
   readonly inbox: Inbox;
@@ -334,16 +333,16 @@ export class Conversation {
 
   /** A dry run: what a carrier at this contact point would take now, and why. Nothing is written. */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
-    const made = await this.#compose(options, true);
+    const made = await this.#compose({ ...options, dry: true }, true);
     return { ...(made.view ? { view: made.view } : {}), decisions: made.decisions };
   }
 
   /** The same without the view: what would be taken, kept or closed now. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
-    return (await this.#compose(options, true, true)).decisions;
+    return (await this.#compose({ ...options, dry: true }, true, true)).decisions;
   }
 
-  async #compose(options: CarryOptions, leased: boolean, pulls = false): Promise<Composed> {
+  async #compose(options: Composing, leased: boolean, pulls = false): Promise<Composed> {
     const { store } = this.inbox;
     if (this.inbox.unwritten) await this.inbox.written();
     let all = await store.items(this.log, { kind: 'open', conversation: this.id });
@@ -371,7 +370,7 @@ export class Conversation {
     return { items, ids, summarizes, closings, closedIds, decisions: made.decisions, view, told };
   }
 
-  async #facts(items: readonly Item[], options: CarryOptions): Promise<Facts> {
+  async #facts(items: readonly Item[], { dry = false, ...options }: Composing): Promise<Facts> {
     const waiting = items.filter(
       (item) => typeof item.notification.deliver === 'object' && 'afterTurns' in item.notification.deliver,
     );
@@ -390,23 +389,24 @@ export class Conversation {
       turnsSince,
       mutes,
       ...(tools === undefined ? {} : { tools }),
-      ...(await this.#clockFacts(items)),
+      ...(await this.#clockFacts(items, dry)),
     };
   }
 
-  /** Asked only where an item's stamps need them. */
-  async #clockFacts(items: readonly Item[]): Promise<Pick<Facts, 'clockAlone' | 'earliest'>> {
-    const { store, witnesses } = this.inbox;
-    const now = store.now();
-    const earliest: Record<string, number> = {};
-    const waiting = items.filter((item) => item.notification.deliver !== undefined && queuedAt(item, now) === undefined);
-    for (const { id, seq } of waiting) {
-      const before = await store.read({ upTo: seq - 1, newestFirst: true, limit: LOOK_BACK });
-      const at = before.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
-      if (at !== undefined) earliest[id] = at;
-    }
-    const alone = items.some((item) => isExpired(item, now)) && !(await witnesses.agree());
-    return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(earliest).length > 0 ? { earliest } : {}) };
+  /** Asked only where an item's time has come, or seems to have. */
+  async #clockFacts(items: readonly Item[], dry: boolean): Promise<Pick<Facts, 'clockAlone' | 'sighted'>> {
+    const now = this.inbox.store.now();
+    const { maxDeferMs } = this.policy();
+    const timed = items.filter((item) => {
+      const { deliver = 'next' } = item.notification;
+      if (deliver === 'next') return false;
+      return typeof deliver === 'object' && 'at' in deliver
+        ? isDue(deliver.at, item, { now })
+        : waitedMs(item, { now }) >= maxDeferMs;
+    });
+    const sighted = timed.length === 0 ? {} : await sightings(this.inbox, this.log, timed, dry);
+    const alone = items.some((item) => isExpired(item, now)) && !(await this.inbox.witnesses.agree());
+    return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(sighted).length > 0 ? { sighted } : {}) };
   }
 
   get #pulls(): string | false {
@@ -524,6 +524,9 @@ export class Conversation {
     };
   }
 }
+
+/** `dry`: nothing is written. */
+type Composing = CarryOptions & { readonly dry?: boolean };
 
 type Composed = {
   readonly items: readonly Item[];

@@ -51,6 +51,13 @@ export class Witnesses {
     return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
   }
 
+  /** False where this clock is known to be wrong: the operating system's or another live process's says so. */
+  async trusted(): Promise<boolean> {
+    if (await this.agree()) return true;
+    const system = systemTime();
+    return system === undefined ? (await this.#ask()) === 'alone' : agree(system, this.#deps.store.now());
+  }
+
   /**
    * This clock may decide what is old enough to be removed: another live process agrees with it, or there is no other
    * and the operating system agrees.

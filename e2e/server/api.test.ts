@@ -108,6 +108,33 @@ describe('notifications', () => {
     expect(await client.read(id, { log: 'shop/coder' })).toMatchObject({ receipt: 'read', reached: true });
   });
 
+  it('are repeated where they were sent before, not where their frame repeats another', async () => {
+    await using stage = await Stage.open();
+    const { client, inbox } = stage;
+    const coder = inbox.conversation('shop/coder#main');
+    const sentOf = async (id: string): Promise<unknown[]> => {
+      const sent = (await client.why(id, 'shop/coder')).items[0]?.sent ?? [];
+      return sent.map(({ on, repeated }) => [on, repeated]);
+    };
+    const first = await client.queue({ to: 'shop/coder', message: 'the build failed' });
+    await (await coder.offer({ at: 'tool_result', on: 'read_file' }))?.release('cancelled');
+    const second = await client.queue({ to: 'shop/coder', message: 'the disk is full' });
+    const both = await coder.offer({ at: 'tool_result', on: 'run_tests' });
+    await both?.confirm();
+    expect(both?.view).toMatchObject({ repeated: true, items: [{}, {}] });
+    expect(await sentOf(first.id)).toEqual([
+      ['read_file', false],
+      ['run_tests', true],
+    ]);
+    expect(await sentOf(second.id)).toEqual([['run_tests', false]]);
+
+    const stop = await client.queue({ to: 'shop/coder', level: 'critical', message: 'stop' });
+    const refusal = await coder.refuse({ on: 'write_file' });
+    await refusal?.offer?.confirm();
+    await coder.refuse({ on: 'run_tests' });
+    expect(await sentOf(stop.id)).toEqual([['write_file', false]]);
+  });
+
   it('come by the page, of one agent and across agents, with nothing missing and nothing twice', async () => {
     await using stage = await Stage.open({ db: 'memory:' });
     const { client, inbox } = stage;

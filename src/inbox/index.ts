@@ -22,4 +22,4 @@ export { redactedJson, redactor } from './redact.ts';
 export type { Companion, Inherited, Succession } from './succession.ts';
 export { worktreeOf } from './worktree.ts';
 export { placeOfSession, sessionTokenOf } from './session-token.ts';
-export { receiptOf, RECEIPTS, type Reader, type Receipt, type Why } from './why.ts';
+export { receiptOf, RECEIPTS, type Reader, type Receipt, type Why, wasSentIn } from './why.ts';

@@ -47,7 +47,7 @@ export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey, re
         item,
         receipt: receiptOf(item),
         verdict: verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader)),
-        steps: records.map((record, i) => step(record, item, sentIn(records.slice(0, i), item))),
+        steps: records.map((record, i) => step(record, item, wasSentIn(records.slice(0, i), item))),
         now,
       });
     }
@@ -90,7 +90,7 @@ const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
 };
 
 /** A frame may repeat one notification and show another for the first time: whether these records sent this one. */
-function sentIn(records: readonly Stored[], item: Item): boolean {
+export function wasSentIn(records: readonly Stored[], item: Item): boolean {
   const unsent = new Set(
     records.flatMap(({ body }) => (isType(body, 'carrier_released') && NEVER_SENT.has(body.reason) ? [body.carrier] : [])),
   );

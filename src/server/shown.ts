@@ -1,23 +1,11 @@
 /** What the store knows, as the wire says it. */
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import type {
-  AgentSummary,
-  ConversationSummary,
-  Doing,
-  Effect,
-  Force,
-  NotificationView,
-  QueuedReply,
-  Sent,
-  Story,
-  StoryItem,
-} from '../core/api.ts';
+import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../core/api.ts';
 import { ANYONE, type Item } from '../core/items.ts';
-import { formatKind, type NotificationId } from '../core/notification.ts';
+import { formatKind } from '../core/notification.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';
-import { isType, type Stored } from '../core/records.ts';
-import { receiptOf, type Inbox, type Queued, type Why } from '../inbox/index.ts';
+import { receiptOf, type Inbox, type Queued } from '../inbox/index.ts';
 
 export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummary {
   const { log, open, oldestOpenAt, paused } = overview;
@@ -162,80 +150,6 @@ export const queuedReply = (queued: Queued): QueuedReply => ({
   into: queued.kind === 'folded' ? queued.into : null,
   to: queued.to,
 });
-
-/** Records of a story that are read for one item: a loop of refusals may have made many. */
-const MAX_HISTORY = 300;
-
-/** What of a story its reader may be shown: the view of a carrier holds whatever else it took. */
-export type Sight = {
-  readonly item: (item: Item) => boolean;
-  readonly record: (record: Stored) => boolean;
-  readonly conversation: (conversation: string) => boolean;
-};
-
-export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Story> {
-  const items = why.items.filter(({ item }) => sees.item(item));
-  return {
-    log: why.log,
-    id: why.id,
-    items: await Promise.all(
-      items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
-        const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
-        const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
-        return {
-          notification: notificationView(why.log, item),
-          verdict,
-          steps: steps.flatMap(({ at, seq, what, detail }) =>
-            others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],
-          ),
-          ended: endedBy(records),
-          now: now.flatMap(({ conversation, decision }) => (sees.conversation(conversation) ? [{ conversation, decision }] : [])),
-          sent: records.flatMap((record) => (others.has(record.seq) ? [] : sentIn(record, item.id))),
-        };
-      }),
-    ),
-  };
-}
-
-function endedBy(records: readonly Stored[]): StoryItem['ended'] {
-  for (const { at, body } of records)
-    if (isType(body, 'notification_closed')) return { outcome: body.outcome, by: body.by, reason: body.reason, at };
-  return null;
-}
-
-function sentIn({ seq, at, body }: Stored, id: NotificationId): Sent[] {
-  const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
-  if (isType(body, 'carrier_offered') && body.ids.includes(id))
-    return [
-      {
-        ...base,
-        point: body.at_point,
-        on: body.on ?? null,
-        format: body.view.format,
-        item: itemText(body.view.items, id),
-        text: body.view.text,
-        repeated: body.view.repeated ?? false,
-      },
-    ];
-  if ((isType(body, 'tool_call_response') || isType(body, 'chat_request')) && body.view !== undefined)
-    return [
-      {
-        ...base,
-        point: isType(body, 'chat_request') ? 'turn_start' : 'tool_result',
-        on: isType(body, 'tool_call_response') ? body.id : null,
-        format: body.view.format,
-        item: itemText(body.view.items, id),
-        text: body.view.text,
-        repeated: body.view.repeated ?? false,
-      },
-    ];
-  if (isType(body, 'gate_refused') && body.text !== undefined)
-    return [{ ...base, point: 'forced', on: body.on, format: null, item: body.text, text: body.text, repeated: true }];
-  return [];
-}
-
-const itemText = (items: readonly { ids: readonly string[]; text: string }[], id: string): string =>
-  items.find(({ ids }) => ids.includes(id))?.text ?? '';
 
 /** The parts of a path as an address, checked. */
 export function agentIn(project: string, agent: string): LogKey {

@@ -120,7 +120,7 @@ function Rode({
           <b>{onSays(entry.on)}</b>
           {waited !== null && <span title={`queued ${exact(rider.queuedAt ?? 0)}`}>{` · ${span(waited)} after queue`}</span>}
           {rider.ids.length > 1 && ` · ${rider.ids.length} became 1`}
-          {entry.repeated && ' · repeated'}
+          {rider.repeated && ' · repeated'}
           {(rider.receipt === 'observed' || rider.receipt === 'read') && ` · ${receiptSays(rider.receipt, rider.markedBy)}`}
         </span>
         <Buttons id={rider.id} kind={rider.kind} open={open} onWhy={onWhy} />

@@ -132,6 +132,33 @@ describe('the timeline', () => {
     expect(ride).toMatchObject({ riders: [{ id: 'a', ids: ['a', 'b'], count: 2 }] });
   });
 
+  test('of a frame that repeats, only what was sent before is repeated', () => {
+    const offer = (carrier: string, ...ids: string[]): Stored =>
+      record({
+        type: 'carrier_offered',
+        carrier,
+        at_point: 'tool_result',
+        on: 'read_file',
+        ids,
+        view: { ...view(...ids), repeated: carrier !== 'k1' },
+      });
+    const confirmed = record({ type: 'carrier_confirmed', carrier: 'k2' });
+    const repeatedOf = (reason: string): unknown => {
+      const released = record({ type: 'carrier_released', carrier: 'k1', reason });
+      const entries = shown([queued('a'), queued('b'), offer('k1', 'a'), released, offer('k2', 'a', 'b'), confirmed]);
+      return entries.flatMap((entry) => (entry.kind === 'ride' ? entry.riders.map(({ id, repeated }) => [id, repeated]) : []));
+    };
+    expect(repeatedOf('cancelled')).toEqual([
+      ['a', true],
+      ['b', false],
+    ]);
+    // The first offer is not among these records: any of them may be the one.
+    expect(repeatedOf('too_big')).toEqual([
+      ['a', true],
+      ['b', true],
+    ]);
+  });
+
   test('an offer rides when it is confirmed, and not before', () => {
     const offer = record({
       type: 'carrier_offered',

@@ -25,6 +25,7 @@ export type Rider = {
   readonly queuedAt: number | null;
   readonly receipt: string | null;
   readonly markedBy: string | null;
+  readonly repeated: boolean;
 };
 
 /** What it rode on. */
@@ -56,7 +57,6 @@ export type Entry = At &
         readonly riders: readonly Rider[];
         /** Closed as a line that says how many of what. */
         readonly summarized: readonly string[];
-        readonly repeated: boolean;
         readonly offeredAt: number;
       }
     | {
@@ -82,6 +82,10 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
   const entries: Entry[] = [];
   const toolAt = new Map<string, number>();
   const offers = new Map<string, { record: Stored; body: Extract<KnownDraft, { type: 'carrier_offered' }> }>();
+  const sentBefore =
+    (carrier: string | undefined) =>
+    (id: string): boolean =>
+      [...offers.values()].some(({ body }) => body.carrier !== carrier && (body.ids as readonly string[]).includes(id));
   for (const record of records) {
     const { seq, at, body } = record;
     const place = { seq, at };
@@ -134,6 +138,8 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
       raw();
       continue;
     }
+    const released = as(body, 'carrier_released');
+    if (released !== undefined && NEVER_SENT.has(released.reason)) offers.delete(released.carrier);
     const confirmed = as(body, 'carrier_confirmed');
     if (confirmed !== undefined) {
       const offer = offers.get(confirmed.carrier);
@@ -145,9 +151,8 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
           ...place,
           kind: 'ride',
           on: reads ? { kind: 'pulled' } : tool ? { kind: 'tool', name: on ?? 'a tool' } : { kind: 'hook', name: on ?? at_point },
-          riders: ridersOf(view, ids, [], notes),
+          riders: ridersOf({ view, ids, carried: [], sentBefore: sentBefore(offer.body.carrier) }, notes),
           summarized: summarizes,
-          repeated: view.repeated ?? false,
           offeredAt: offer.record.at,
         });
       }
@@ -191,13 +196,10 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
         kind: 'ride',
         on,
         riders: ridersOf(
-          view,
-          notifications.map(({ id }) => id),
-          notifications,
+          { view, ids: notifications.map(({ id }) => id), carried: notifications, sentBefore: sentBefore(undefined) },
           notes,
         ),
         summarized: summarizes,
-        repeated: view?.repeated ?? false,
         offeredAt: at,
       });
     }
@@ -205,12 +207,21 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
   return entries;
 }
 
-function ridersOf(
-  view: SentView | undefined,
-  ids: readonly string[],
-  carried: readonly RecordedNotification[],
-  notes: Notes,
-): Rider[] {
+/** Reasons of a release that went without the view. */
+const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big']);
+
+type Carrier = {
+  readonly view: SentView | undefined;
+  readonly ids: readonly string[];
+  readonly carried: readonly RecordedNotification[];
+  readonly sentBefore: (id: string) => boolean;
+};
+
+function ridersOf({ view, ids, carried, sentBefore }: Carrier, notes: Notes): Rider[] {
+  // A frame says that it repeats where one of its items does. Which one is not known where no record here sent any before.
+  const again = view?.repeated === true ? ids.filter(sentBefore) : [];
+  const isRepeated = (group: readonly string[]): boolean =>
+    view?.repeated === true && (again.length === 0 || group.some((id) => again.includes(id)));
   const lines: readonly { ids: readonly string[]; text: string | null }[] = [
     ...(view?.items ?? []),
     // What is in no line of the view (a view that only signals).
@@ -244,6 +255,7 @@ function ridersOf(
         queuedAt: known.length === 0 ? null : Math.min(...known.map(({ at }) => at)),
         receipt: note?.receipt ?? null,
         markedBy: note?.markedBy ?? null,
+        repeated: isRepeated(group),
       },
     ];
   });

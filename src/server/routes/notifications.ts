@@ -34,7 +34,8 @@ import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
 import * as schemas from '../schemas.ts';
 import { timeAt, Words } from '../search.ts';
-import { notificationView, queuedReply, storyOf } from '../shown.ts';
+import { notificationView, queuedReply } from '../shown.ts';
+import { storyOf } from '../story.ts';
 import type { Principal } from '../tokens.ts';
 
 const idParams = z.object({ id: inPath(256) });

@@ -1,0 +1,85 @@
+/** What happened to one notification, and what was sent of it, as the wire says it. */
+import type { Sent, Story, StoryItem } from '../core/api.ts';
+import type { Item } from '../core/items.ts';
+import type { NotificationId } from '../core/notification.ts';
+import { isType, type SentView, type Stored } from '../core/records.ts';
+import { wasSentIn, type Inbox, type Why } from '../inbox/index.ts';
+import { notificationView } from './shown.ts';
+
+/** Records of a story that are read for one item: a loop of refusals may have made many. */
+const MAX_HISTORY = 300;
+
+/** What of a story its reader may be shown: the view of a carrier holds whatever else it took. */
+export type Sight = {
+  readonly item: (item: Item) => boolean;
+  readonly record: (record: Stored) => boolean;
+  readonly conversation: (conversation: string) => boolean;
+};
+
+export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Story> {
+  const items = why.items.filter(({ item }) => sees.item(item));
+  return {
+    log: why.log,
+    id: why.id,
+    items: await Promise.all(
+      items.map(async ({ item, verdict, steps, now }): Promise<StoryItem> => {
+        const records = await inbox.store.read({ log: why.log, seqs: item.history.slice(-MAX_HISTORY), limit: MAX_HISTORY });
+        const others = new Set(records.flatMap((record) => (sees.record(record) ? [] : [record.seq])));
+        // What is not read may have sent it.
+        const isWhole = item.history.length <= MAX_HISTORY;
+        return {
+          notification: notificationView(why.log, item),
+          verdict,
+          steps: steps.flatMap(({ at, seq, what, detail }) =>
+            others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],
+          ),
+          ended: endedBy(records),
+          now: now.flatMap(({ conversation, decision }) => (sees.conversation(conversation) ? [{ conversation, decision }] : [])),
+          sent: records.flatMap((record, place) => {
+            if (others.has(record.seq)) return [];
+            const before = records.slice(0, place);
+            return sentIn(record, item, { last: before.at(-1), sentBefore: !isWhole || wasSentIn(before, item) });
+          }),
+        };
+      }),
+    ),
+  };
+}
+
+function endedBy(records: readonly Stored[]): StoryItem['ended'] {
+  for (const { at, body } of records)
+    if (isType(body, 'notification_closed')) return { outcome: body.outcome, by: body.by, reason: body.reason, at };
+  return null;
+}
+
+type Before = {
+  /** The record before it that is about the notification. */
+  readonly last: Stored | undefined;
+  readonly sentBefore: boolean;
+};
+
+function sentIn({ seq, at, body }: Stored, { id }: Pick<Item, 'id'>, { last, sentBefore }: Before): Sent[] {
+  const base = { seq, at, record: body.type, conversation: body.conversation ?? null };
+  // A frame says that it repeats where one of its items does.
+  const shown = (view: SentView): Pick<Sent, 'format' | 'item' | 'text' | 'repeated'> => ({
+    format: view.format,
+    item: itemText(view.items, id),
+    text: view.text,
+    repeated: view.repeated === true && sentBefore,
+  });
+  if (isType(body, 'carrier_offered') && body.ids.includes(id))
+    return [{ ...base, point: body.at_point, on: body.on ?? null, ...shown(body.view) }];
+  if (isType(body, 'tool_call_response') && body.view !== undefined)
+    return [{ ...base, point: 'tool_result', on: body.id, ...shown(body.view) }];
+  if (isType(body, 'chat_request') && body.view !== undefined)
+    return [{ ...base, point: 'turn_start', on: null, ...shown(body.view) }];
+  if (isType(body, 'gate_refused') && body.text !== undefined && !isOfferOf(last, seq, body.text))
+    return [{ ...base, point: 'forced', on: body.on, format: null, item: body.text, text: body.text, repeated: sentBefore }];
+  return [];
+}
+
+/** The first refusal is an offer and its record, written together: one answer. */
+const isOfferOf = (last: Stored | undefined, seq: number, text: string): boolean =>
+  last?.seq === seq - 1 && isType(last.body, 'carrier_offered') && last.body.view.text === text;
+
+const itemText = (items: SentView['items'], id: NotificationId): string => items.find(({ ids }) => ids.includes(id))?.text ?? '';

@@ -4,8 +4,13 @@
  */
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
-import { read } from './reading.ts';
-import { endOf, lost, notificationsOf, sightsOf, throughGate, twice, uncalled, unflagged } from './rules.ts';
+import { throughGate } from './gate.ts';
+import { lost } from './lost.ts';
+import { notificationsOf } from './notifications.ts';
+import { read, sightsOf } from './reading.ts';
+import { twice, unflagged } from './repeats.ts';
+import { endOf } from './spans.ts';
+import { uncalled } from './uncalled.ts';
 
 export type Verdict = {
   readonly counts: {

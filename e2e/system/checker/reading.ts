@@ -128,6 +128,8 @@ export function read(session: Session, upstream: History['upstream']): Reading {
   return { session, shown, calls: [...calls.values()], altered, misplaced, problems };
 }
 
+export const sightsOf = ({ shown }: Reading): Sight[] => shown.flatMap(({ sights }) => sights);
+
 /** A library user's message to its model ends with the frame. */
 const frameTextOf = (text: string): string => text.slice(text.lastIndexOf('\n[ep ') + 1);
 

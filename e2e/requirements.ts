@@ -396,7 +396,7 @@ export const REQUIREMENTS = {
   'chat:pending': { behaviour: 'What waits is shown as waiting until it rides, and then where it rode.' },
   'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue; twice stops, once more quits.' },
   'chat:safe': { behaviour: 'Nothing that a model, a tool or a notification says steers the terminal.' },
-  'chat:fork': { behaviour: 'A conversation begins as another one is or was, and the model reads what it had read.' },
+  'chat:fork': { behaviour: 'A conversation begins as another one is or was, and the model is sent the same history.' },
   'chat:resume': {
     behaviour: 'After kill -9 a conversation goes on with its turn, and the model is sent what it was sent before.',
   },
@@ -451,13 +451,13 @@ export const REQUIREMENTS = {
   },
 
   // The web console, in a real browser.
-  'console:history': { behaviour: 'The console shows what arrived, staged and read, and triggers nothing again.' },
+  'console:history': { behaviour: 'The console shows what waits and what was delivered; opening it triggers nothing again.' },
   'console:login': { behaviour: 'The address that the server prints logs one browser in, once, and leaves no code behind.' },
   'console:agents': { behaviour: 'Who is there, doing what, with how much open by level, as it changes.' },
   'console:moves': {
     behaviour: 'What waits stands dashed below, and moves to where it rode; with reduced motion it stands there at once.',
   },
-  'console:why': { behaviour: 'Why tells rule, plan, carrier and receipts, and exactly what the model read, to be copied.' },
+  'console:why': { behaviour: 'Why tells rule, plan, carrier and receipts, and exactly what was sent, to be copied.' },
   'console:person': {
     behaviour: "A person's message in a turn, pause, resume and stop are pending until the log has them, and say what they do.",
   },

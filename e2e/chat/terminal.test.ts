@@ -148,7 +148,7 @@ describe('earpiece chat in a terminal', { timeout: 120_000 }, () => {
     chat.type(`/show 2${ENTER}`);
     await chat.shows('2 · thoughts\n  I think about it.');
     chat.type(`/show 1${ENTER}`);
-    await chat.shows(/1 · notification, as the model read it\n[^]*line 4/u);
+    await chat.shows(/1 · notification, as it was sent\n[^]*line 4/u);
   });
 
   it('keeps its place when the terminal changes its size, and edits like a shell', async () => {

@@ -133,7 +133,7 @@ verifies(
     expect(await why.innerText()).toContain('Nothing yet: no carrier has taken it.');
 
     await why.getByRole('button', { name: 'Withdraw' }).click();
-    await why.getByText('withdrawn in time: no model read it').waitFor();
+    await why.getByText('withdrawn in time: it was never sent').waitFor();
     await staged(page, 'deploy.later').waitFor({ state: 'detached' });
     await why.getByRole('button', { name: 'Queue again' }).click();
     await staged(page, 'deploy.later').waitFor();

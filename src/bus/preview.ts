@@ -18,7 +18,7 @@ export type Preview = {
   readonly type: string;
   readonly kind: string;
   readonly level: Level;
-  /** What the model would read of it, without the frame. */
+  /** What would be sent of it, without the frame. */
   readonly words: string;
   /** Why its template could not say it; then `words` are the event's own message. */
   readonly failed?: string;

@@ -397,7 +397,7 @@ export type SubscriberTestReply = {
   readonly kind: string;
   /** Of a real one. A test notification is info. */
   readonly level: Level;
-  /** What the model would read of a real one. */
+  /** What would be sent of a real one. */
   readonly preview: string;
   /** Why its template could not say it. */
   readonly problem: string | null;

@@ -1,4 +1,4 @@
-/** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what the model read. */
+/** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what was sent. */
 import { useEffect, useState, type ReactElement } from 'react';
 import { curesOf } from '../../../src/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';

@@ -43,9 +43,9 @@ export function Tester({
           <p className="words">
             {'For a sample '}
             <code>{value.event_type}</code>
-            {` the agent would read, at level ${value.level}:`}
+            {`, this would be sent at level ${value.level}:`}
           </p>
-          <pre className="sent" tabIndex={0} aria-label="what the agent would read">
+          <pre className="sent" tabIndex={0} aria-label="what would be sent">
             {value.preview}
           </pre>
           {value.problem !== null && (

@@ -180,7 +180,7 @@ function CureButton({
 const hereOf = (): string => decodeURIComponent(/^#\/agents\/[^/]+\/[^/]+\/([^?]+)/u.exec(window.location.hash)?.[1] ?? 'main');
 
 export const WITHDRAWN = {
-  withdrawn: 'withdrawn in time: no model read it',
+  withdrawn: 'withdrawn in time: it was never sent',
   maybe_seen: 'withdrawn, but it was offered before: the model may have seen it',
   gate_lowered: 'delivered before; its gate is down now',
   too_late: 'too late: it was delivered',

@@ -4,7 +4,7 @@ import type { KnownDraft, RecordedNotification, SentView, Stored } from '../../.
 import type { Doing, Level } from '../types.ts';
 import { as, type Note, type Notes } from './notes.ts';
 
-/** One line of what the model read: one notification, or several that were coalesced. */
+/** One line of what was sent: one notification, or several that were coalesced. */
 export type Rider = {
   readonly id: string;
   readonly ids: readonly string[];

@@ -200,7 +200,7 @@ export class Narrator {
 
   #rode(on: string, text: string, { notifications, summarized, said: items, queuedAt, now }: Delivered): void {
     const { width } = this.#surface;
-    const whole = this.#numbered('notification, as the model read it', text);
+    const whole = this.#numbered('notification, as it was sent', text);
     let n: number | undefined;
     const number = whole && (() => (n ??= whole()));
     const lines = notifications.flatMap((note) => {

@@ -95,7 +95,7 @@ export const subscriberTest = z
     inject_at: z.string(),
     kind: z.string(),
     level,
-    preview: z.string().openapi({ description: 'what the model would read of a real one' }),
+    preview: z.string().openapi({ description: 'what would be sent of a real one' }),
     problem: nullable(z.string()),
     to: nullable(z.string()),
     notification: nullable(z.string()),

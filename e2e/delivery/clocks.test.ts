@@ -1,7 +1,7 @@
 /** One process has a clock that is a year off: the producer, a gateway, the server, the sweeper. Nobody else notices. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Shell } from '../cli/shell.ts';
+import { parsed, Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 import { textOf, type GatewayClient } from './stage.ts';
 
@@ -95,6 +95,39 @@ describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
     expect(await said(right)).toContain('after that');
   });
 
+  it('the gateway says so once, doctor names the process and what it holds, and why gives the sentence', async () => {
+    await using shell = new Shell();
+    await using wrong = await shell.gateway({ env: { ...BY_WRONG, ...offBy(ms) } });
+    await shell.says(['send', '--to', 'other', '--id', 'o1', '--ttl', '1h', 'for the wrong one']);
+    const [first, second] = [await said(wrong), await said(wrong)];
+    const off = ms < 0 ? '365 days behind' : '365 days ahead';
+    const pid = String(wrong.process.pid);
+    const lines = wrong.stderr.split('\n').filter((line) => line.includes('the clock of this process is'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(off);
+
+    const { stdout, code } = await shell.run(['--json', 'doctor']);
+    expect(code).toBe(8);
+    const clocks = parsed(stdout).filter(({ what }) => what === 'clock');
+    expect(clocks).toHaveLength(1);
+    expect(clocks[0]?.['value']).toContain(`the clock of process ${pid}`);
+    expect(clocks[0]?.['value']).toContain(off);
+    const [byWrong] = parsed((await shell.run(['--json', 'doctor'], { env: offBy(ms) })).stdout).filter(
+      ({ what }) => what === 'clock',
+    );
+    expect(byWrong?.['value']).toContain(`the clock of this process is ${off}`);
+
+    const why = await shell.says(['why', 'o1']);
+    if (ms < 0) return expect(`${first}${second}`).toContain('for the wrong one');
+    expect(`${first}${second}`).not.toContain('for the wrong one');
+    expect(clocks[0]?.['value']).toContain('1 open notification for expired and does not deliver it: o1 (shop/other)');
+    expect(why).toContain(`process ${pid} on`);
+    expect(why).toContain(`The clock of that process is ${off}`);
+    expect((await shell.run(['why', 'o1'], { env: offBy(ms) })).stdout).toContain(
+      `Hidden: its time is over by the clock of this process, which is ${off}`,
+    );
+  });
+
   it.each([
     ['a record before it', true],
     ['a database that is new', false],
@@ -180,6 +213,15 @@ describe.each(CLOCKS)('the clock of the sweeper is %s', (_name, ms) => {
 });
 
 describe('the clocks are right', () => {
+  it('nobody speaks of clocks', async () => {
+    await using shell = new Shell();
+    await using client = await shell.gateway({ env: AS_MAIN });
+    await shell.says(['send', '--to', 'coder', '--id', 'n1', '--ttl', '1h', 'waits']);
+    expect((await shell.json(['doctor'])).filter(({ what }) => what === 'clock')).toEqual([]);
+    expect(await said(client)).toContain('waits');
+    expect(client.stderr).not.toContain('clock');
+  });
+
   it('what is over is closed, once another live process agrees', async () => {
     proves('time:witness');
     await using shell = new Shell();

@@ -16,6 +16,7 @@ import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
 import { upstreamOf, withAbsent } from './upstream.ts';
+import { OwnClock } from './wrong-clocks.ts';
 
 export type GatewayOptions = GlobalOptions & {
   name?: string;
@@ -46,10 +47,13 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: Earpiece | undefined;
   let tools = ownTools({ tasks: false });
+  const clock = new OwnClock();
+  const checkClock = (): Promise<void> =>
+    (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
     const opened = await openWith(config, { ...at, onProblem: complain });
     inbox = opened;
-    void opened.witnesses.note().catch(() => {});
+    void opened.witnesses.note().then(checkClock, () => {});
     return inboxRider({
       inbox: opened,
       emitter: opened.bus,
@@ -99,6 +103,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const sweeping = setInterval(() => {
     inbox
       ?.sweep()
+      .then(checkClock)
       .catch((error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`));
   }, 60_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void running.close({ now: true }));

@@ -9,6 +9,7 @@ import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { shellInfo } from './shell.ts';
 import { complain, paint, print, printJson } from './terminal.ts';
+import { OwnClock } from './wrong-clocks.ts';
 import { VERSION } from './version.ts';
 import { webhookReceivers } from './webhooks.ts';
 
@@ -83,9 +84,10 @@ export async function runServer(options: ServeOptions): Promise<number> {
     }
     if (options.open) openBrowser(login);
 
+    const clock = new OwnClock();
     const sweep = (): Promise<void> =>
       ear.sweep().then(
-        () => undefined,
+        () => clock.check(ear, complain).catch(() => {}),
         (error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`),
       );
     let sweeping = sweep();

@@ -66,6 +66,10 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     case 'moment':
       return `Waiting for its moment: ${momentOf(verdict.deliver, verdict.reason, words)}.`;
     case 'due': {
+      if (verdict.hiddenBy !== undefined) {
+        const { pid, machine, offByMs } = verdict.hiddenBy;
+        return `Waiting: process ${pid} on ${machine} carries to ${verdict.address}, and hides it as expired. The clock of that process is ${offBy(offByMs)}. It is delivered when that clock is set, or when another process carries.`;
+      }
       const again = verdict.offered ? ' It was offered before without a confirmation, so it will be marked as repeated.' : '';
       if (!verdict.wrappedOnly) return `Waiting: it rides on the next message to ${verdict.address}.${again}`;
       const since =
@@ -99,7 +103,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? `Superseded: ${verdict.reason}.`
         : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'took' : 'takes'} its place.`;
     case 'expired':
-      return `Expired at ${clock(verdict.at)}, before a message could carry it.`;
+      return verdict.offByMs === undefined
+        ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
+        : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
     case 'withdrawn':
       return `Withdrawn by ${verdict.by} at ${clock(verdict.at)}: ${verdict.reason}. ${
         verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.'
@@ -119,6 +125,12 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
     default:
       return verdict satisfies never;
   }
+}
+
+/** `365 days ahead`. */
+export function offBy(ms: number): string {
+  const days = Math.round(Math.abs(ms) / 86_400_000);
+  return `${days} ${days === 1 ? 'day' : 'days'} ${ms < 0 ? 'behind' : 'ahead'}`;
 }
 
 const ABSENCES: Readonly<Record<Absence, string>> = {

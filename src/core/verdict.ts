@@ -49,6 +49,8 @@ export type VerdictFacts = {
   readonly markedRead?: boolean;
   /** The record that closed it undelivered. */
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
+  /** A live process whose clock is known to be wrong takes it for expired: this one (`own`), or one that carries to it. */
+  readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };
   /** It was passed on to another conversation of the agent. */
   readonly passedOn?: { readonly to: string; readonly at: number };
 };
@@ -126,6 +128,8 @@ export type Verdict =
       readonly unseenSince: number | null;
       /** It was offered before and not confirmed: the model may see it twice, marked as repeated. */
       readonly offered: boolean;
+      /** The process that carries hides it: its clock is wrong. */
+      readonly hiddenBy?: { readonly pid: number; readonly machine: string; readonly offByMs: number };
     }
   | { readonly kind: 'offered'; readonly rodeOn: RodeOn | null; readonly address: string; readonly until: number | null }
   | {
@@ -139,7 +143,8 @@ export type Verdict =
       readonly offers: number;
     }
   | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
-  | { readonly kind: 'expired'; readonly at: number; readonly over: boolean }
+  /** `offByMs`: by a clock that is known to be so much ahead. */
+  | { readonly kind: 'expired'; readonly at: number; readonly over: boolean; readonly offByMs?: number }
   | { readonly kind: 'withdrawn'; readonly by: string; readonly reason: string; readonly at: number; readonly maybeSeen: boolean }
   | { readonly kind: 'known'; readonly about: string | null; readonly reason: string; readonly over: boolean }
   | { readonly kind: 'dropped'; readonly reason: string; readonly at: number }
@@ -202,10 +207,16 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 
 /** Why an open one waits: what would end it comes first, then who is not there, then what holds back whoever is. */
 function waitOf(facts: VerdictFacts): Verdict {
-  const { item, log, now, conversations, decisions, filter, gates } = facts;
+  const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
   const { notification: n } = item;
   if (filter !== undefined) return filteredOf(facts, filter, false);
-  if (typeof n.expiresAt === 'number' && isExpired(item, now)) return { kind: 'expired', at: n.expiresAt, over: false };
+  if (typeof n.expiresAt === 'number' && isExpired(item, now))
+    return {
+      kind: 'expired',
+      at: n.expiresAt,
+      over: false,
+      ...(wrongClock?.own === true ? { offByMs: wrongClock.offByMs } : {}),
+    };
   const closing = decisions.map(({ decision }) => decision).find((decision) => decision.kind === 'close');
   if (closing?.kind === 'close' && closing.outcome === 'superseded')
     return { kind: 'superseded', by: newerIn(closing.reason), reason: closing.reason, over: false };
@@ -262,6 +273,9 @@ function waitOf(facts: VerdictFacts): Verdict {
     wrappedOnly: there?.wrappedOnly ?? false,
     unseenSince: there !== undefined && there.lastContactAt <= item.at ? item.at : null,
     offered: item.offers > 0,
+    ...(wrongClock === undefined || wrongClock.own
+      ? {}
+      : { hiddenBy: { pid: wrongClock.pid, machine: wrongClock.machine, offByMs: wrongClock.offByMs } }),
   };
 }
 

@@ -23,3 +23,4 @@ export type { Companion, Inherited, Succession } from './succession.ts';
 export { worktreeOf } from './worktree.ts';
 export { placeOfSession, sessionTokenOf } from './session-token.ts';
 export { receiptOf, RECEIPTS, type Reader, type Receipt, type Why, wasSentIn } from './why.ts';
+export type { WrongClock } from './witnesses.ts';

@@ -5,7 +5,7 @@ import { filterIn, filterOf, type FilterCause } from '../core/filter.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Decision } from '../core/plan.ts';
 import type { Presence } from '../core/ports.ts';
-import { isByAgent, isType, type Stored } from '../core/records.ts';
+import { isByAgent, isType, type Owner, type Stored } from '../core/records.ts';
 import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../core/verdict.ts';
 import type { Inbox } from './inbox.ts';
 import { overBecause } from './presence.ts';
@@ -47,10 +47,12 @@ export async function factsOf(
   const closed = records.findLast(({ body }) => isType(body, 'notification_closed') || isType(body, 'carrier_redacted'));
   const reads = records.flatMap(({ body }) => (isType(body, 'notification_read') ? [body] : []));
   const read = reads.findLast(isByAgent) ?? reads.at(-1);
+  const wrongClock = await hiddenBy(inbox, item, known, now);
   return {
     log,
     item,
     now,
+    ...(wrongClock === undefined ? {} : { wrongClock }),
     conversations: known.map((presence) => knownOf(inbox, presence, now)),
     decisions,
     filter: withFile(filterOf(item.notification, policy, mutes, now)),
@@ -106,4 +108,22 @@ async function rodeOn(inbox: Inbox, { id }: Item, records: readonly Stored[]): P
   const calls = await inbox.store.read({ log, types: ['tool_call_request'], upTo: seq, newestFirst: true, limit: CALLS });
   const call = calls.find((each) => isType(each.body, 'tool_call_request') && each.body.id === body.id)?.body;
   return { point: 'tool_result', name: call !== undefined && isType(call, 'tool_call_request') ? call.name : null };
+}
+
+/** The wrong clock that hides an open item: this process's own, or that of a gateway of its conversations. */
+async function hiddenBy(
+  inbox: Inbox,
+  item: Item,
+  known: readonly Presence[],
+  now: number,
+): Promise<VerdictFacts['wrongClock'] | undefined> {
+  if (item.state !== 'open' || item.notification.expiresAt == null) return undefined;
+  const carries = ({ pid, machine }: Owner): boolean =>
+    known.some(({ connections = {} }) =>
+      Object.values(connections).some((owner) => owner.pid === pid && owner.machine === machine),
+    );
+  const found = (await inbox.witnesses.wrong()).find(
+    ({ owner, own, offByMs }) => isExpired(item, own ? now : now + offByMs) && (own || carries(owner)),
+  );
+  return found && { pid: found.owner.pid, machine: found.owner.machine, offByMs: found.offByMs, own: found.own };
 }

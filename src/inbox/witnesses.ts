@@ -17,6 +17,8 @@ const TRIES = 20;
 
 type Clocks = Readonly<Record<string, Owner & { readonly at: number }>>;
 
+export type WrongClock = { readonly owner: Owner; readonly own: boolean; readonly offByMs: number };
+
 export type WitnessDeps = {
   readonly store: Pick<Store, 'now' | 'setting' | 'swapSetting' | 'private'>;
   readonly owner: Owner;
@@ -51,11 +53,27 @@ export class Witnesses {
     return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
   }
 
-  /** False where this clock is known to be wrong: the operating system's or another live process's says so. */
+  /**
+   * The clocks that are known to be wrong: this process's own, or else those of other live processes. `offByMs` is positive
+   * for a clock that is ahead.
+   */
+  async wrong(): Promise<readonly WrongClock[]> {
+    const { store, owner } = this.#deps;
+    if (store.private === true) return [];
+    const now = store.now();
+    const others = await this.#others();
+    if (await this.trusted())
+      return others.filter(({ at }) => !agree(at, now)).map((other) => ({ owner: other, own: false, offByMs: other.at - now }));
+    const right = systemTime() ?? others[0]?.at ?? now;
+    return [{ owner, own: true, offByMs: now - right }];
+  }
+
+  /** False where this clock is known to be wrong: the operating system's says so, or, where it tells none, another live process's. */
   async trusted(): Promise<boolean> {
-    if (await this.agree()) return true;
+    const { store } = this.#deps;
+    if (store.private === true) return true;
     const system = systemTime();
-    return system === undefined ? (await this.#ask()) === 'alone' : agree(system, this.#deps.store.now());
+    return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
   }
 
   /**
@@ -71,13 +89,18 @@ export class Witnesses {
   async #ask(): Promise<'agrees' | 'alone' | 'disagrees'> {
     const tick = performance.now();
     if (this.#asked !== undefined && tick - this.#asked.tick < ASK_EVERY_MS) return this.#asked.answer;
-    const { store, owner, isAlive } = this.#deps;
-    const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);
-    const others = all.filter(([name, other]) => name !== nameOf(owner) && isAlive(other) === true);
-    const now = store.now();
-    const answer = others.length === 0 ? 'alone' : others.some(([, { at }]) => agree(at, now)) ? 'agrees' : 'disagrees';
+    const others = await this.#others();
+    const now = this.#deps.store.now();
+    const answer = others.length === 0 ? 'alone' : others.some(({ at }) => agree(at, now)) ? 'agrees' : 'disagrees';
     this.#asked = { tick, answer };
     return answer;
+  }
+
+  /** Other live processes, each with what its clock said at most ten minutes ago. */
+  async #others(): Promise<readonly Clocks[string][]> {
+    const { store, owner, isAlive } = this.#deps;
+    const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);
+    return all.filter(([name, other]) => name !== nameOf(owner) && isAlive(other) === true).map(([, other]) => other);
   }
 }
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from '../../bus/index.ts';
 import { formatProblem, nameTold, policySource, readConfig, type Config } from '../../config/index.ts';
+import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { identify, Inbox } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
@@ -14,6 +15,7 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 import { verified } from '../verified.ts';
 import { VERSION } from '../version.ts';
 import { brokenServers, missed, type Finding } from '../what-agents-miss.ts';
+import { wrongClocks } from '../wrong-clocks.ts';
 
 export function doctor(program: CommandLine, answer: Answer): void {
   program
@@ -72,7 +74,8 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   try {
     await using inbox = new Inbox({ store: await openStore(config.db), policies: policySource(at), timeZone: config.timeZone });
     findings.push(...(await storeOf(inbox, config)), await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
-    findings.push(...(await serversOf(inbox, config)));
+    const logs = await logsOf(inbox, config);
+    findings.push(...(await brokenServers(inbox, logs, inbox.store.now())), ...(await wrongClocks(inbox, logs)));
   } catch (error) {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
@@ -142,10 +145,8 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   ]);
 }
 
-async function serversOf(inbox: Inbox, { project }: Config): Promise<Finding[]> {
-  const logs = (await inbox.store.overview()).map(({ log }) => log).filter((log) => log.startsWith(`${project}/`));
-  return brokenServers(inbox, logs, inbox.store.now());
-}
+const logsOf = async (inbox: Inbox, { project }: Config): Promise<readonly LogKey[]> =>
+  (await inbox.store.overview()).map(({ log }) => log).filter((log) => log.startsWith(`${project}/`));
 
 function sizeOf(path: string): string {
   try {

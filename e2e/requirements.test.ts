@@ -23,16 +23,39 @@ const proved = new Set(
   ),
 );
 
+const PAGE = join(root, 'docs/guarantees.md');
+const [BEGIN, END] = ['<!-- promises -->', '<!-- end of promises -->'];
+
+/** Ids that a page names in its text, whatever the table says that is made of the rest. */
+const namedIn = (page: string): string[] => {
+  const [before = '', rest = ''] = page.split(BEGIN);
+  const text = before + (rest.split(END)[1] ?? '');
+  return [...text.matchAll(/`([a-z]+:[a-z0-9-]+)`/gu)].map((match) => match[1] as string);
+};
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
 describe('promises', () => {
   test('each has a test that cites it', () => {
     expect(ids.filter((id) => !proved.has(id))).toEqual([]);
   });
 
   test('docs/guarantees.md cites promises that exist', () => {
-    const page = readFileSync(join(root, 'docs/guarantees.md'), 'utf8');
-    const named = [...page.matchAll(/`([a-z]+:[a-z0-9-]+)`/gu)].map((match) => match[1] as string);
+    const named = namedIn(readFileSync(PAGE, 'utf8'));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((id) => !(ids as string[]).includes(id))).toEqual([]);
+  });
+
+  test('each is named by a page; `--update` brings the table of docs/guarantees.md up to date', async () => {
+    const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.md'));
+    const named = new Set(pages.flatMap((file) => namedIn(readFileSync(join(root, 'docs', file), 'utf8'))));
+    const rows = ids
+      .filter((id) => !named.has(id))
+      .toSorted()
+      .map((id) => `| ${cell(REQUIREMENTS[id].behaviour)} | \`${id}\` |`);
+    const [before = '', rest = ''] = readFileSync(PAGE, 'utf8').split(BEGIN);
+    const table = ['', '| promise | id |', '|---|---|', ...rows, ''].join('\n');
+    await expect(`${before}${BEGIN}\n${table}\n${END}${rest.split(END)[1] ?? ''}`).toMatchFileSnapshot(PAGE);
   });
 });
 

@@ -98,7 +98,7 @@ export const REQUIREMENTS = {
   'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
   'lease:withdrawn': { behaviour: 'What was withdrawn or expired after an offer is not offered again: maybe seen.' },
   'delivery:verdict': {
-    behaviour: 'why answers first with one verdict in a sentence, true of who is there now, and with a cure that works.',
+    behaviour: 'why begins with one verdict in a sentence. The verdict is true of who is there now, and its cure works.',
   },
   'delivery:receipts': { behaviour: 'why(id) tells how far a notification got and the reason of each decision.' },
   'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries." },
@@ -453,76 +453,91 @@ export const REQUIREMENTS = {
   // The web console, in a real browser.
   'console:history': { behaviour: 'The console shows what waits and what was delivered; opening it triggers nothing again.' },
   'console:login': { behaviour: 'The address that the server prints logs one browser in, once, and leaves no code behind.' },
-  'console:agents': { behaviour: 'Who is there, doing what, with how much open by level, as it changes.' },
-  'console:moves': {
-    behaviour: 'What waits stands dashed below, and moves to where it rode; with reduced motion it stands there at once.',
+  'console:agents': {
+    behaviour: 'The page Agents shows who is there, what each agent does and how much is open by level, as it changes.',
   },
-  'console:why': { behaviour: 'Why tells rule, plan, carrier and receipts, and exactly what was sent, to be copied.' },
+  'console:moves': {
+    behaviour:
+      'An open notification stands dashed below and moves to the place where it rode. With reduced motion it stands there at once.',
+  },
+  'console:why': {
+    behaviour: 'Why shows the rule, the plan, the carrier, the receipts and exactly what was sent, to be copied.',
+  },
   'console:person': {
-    behaviour: "A person's message in a turn, pause, resume and stop are pending until the log has them, and say what they do.",
+    behaviour: "A person's message, pause, resume and stop are pending until the log has them, and say what they do.",
   },
   'console:subscribers': {
     behaviour:
-      'A subscriber is switched off in three clicks, from the next event on; one of the core is locked, with the reason.',
+      'Three clicks switch a subscriber off, from the next event on. A core subscriber is locked, and the page gives the reason.',
   },
   'console:settings': {
     behaviour:
-      "A setting is changed on the page in a person's own file, with who decides and when it counts: an agent's next carrier.",
+      "The page changes a setting in a person's own file. It says who decides, and that the change counts from the agent's next carrier.",
   },
   'console:verdict': { behaviour: 'Why begins with one verdict in a sentence, and its cure is a button that works.' },
   'console:places': { behaviour: 'The places and the filter of agents are in view with 60 agents, at 1280 and at 390 pixels.' },
-  'console:mute': { behaviour: 'A kind is muted on its card, for an hour, today or for ever; what is muted is seen and lifted.' },
+  'console:mute': {
+    behaviour: 'A card mutes its kind for an hour, for today or for ever. The page lists what is muted and lifts it.',
+  },
   'console:toon': {
-    behaviour: 'TOON is shown as a table; what does not parse is shown as it was sent, as a text like any other.',
+    behaviour: 'The console shows TOON as a table. TOON that does not parse is shown as it was sent, as plain text.',
   },
   'console:tasks': {
-    behaviour: 'A task is blocked and unblocked by a click: the page shows whom it interrupts, and what came of it.',
+    behaviour: 'A click blocks or unblocks a task. The page shows whom the click interrupts, and what came of it.',
   },
   'console:activity': { behaviour: 'Each point of a chart leads to the notifications behind it.' },
   'console:resumes': {
-    behaviour: 'A reload and a restart of the server lose nothing on the page, which says when it is not live.',
+    behaviour: 'A reload and a restart of the server lose nothing on the page, and the page says when it is not live.',
   },
-  'console:text': { behaviour: 'Whatever a producer controls is text on the page, in every field of every page.' },
+  'console:text': { behaviour: 'The console shows whatever a producer controls as text, in every field of every page.' },
   'console:accessible': { behaviour: 'axe finds no serious fault on any page, light and dark, at 1280 and at 390 pixels.' },
-  'console:small': { behaviour: 'The console is under 150 kB gzipped, asks nobody but its server, and has nothing inline.' },
-  'console:keys': { behaviour: 'Everything is reached by the keyboard, and the focus is always seen.' },
+  'console:small': { behaviour: 'The console is under 150 kB gzipped, asks only its own server, and has nothing inline.' },
+  'console:keys': { behaviour: 'The keyboard reaches everything, and the focus is always visible.' },
   'console:search': {
-    behaviour: 'Words are found in the whole log, however much of it is on the page, and each place is a link.',
+    behaviour: 'A search finds words in the whole log, whatever part of it the page shows, and each place is a link.',
   },
   'console:forks': {
-    behaviour: 'The page of a conversation has the command that forks it, from any turn, and links to its origin and its forks.',
+    behaviour: "A conversation's page has the command that forks it at any turn, and links to its origin and its forks.",
   },
   'console:long': {
-    behaviour: 'However long a conversation is and however much waits, all of it can be read, and the page holds a part of it.',
+    behaviour:
+      'However long a conversation is and however much waits, a person can read all of it, and the page holds a part of it.',
   },
   'console:phone': {
-    behaviour: 'On a phone all of it is reached by a finger, and no text of others pushes anything out of the page.',
+    behaviour: 'On a phone a finger reaches everything, and no text of a producer pushes anything out of the page.',
   },
   'console:hands': {
-    behaviour: 'What comes late, twice or in between takes nothing out of the hands of a person: no word, no focus, no choice.',
+    behaviour: 'Records that come late, twice or in between take nothing from a person: no typed word, no focus, no choice.',
   },
-  'console:teaches': { behaviour: 'Where there is nothing, the page says why and what to do next.' },
+  'console:teaches': { behaviour: 'An empty page says why it is empty and what to do next.' },
 
   // The server, its client and its tokens.
-  'server:routes': { behaviour: 'Each route does what its page says, over real HTTP, for the typed client too.' },
+  'server:routes': { behaviour: 'Each route does what its page says, over real HTTP and through the typed client.' },
   'server:search': {
-    behaviour: 'Words are found in the whole log, a bounded part at a time; each answer says how far back that was looked for.',
+    behaviour: 'A search finds words in the whole log, a bounded part at a time. Each answer says how far back it looked.',
   },
   'server:forks': { behaviour: 'A conversation says what it was forked from and what was forked from it.' },
-  'server:bad-input': { behaviour: 'What is wrong is answered as a problem (RFC 9457) with its field and the way out.' },
-  'server:idempotent': { behaviour: 'What is sent again with its Idempotency-Key is queued once.' },
+  'server:bad-input': { behaviour: 'Bad input is answered with a problem (RFC 9457) that names the field and the way out.' },
+  'server:idempotent': { behaviour: 'A notification that is sent again with its Idempotency-Key is queued once.' },
   'server:resume': {
-    behaviour: 'With 1,000 streams and a server that is killed and started again, each has every record once, in order.',
+    behaviour: 'With 1,000 streams and a server that is killed and started again, each stream has every record once, in order.',
   },
   'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
-  'server:openapi': { behaviour: 'The OpenAPI document validates, is whole and true, and a client made of it works.' },
-  'server:settings': { behaviour: 'Settings say who decides and how they are changed; a change stands in the file of a person.' },
-  'server:settings-refused': {
-    behaviour: 'Only an admin changes settings, none that runs, opens or moves anything, and what is wrong changes nothing.',
+  'server:openapi': {
+    behaviour: 'The OpenAPI document is valid, lists every route, says what the server answers, and a client made of it works.',
   },
-  'server:settings-at-once': { behaviour: 'Of many changes at once none is lost.' },
+  'server:settings': {
+    behaviour:
+      "Settings say who decides each of them and how to change it. A change is written to the user's or the project's file.",
+  },
+  'server:settings-refused': {
+    behaviour:
+      'Only an admin changes settings. No setting that runs, opens or moves anything can be changed, and a wrong value changes nothing.',
+  },
+  'server:settings-at-once': { behaviour: 'Of many changes at the same time none is lost.' },
   'server:settings-live': {
-    behaviour: 'Whoever runs obeys a changed setting with its next carrier, in every project that it is for.',
+    behaviour:
+      'Every running process obeys a changed setting from its next carrier on, in every project that the setting is for.',
   },
   'server:pages': {
     behaviour:
@@ -530,7 +545,7 @@ export const REQUIREMENTS = {
   },
   'server:unread-streams': {
     behaviour:
-      'With thousands of streams that nobody reads the server refuses those over the cap, answers requests, and others lose no record.',
+      'With thousands of streams that nobody reads, the server refuses streams above the cap and answers requests, and other streams lose no record.',
   },
   'server:lifted': { behaviour: 'A resume over HTTP answers with the pauses that it lifted.' },
   'config:broken-redact': {
@@ -546,28 +561,31 @@ export const REQUIREMENTS = {
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
   'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
   'server:events': {
-    behaviour: 'CloudEvents and signed webhooks reach the subscribers; what is none is refused, all or nothing.',
+    behaviour: 'CloudEvents and signed webhooks reach the subscribers. One invalid event rejects the whole batch.',
   },
   'server:subscribers': {
-    behaviour: 'Subscribers are listed, switched and tried over HTTP; those of the core say why they are not.',
+    behaviour: 'HTTP lists subscribers, switches them and tries them. A core subscriber is refused with the reason.',
   },
   'server:test': {
-    behaviour: 'A test of a subscriber shows its words and sends nothing; to a chosen agent it goes marked as a test, as info.',
+    behaviour:
+      'A test of a subscriber shows the text and sends nothing. With `to`, one agent gets it, marked as a test, at level info.',
   },
-  'store:closed-in': { behaviour: 'What was closed in a time is found by an index, however long the log is.' },
+  'store:closed-in': { behaviour: 'An index finds what was closed in a period of time, however long the log is.' },
   'server:times': {
-    behaviour: 'Lists, charts and searches take times, and look at what was then, however much came since.',
+    behaviour: 'Lists, charts and searches take a period of time and look only at that period, however much came since.',
   },
   'server:mutes': {
-    behaviour: 'A kind is muted for an agent until a time or until it is lifted, over HTTP as on the command line.',
+    behaviour: 'HTTP and the command line mute a kind for one agent, until a time or until somebody lifts the mute.',
   },
-  'server:activity': { behaviour: 'Charts count what was queued, delivered and waits; settings and tokens show no secret.' },
+  'server:activity': {
+    behaviour: 'Charts count what was queued, what was delivered and what waits. Settings and tokens show no secret.',
+  },
   'server:command': {
     behaviour: 'earpiece serve logs browsers in, refuses to be open without a token, and is loaded by nothing else.',
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams hold up no request: writes go in turns, and readers that take nothing are cut with bounded memory.',
+      'Thousands of streams hold up no request. Writes go in turns, and a reader that takes nothing is cut off with bounded memory.',
   },
   'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
   'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },

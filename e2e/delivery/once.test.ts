@@ -89,7 +89,7 @@ describe('once', () => {
         isType(body, 'carrier_offered') ? [body] : [],
       );
       expect(offers.map((o) => o.ids)).toEqual([['n1'], ['n1']]);
-      expect(offers[1]?.view.items).toEqual(offers[0]?.view.items);
+      expect(offers[1]?.view.items).toEqual(offers[0]?.view.items.map((item) => ({ ...item, repeated: true })));
       expect(offers.map((o) => o.view.repeated ?? false)).toEqual([false, true]);
       expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
     },

@@ -641,6 +641,11 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     await inbox.resume('shop/coder', { person: 'Ann' });
     await (await chat.offer({ at: 'tool_result' }))?.confirm();
     expect(chat.quiet()).toBe(true);
+    await openInbox(OTHER).store.touch({ log: LOG, conversation: chat.id, ended: true });
+    expect(chat.quiet()).toBe(false);
+    chat.forgetSeen();
+    await chat.seen();
+    expect(chat.quiet()).toBe(true);
     now += 60_000;
     expect(chat.quiet()).toBe(false);
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
-import type { Draft, Owner } from '../core/records.ts';
+import type { Owner } from '../core/records.ts';
 import { memoryStore, openSqliteStore } from '../stores/index.ts';
 import { arrive, begin, Inbox, leave, type Conversation, type ConversationOptions, type Offer } from './index.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -435,8 +435,8 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       const a = await works('a', 10);
       const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };
       await store.append('shop/*' as LogKey, [
-        { type: 'fan_out', id: 'stop', notification: body, targets: [] } as unknown as Draft,
-        { type: 'system_notification_queued', level: 'critical', expiresAt: null, ...body } as unknown as Draft,
+        { type: 'fan_out', id: 'stop', notification: body, targets: [] },
+        { type: 'system_notification_queued', level: 'critical', expiresAt: null, ...body },
       ]);
       expect(await gate(a)).toEqual([]);
       await tell('shop/*', 'next');

@@ -949,6 +949,13 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...store('/dev/null is no regular file: name another file with --db or EARPIECE_DB'),
     },
     {
+      what: 'a file that does not exist, to a command that only reads',
+      args: ['--db', 'typo.db', 'log'],
+      ...usage(
+        '--db "typo.db": there is no database {folder}/typo.db; correct the path, or leave --db out for the database of this user',
+      ),
+    },
+    {
       what: 'a file below a file',
       files: { 'notes.txt': 'x' },
       args: ['--db', 'notes.txt/x.db', 'log'],
@@ -967,7 +974,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     {
       what: 'a folder where this user may not write',
       given: 'a folder without rights',
-      args: ['--db', 'closed/x.db', 'log'],
+      args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
         'cannot read and write {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
       ),

@@ -58,6 +58,19 @@ describe('agents and doctor', () => {
     expect(parsed((await shell.run(['doctor', '--json'])).stdout).filter((finding) => finding['ok'] === false)).toHaveLength(2);
   });
 
+  it('doctor says below each finding what to do about it', async () => {
+    await using shell = new Shell('[gateway.servers.files]\ncommand = "files"\n');
+    const gateway = await shell.gateway({ args: ['--as', 'coder', '--name', 'files'], client: 'claude-code' });
+    await gateway.call('echo', { text: 'x' });
+    const lines = (await shell.says(['doctor'])).split('\n');
+    const below = (finding: RegExp): string | undefined => lines[lines.findIndex((line) => finding.test(line)) + 1];
+    expect(below(/^! {2}trust /)).toBe('   → look at it, then: earpiece trust');
+    expect(below(/^! {2}reach /)).toMatch(/^ {3}→ an agent that must be stopped at once/);
+    expect(lines.filter((line) => line.startsWith('   →'))).toHaveLength(2);
+    const [trust] = (await shell.json(['doctor'])).filter(({ what }) => what === 'trust');
+    expect(trust).toMatchObject({ ok: true, advice: 'look at it, then: earpiece trust' });
+  });
+
   it('doctor tells the address that this process would have', async () => {
     await using shell = new Shell();
     const identity = async (address: string): Promise<unknown> =>

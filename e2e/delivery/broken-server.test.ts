@@ -86,6 +86,34 @@ describe('a server that does not start', () => {
   });
 });
 
+describe('a server that failed and works again', () => {
+  it.each(['alone', 'among several'])('wrapped %s: doctor does not name it once it has answered a later gateway', async (how) => {
+    proves('gateway:broken-server');
+    await using stage = new Stage();
+    stage.config('');
+    const start = (server: { command: string; args: string[] }): Promise<GatewayClient> =>
+      how === 'alone'
+        ? stage.gateway({ args: ['--name', 'broken', '--', server.command, ...server.args], client: 'claude-code' })
+        : several(stage, { a: echo, broken: server });
+    if (how === 'alone') await expect(start(broken)).rejects.toThrow('exit code 7');
+    else {
+      const gateway = await start(broken);
+      expect(await heardOn(gateway, ['a__echo'], WHY)).toBe(1);
+      await gateway[Symbol.asyncDispose]();
+    }
+    expect((await stage.run(['doctor'])).code).toBe(8);
+
+    const mended = await start(echo);
+    const tools = how === 'alone' ? ['echo', 'echo'] : ['a__echo', 'broken__echo', 'a__echo'];
+    const said = [];
+    for (const tool of tools) said.push(textOf(await mended.call(tool, { text: tool })));
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).not.toContain(WHY);
+    expect(code).toBe(0);
+    expect(said.join('\n')).not.toContain(WHY);
+  });
+});
+
 describe('a notification that waits for a tool', () => {
   it.each(['a__echo', 'a:echo'])('rides on the result of the one tool that %s names', async (name) => {
     proves('gateway:after-names');

@@ -1,9 +1,11 @@
 /** What every command starts from: the options of all commands, the open log, and whom a command is about. */
+import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { parseDuration, type Config } from '../config/index.ts';
-import { openEarpiece, type Earpiece } from '../earpiece.ts';
+import { loadConfig, parseDuration, type Config } from '../config/index.ts';
+import { openEarpiece, openWith, type Earpiece } from '../earpiece.ts';
 import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
+import { fileOf } from '../stores/index.ts';
 import { complain } from './terminal.ts';
 
 export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
@@ -14,14 +16,63 @@ export const SERVER_OPTION = [
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
 ] as const satisfies readonly [string, string];
 
+type Work<T> = (ear: Earpiece) => Promise<T>;
+
 /** Runs `work` with the open log and closes it, whatever happens. */
-export async function withEarpiece<T>(options: GlobalOptions, work: (ear: Earpiece) => Promise<T>): Promise<T> {
-  await using ear = await openEarpiece({
-    ...(options.db === undefined ? {} : { flags: { db: options.db } }),
-    onProblem: complain,
-  });
+export async function withEarpiece<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+  await using ear = await openEarpiece({ ...flagsOf(options), onProblem: complain });
   return await work(ear);
 }
+
+/**
+ * Runs `work` with the open log for a command that only reads. It creates no database: a missing one reads as an empty log,
+ * and a missing database that `--db` names is a mistake (`bad_argument`).
+ */
+export async function readEarpiece<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+  const config = configOf(options);
+  const missing = missingDatabase(options, config) !== undefined;
+  await using ear = await openWith(config, { ...flagsOf(options), ...(missing ? { db: 'memory:' } : {}), onProblem: complain });
+  return await work(ear);
+}
+
+/** For a command that waits for others to write, or that an agent runs: a missing database that `--db` names is a mistake. */
+export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+  if (options.db !== undefined) missingDatabase(options, configOf(options));
+  return withEarpiece(options, work);
+}
+
+/** For a command about the database itself. Throws `not_found` where there is none yet. */
+export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+  const missing = missingDatabase(options, configOf(options));
+  if (missing === undefined) return withEarpiece(options, work);
+  throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve make it`);
+}
+
+/** The file of the database, where it does not exist. Throws `bad_argument` where `--db` names it. */
+export function missingDatabase({ db }: GlobalOptions, config: Config): string | undefined {
+  const file = fileOf(config.db);
+  if (file === undefined || !isAbsent(file)) return undefined;
+  if (db === undefined) return file;
+  throw new EarpieceError(
+    'bad_argument',
+    `--db ${JSON.stringify(db)}: there is no database ${file}; correct the path, or leave --db out for the database of this user`,
+  );
+}
+
+/** A file that cannot be looked at is the store's to explain. */
+function isAbsent(file: string): boolean {
+  try {
+    lstatSync(file);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+const flagsOf = ({ db }: GlobalOptions): { readonly flags?: { readonly db: string } } =>
+  db === undefined ? {} : { flags: { db } };
+
+const configOf = (options: GlobalOptions): Config => loadConfig({ cwd: process.cwd(), env: process.env, ...flagsOf(options) });
 
 /** The agent whose tool runs this command, if one does. */
 export const speaker = (): InsideAgent | undefined => insideAgent({ env: process.env });

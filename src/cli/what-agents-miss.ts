@@ -2,40 +2,27 @@
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/item.ts';
 import type { Presence } from '../core/ports.ts';
+import { isFailure, saidOfServers } from '../gateway/riding/tell-upstream.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { ago } from './terminal.ts';
 
-export type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly todo?: string };
+export type Finding = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
 
 /** A server that failed longer ago belongs to a session that is most likely over. */
 const RECENT_MS = 3_600_000;
 
-/** How many of an agent's newest notifications are looked at. */
-const LOOKED_AT = 500;
-
 /** The servers of a project's agents that failed and did not come back since. */
 export async function brokenServers(inbox: Inbox, logs: readonly LogKey[], now: number): Promise<Finding[]> {
   const newest = new Map<string, Item>();
-  for (const log of logs) {
-    for (const item of await inbox.store.items(log, { kind: 'latest', limit: LOOKED_AT })) {
-      const server = serverIn(item);
-      if (server === undefined || now - item.at > RECENT_MS || newest.has(server)) continue;
-      newest.set(server, item);
-    }
-  }
-  return [...newest]
-    .filter(([, { notification, outcome }]) => notification.kind.name === 'disconnected' && outcome !== 'withdrawn')
-    .map(([, { notification, at }]) => ({
-      what: 'server',
-      value: `${notification.message} (${ago(at, now)})`,
-      ok: false,
-      todo: 'start the command of the MCP server by itself, and look at what it says; then restart the agent',
-    }));
-}
-
-function serverIn({ notification: { kind, key } }: Item): string | undefined {
-  if (kind.source !== 'mcp' || (kind.name !== 'disconnected' && kind.name !== 'reconnected')) return undefined;
-  return key?.startsWith('mcp:') ? key.slice('mcp:'.length) : undefined;
+  for (const log of logs)
+    for (const [server, item] of await saidOfServers(inbox, log))
+      if (item.at > (newest.get(server)?.at ?? now - RECENT_MS)) newest.set(server, item);
+  return [...newest.values()].filter(isFailure).map(({ notification, at }) => ({
+    what: 'server',
+    value: `${notification.message} (${ago(at, now)})`,
+    ok: false,
+    advice: 'start the command of the MCP server by itself, and look at what it says; then restart the agent',
+  }));
 }
 
 /** The tools of its own that each host calls most, which no gateway sees. */
@@ -58,7 +45,7 @@ export function missed({ log, conversation, carriers, host }: Presence): Finding
       what: 'reach',
       value: `${log}#${conversation} hears only when it calls a wrapped tool: ${tools} carry nothing, and a pause or a critical does not stop them`,
       ok: true,
-      todo: 'an agent that must be stopped at once needs its work to go through wrapped tools, or a person at its terminal',
+      advice: 'an agent that must be stopped at once needs its work to go through wrapped tools, or a person at its terminal',
     },
   ];
 }

@@ -42,7 +42,7 @@ export async function wrongClocks(inbox: Inbox, logs: readonly LogKey[]): Promis
       what: 'clock',
       value: `the clock of ${whose(clock)} is ${offBy(clock.offByMs)}; ${hides}`,
       ok: false,
-      todo: clock.own
+      advice: clock.own
         ? `set the clock of this machine: it says ${timeOf(now)}`
         : `set the clock of process ${clock.owner.pid}, or restart it`,
     });
@@ -63,7 +63,7 @@ async function logAhead(inbox: Inbox, logs: readonly LogKey[]): Promise<Finding 
       what: 'clock',
       value: `the newest record of ${log} is of ${timeOf(said)}, and this clock says ${timeOf(now)}: it is ${offBy(now - said)}, or the clock of whoever wrote the record was ahead`,
       ok: false,
-      todo: 'compare the clocks of the machines that write to this database',
+      advice: 'compare the clocks of the machines that write to this database',
     };
   }
   return undefined;

@@ -29,16 +29,11 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
  * What the model reads, kept as it was sent. `items` holds one text a line of the plan; `ids` are the notifications in it
- * (several when they were coalesced). Re-offers copy `items[].text` verbatim and have `repeated`; the view has it when an
- * item has it.
+ * (several when they were coalesced). Re-offers copy `items[].text` verbatim.
  */
 export type SentView = {
   readonly format: ViewName;
-  readonly items: readonly {
-    readonly ids: readonly NotificationId[];
-    readonly text: string;
-    readonly repeated?: true;
-  }[];
+  readonly items: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
   readonly text: string;
   readonly repeated?: true;
 };

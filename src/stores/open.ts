@@ -16,7 +16,7 @@ type StoreOptions = {
  * to come. Rejects with `bad_argument`, or with what the store itself refuses.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
+  const { scheme, rest } = partsOf(url);
   switch (scheme) {
     case undefined:
       if (url.trim() === '')
@@ -26,7 +26,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       return memoryStore(options);
     case 'sqlite':
     case 'file': {
-      const path = rest.startsWith('///') ? rest.slice(2) : rest;
+      const path = pathOf(rest);
       if (path === '' || path.startsWith('//'))
         throw new EarpieceError('bad_argument', `${JSON.stringify(url)} names no file: write sqlite:/path/to/earpiece.db`);
       return openSqlite(path, options);
@@ -47,6 +47,20 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     }
   }
 }
+
+/** The path of the file that `openStore` opens or creates; undefined for a store that is no file. */
+export function fileOf(url: string): string | undefined {
+  const { scheme, rest } = partsOf(url);
+  if (scheme === undefined) return url;
+  return scheme === 'sqlite' || scheme === 'file' ? pathOf(rest) : undefined;
+}
+
+function partsOf(url: string): { readonly scheme: string | undefined; readonly rest: string } {
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(url) ?? [];
+  return { scheme, rest };
+}
+
+const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
 /** SQLite is loaded only where it is used: it costs some milliseconds at start. */
 async function openSqlite(path: string, options: StoreOptions): Promise<Store> {

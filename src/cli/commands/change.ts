@@ -6,7 +6,16 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Queued, Withdrawn } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { durationOption, logsIn, logsWith, onlyAPerson, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import {
+  durationOption,
+  logsIn,
+  logsWith,
+  onlyAPerson,
+  scopeFrom,
+  readEarpiece,
+  withNamedDatabase,
+  type GlobalOptions,
+} from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
@@ -29,7 +38,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
       const { key } = options;
       if ((id === undefined) === (key === undefined))
         throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
-      await withEarpiece(options, async (ear) => {
+      await readEarpiece(options, async (ear) => {
         const logs =
           id === undefined ? await logsIn(ear, scopeFrom(ear, options.to, false)) : await logsWith(ear, id, options.to);
         const what = id === undefined ? { key: key as string } : { id };
@@ -68,7 +77,7 @@ export function requeue(program: CommandLine): void {
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { to?: string }>();
-      await withEarpiece(options, async (ear) => {
+      await readEarpiece(options, async (ear) => {
         const again: Queued[] = [];
         let refused: EarpieceError | undefined;
         for (const log of await logsWith(ear, id, options.to)) {
@@ -114,7 +123,8 @@ earpiece mute`)
       if (pattern !== undefined) onlyAPerson('to mute');
       const forMs =
         options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
-      await withEarpiece(options, async (ear) => {
+      const opened = pattern === undefined ? readEarpiece : withNamedDatabase;
+      await opened(options, async (ear) => {
         const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
         if (logs.length === 0 && pattern !== undefined)
           throw new EarpieceError(

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { CommandLine } from '../command-line.ts';
-import { durationOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { durationOption, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
@@ -46,7 +46,7 @@ export function db(program: CommandLine, answer: Answer): void {
       const options = command.optsWithGlobals<GlobalOptions & { older?: string }>();
       onlyAPerson('to prune the database');
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
-      await withEarpiece(options, async (ear) => {
+      await withDatabase(options, async (ear) => {
         await ear.sweep();
         if (!(await ear.witnesses.mayRemove()))
           throw new EarpieceError(
@@ -70,7 +70,7 @@ export function db(program: CommandLine, answer: Answer): void {
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      await withEarpiece(options, async (ear) => {
+      await withDatabase(options, async (ear) => {
         const { store } = ear;
         if (!('backup' in store) || typeof store.backup !== 'function')
           throw new EarpieceError('bad_argument', `${store.name} has its own backup tools; earpiece backs up SQLite files`);
@@ -86,7 +86,7 @@ type Checked = { readonly store: string; readonly problems: readonly string[]; r
 /** A file too damaged to be opened or read is one problem, which says itself what to do. */
 async function checked(options: GlobalOptions): Promise<Checked> {
   try {
-    return await withEarpiece(options, async ({ store }) => ({
+    return await withDatabase(options, async ({ store }) => ({
       store: store.name,
       problems: await verified(store),
       todo: 'put a backup in its place, or move the file away: what is open in it is then lost',

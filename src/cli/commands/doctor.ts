@@ -7,7 +7,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import { identify, Inbox } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { GlobalOptions } from '../context.ts';
+import { missingDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
@@ -28,20 +28,27 @@ export function doctor(program: CommandLine, answer: Answer): void {
       const options = command.optsWithGlobals<GlobalOptions>();
       const findings = await examine(options);
       if (options.json) findings.forEach((finding) => printJson(finding));
-      else {
-        print(
-          table(
-            findings.map((f) => [f.ok ? paint('green', '✓') : paint('red', '✗'), f.what, plain(f.value)]),
-            [{}, {}, {}],
-            // What it found is never cut: a terminal wraps it.
-            { width: Number.POSITIVE_INFINITY },
-          ),
-        );
-        for (const todo of new Set(findings.flatMap((f) => f.todo ?? []))) print(`${paint('yellow', '→')} ${todo}`);
-      }
+      else print(rows(findings).join('\n'));
       if (findings.some((f) => !f.ok)) answer(EXIT.problems.code);
     });
 }
+
+/** A line for each finding, its advice below it. */
+function rows(findings: readonly Finding[]): readonly string[] {
+  const lines = table(
+    findings.map((f) => [signOf(f), f.what, plain(f.value)]),
+    [{}, {}, {}],
+    // What it found is never cut: a terminal wraps it.
+    { width: Number.POSITIVE_INFINITY },
+  ).split('\n');
+  return findings.flatMap(({ advice }, i) => [
+    lines[i] ?? '',
+    ...(advice === undefined ? [] : [`   ${paint('yellow', '→')} ${advice}`]),
+  ]);
+}
+
+const signOf = ({ ok, advice }: Finding): string =>
+  ok ? (advice === undefined ? paint('green', '✓') : paint('yellow', '!')) : paint('red', '✗');
 
 async function examine(options: GlobalOptions): Promise<Finding[]> {
   const at = { cwd: process.cwd(), env: process.env, ...(options.db === undefined ? {} : { flags: { db: options.db } }) };
@@ -66,14 +73,21 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       what: 'trust',
       value: `${file}: ${what.join(', ')} left out`,
       ok: true,
-      todo: 'look at it, then: earpiece trust',
+      advice: 'look at it, then: earpiece trust',
     })),
     projectOf(config),
     ...heldSubscribers(config),
   ];
   try {
-    await using inbox = new Inbox({ store: await openStore(config.db), policies: policySource(at), timeZone: config.timeZone });
-    findings.push(...(await storeOf(inbox, config)), await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
+    const missing = missingDatabase(options, config);
+    if (missing !== undefined) findings.push({ what: 'store', value: `no database ${missing} yet`, ok: true });
+    await using inbox = new Inbox({
+      store: await openStore(missing === undefined ? config.db : 'memory:'),
+      policies: policySource(at),
+      timeZone: config.timeZone,
+    });
+    if (missing === undefined) findings.push(...(await storeOf(inbox, config)));
+    findings.push(await identityOf(inbox, config), ...(await agentsOf(inbox, config)));
     const logs = await logsOf(inbox, config);
     findings.push(...(await brokenServers(inbox, logs, inbox.store.now())), ...(await wrongClocks(inbox, logs)));
   } catch (error) {
@@ -100,13 +114,13 @@ function heldSubscribers({ project, projectRoot }: Config): Finding[] {
   const held = source.of(project).held ?? [];
   if (held.length === 0) return [];
   const value = `${projectFolder(projectRoot)}: ${held.map(({ id }) => id).join(', ')} left out`;
-  return [{ what: 'trust', value, ok: true, todo: 'look at it, then: earpiece trust' }];
+  return [{ what: 'trust', value, ok: true, advice: 'look at it, then: earpiece trust' }];
 }
 
 async function storeOf(inbox: Inbox, config: Config): Promise<Finding[]> {
   const broken = await verified(inbox.store);
-  const todo = 'put a backup in its place, or move the file away: what is open in it is then lost';
-  if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, todo }));
+  const advice = 'put a backup in its place, or move the file away: what is open in it is then lost';
+  if (broken.length > 0) return broken.map((value) => ({ what: 'store', value, ok: false, advice }));
   const overview = await inbox.store.overview();
   const open = overview.reduce((sum, { open: by }) => sum + by.info + by.warning + by.error + by.critical, 0);
   return [{ what: 'store', value: `${inbox.store.name}${sizeOf(config.db)}, sound, ${open} open`, ok: true }];
@@ -132,7 +146,8 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
         what: 'agent',
         value: 'none active in this project',
         ok: true,
-        todo: 'put the gateway before an MCP server of your agent: earpiece gateway --print claude -- <command>   (or codex, gemini, opencode …)',
+        advice:
+          'put the gateway before an MCP server of your agent: earpiece gateway --print claude -- <command>   (or codex, gemini, opencode …)',
       },
     ];
   return there.flatMap((p) => [

@@ -8,7 +8,16 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, logsIn, scopeFrom, scopeIn, SERVER_OPTION, speaker, withEarpiece, type GlobalOptions } from '../context.ts';
+import {
+  addressFrom,
+  logsIn,
+  scopeFrom,
+  scopeIn,
+  SERVER_OPTION,
+  speaker,
+  withNamedDatabase,
+  type GlobalOptions,
+} from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { waitingIn } from '../pages.ts';
 import type { Answer } from '../program.ts';
@@ -54,7 +63,7 @@ earpiece inbox --read shop/coder#main`,
           await tell(there.open(remote, scope), whereOf(remote.config, address, options), Date.now(), options);
         });
       }
-      await withEarpiece(options, async (ear) => {
+      await withNamedDatabase(options, async (ear) => {
         const reader = await readerFor(ear, address, options);
         if (reader !== undefined) mayRead(reader);
         return reader === undefined ? list(ear, address, options) : read(ear, reader, options, answer);

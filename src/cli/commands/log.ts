@@ -9,7 +9,8 @@ import {
   scopeIn,
   SERVER_OPTION,
   untilStopped,
-  withEarpiece,
+  readEarpiece,
+  withNamedDatabase,
   type GlobalOptions,
   type Scope,
 } from '../context.ts';
@@ -45,7 +46,8 @@ earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
           if (options.follow) for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
         });
       }
-      await withEarpiece(options, async (ear) => {
+      const opened = options.follow ? withNamedDatabase : readEarpiece;
+      await opened(options, async (ear) => {
         const scope = scopeFrom(ear, address, options.all ?? false);
         const head = await ear.store.head();
         const records = (await ear.store.read({ ...scope, newestFirst: true, limit })).toReversed();
@@ -77,7 +79,7 @@ earpiece watch --all --json`)
           for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
         });
       }
-      await withEarpiece(options, async (ear) => {
+      await withNamedDatabase(options, async (ear) => {
         const scope = scopeFrom(ear, address, options.all ?? false);
         await follow(ear, scope, await ear.store.head(), new LogView(scope, options.json ?? false));
       });

@@ -6,7 +6,7 @@ import type { Earpiece } from '../../earpiece.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { addressFrom, durationOption, logsIn, scopeFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, durationOption, logsIn, scopeFrom, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
@@ -52,7 +52,7 @@ earpiece remind --cancel standup`,
       const options = command.optsWithGlobals<Options>();
       if (options.list || options.cancel !== undefined) {
         checkAlone(options, when);
-        return withEarpiece(options, async (ear) => {
+        return readEarpiece(options, async (ear) => {
           if (options.cancel === undefined) await list(ear, options);
           else await cancel(ear, options, options.cancel, answer);
         });

@@ -15,7 +15,7 @@ import {
 import type { Earpiece } from '../../earpiece.ts';
 import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { countOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { countOption, onlyAPerson, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
 import { table } from '../table.ts';
 import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
@@ -95,18 +95,22 @@ earpiece tasks list --of coder --status blocked --json`)
 earpiece tasks add --backlog "Look at the slow query"`)
     .action(async (words: string[], _options: unknown, self: Command) => {
       const options = self.optsWithGlobals<AddOptions>();
-      await withTasks(options, async (at) => {
-        const { all, project, by } = at;
-        const { priority, description, backlog, to } = options;
-        const input = {
-          title: words.join(' '),
-          priority,
-          description,
-          assignee: to,
-          ...(backlog ? { status: 'backlog' as const } : {}),
-        };
-        say(options, await all.create(project, input, by), await unreachable(at, to));
-      });
+      await withTasks(
+        options,
+        async (at) => {
+          const { all, project, by } = at;
+          const { priority, description, backlog, to } = options;
+          const input = {
+            title: words.join(' '),
+            priority,
+            description,
+            assignee: to,
+            ...(backlog ? { status: 'backlog' as const } : {}),
+          };
+          say(options, await all.create(project, input, by), await unreachable(at, to));
+        },
+        withEarpiece,
+      );
     });
 
   changes('assign <id> [agent]')
@@ -175,11 +179,15 @@ type Work = {
   readonly room: typeof Room;
 };
 
-async function withTasks(options: Options, work: (at: Work) => Promise<void> | void): Promise<void> {
+async function withTasks(
+  options: Options,
+  work: (at: Work) => Promise<void> | void,
+  opened: typeof withEarpiece = readEarpiece,
+): Promise<void> {
   if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who does this');
   // The room is loaded only where it is needed: every other command starts faster.
   const room = await import('../../tasks/index.ts');
-  await withEarpiece(options, async (ear) => {
+  await opened(options, async (ear) => {
     const project = options.project === undefined ? ear.project : projectName(options.project);
     await work({ ear, all: new room.Tasks(ear), project, by: await actor(ear, options), room });
   });

@@ -5,7 +5,7 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Tokens } from '../../server/tokens.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { agentFrom, durationOption, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { agentFrom, durationOption, onlyAPerson, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -72,7 +72,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .action(async (_options: unknown, command: Command) => {
       onlyAPerson('to list tokens');
       const options = command.optsWithGlobals<GlobalOptions>();
-      await withEarpiece(options, async (ear) => {
+      await readEarpiece(options, async (ear) => {
         const all = await (await tokensOf(ear.store)).list();
         if (options.json) return all.forEach((each) => printJson(each));
         if (all.length === 0)
@@ -101,7 +101,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .action(async (id: string, _options: unknown, command: Command) => {
       onlyAPerson('to revoke a token');
       const options = command.optsWithGlobals<GlobalOptions>();
-      await withEarpiece(options, async (ear) => {
+      await readEarpiece(options, async (ear) => {
         if (!(await (await tokensOf(ear.store)).revoke(id)))
           throw new EarpieceError(
             'not_found',

@@ -34,7 +34,7 @@ import type {
 import { Attendance } from './attendance.ts';
 import { SIGNAL } from './results.ts';
 import { noDelivery } from './rider.ts';
-import { tellUpstream } from './tell-upstream.ts';
+import { tellUpstream, tellWorks } from './tell-upstream.ts';
 import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, SESSION_TOKEN, tokenOf } from './task-tools.ts';
 
 export type InboxRiderOptions = {
@@ -104,6 +104,13 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       },
     );
     background.add(done);
+  };
+  /** The servers of which it is settled what was said: by this gateway itself, or by an earlier one. */
+  const settled = new Set<string>();
+  const works = (seat: Seat, server: string): void => {
+    if (settled.has(server)) return;
+    settled.add(server);
+    settle(seat.conversation().then((conversation) => tellWorks(options, conversation, server)));
   };
   const deliveryOf = (seat: Seat, offer: Offer | undefined): Delivery =>
     offer === undefined
@@ -224,6 +231,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     before(connection: Connection, call: Call): Awaitable<Verdict> {
       const seat = seatOf(connection);
+      works(seat, call.server);
       return seat.quiet() === undefined ? before(seat, call) : { kind: 'pass' };
     },
 
@@ -256,6 +264,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     },
 
     upstream(event: UpstreamEvent): void {
+      settled.add(event.server);
       settle(Promise.all([...seats.values()].map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
     },
   };
@@ -282,7 +291,6 @@ class Seat {
 
   /** The conversation once it has begun: with what it inherits, so that its gate is known. */
   async working(): Promise<Conversation> {
-    if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
     if (this.#identity && !this.#attendance.hasBegun(conversation)) await this.#attendance.begin(conversation, this.#identity);
     return conversation;
@@ -342,14 +350,6 @@ class Seat {
   /** It is known whose conversation it is: somebody said so, its host shows it, or it has a client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
-  }
-
-  /** A hook has told meanwhile which session its host shows: the gate of that one counts from this call on. */
-  async #isRebound(): Promise<boolean> {
-    const { by, host, conversation } = this.#identity ?? {};
-    if (host === undefined || by === 'given') return false;
-    const bound = await this.#options.inbox.store.binding(host.process);
-    return bound !== undefined && bound.conversation !== conversation;
   }
 
   #isOld(): boolean {

@@ -1,6 +1,37 @@
 import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
 import type { Conversation, Inbox } from '../../inbox/index.ts';
+import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
+
+/** How many of an agent's newest notifications are looked at. */
+const LOOKED_AT = 500;
+
+/** What was said last of each MCP server to this agent, by the server's name: that it is gone, or that it is back. */
+export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<ReadonlyMap<string, Item>> {
+  const newest = new Map<string, Item>();
+  for (const item of await store.items(log, { kind: 'latest', limit: LOOKED_AT })) {
+    const { kind, key } = item.notification;
+    if (kind.source !== 'mcp' || (kind.name !== 'disconnected' && kind.name !== 'reconnected')) continue;
+    const server = key?.startsWith('mcp:') ? key.slice('mcp:'.length) : undefined;
+    if (server !== undefined && !newest.has(server)) newest.set(server, item);
+  }
+  return newest;
+}
+
+export const isFailure = ({ notification, outcome }: Item): boolean =>
+  notification.kind.name === 'disconnected' && outcome !== 'withdrawn';
+
+/** A server works that another gateway has called broken: that is over. */
+export async function tellWorks(
+  deps: Parameters<typeof tellUpstream>[0],
+  conversation: Conversation,
+  server: string,
+): Promise<void> {
+  const said = (await saidOfServers(deps.inbox, conversation.log)).get(server);
+  if (said !== undefined && isFailure(said))
+    await tellUpstream(deps, conversation, { server, state: 'started', detail: 'it answers' });
+}
 
 /** That a server has gone, taken back when it is there again. Without an emitter one event is one notification. */
 export async function tellUpstream(

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+describe('a database that is not there', () => {
+  proves('cli:commands', 'cli:exit-codes');
+
+  it.each([
+    'log',
+    'log --follow',
+    'watch',
+    'why n1',
+    'agents',
+    'inbox',
+    'tasks list',
+    'tasks show t1',
+    'remind --list',
+    'withdraw n1',
+    'requeue n1',
+    'mute',
+    'token list',
+    'db check',
+    'db prune',
+    'db backup copy.db',
+  ])('%s: the path that --db names is an error, and nothing is created', async (line) => {
+    await using shell = new Shell();
+    const typo = join(shell.folder, 'typo.db');
+    const { code, stdout, stderr } = await shell.run([...line.split(' '), '--db', 'typo.db']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      `earpiece: --db "typo.db": there is no database ${typo}; correct the path, or leave --db out for the database of this user\n`,
+    );
+    expect(existsSync(typo)).toBe(false);
+  });
+
+  it('reads as an empty log where nobody named it, and is not created by reading', async () => {
+    await using shell = new Shell();
+    expect(await shell.says(['log'])).toBe('the log is empty\n');
+    expect(await shell.says(['tasks', 'list'])).toContain('no task');
+    expect((await shell.run(['db', 'check'])).stderr).toContain(`there is no database ${shell.db} yet`);
+    expect(await shell.says(['doctor'])).toContain(`no database ${shell.db} yet`);
+    expect(existsSync(shell.db)).toBe(false);
+  });
+
+  it('is a problem to doctor where --db names it', async () => {
+    await using shell = new Shell();
+    const { code, stdout } = await shell.run(['doctor', '--db', 'typo.db']);
+    expect(code).toBe(8);
+    expect(stdout).toMatch(/✗ {2}store {5}--db "typo.db": there is no database/);
+    expect(existsSync(join(shell.folder, 'typo.db'))).toBe(false);
+  });
+});

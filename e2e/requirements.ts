@@ -276,6 +276,9 @@ export const REQUIREMENTS = {
   'succession:merge': {
     behaviour: 'The conversations of one host process are one: offers, gate and reads of the former go over.',
   },
+  'succession:told-once': {
+    behaviour: 'Of a line to all, no copy passes on to the heir of a conversation that was told.',
+  },
   'succession:told': { behaviour: 'agents and why tell from whom to whom a notification passed on, and why.' },
   'address:tokens': {
     behaviour:

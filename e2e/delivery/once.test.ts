@@ -89,7 +89,7 @@ describe('once', () => {
         isType(body, 'carrier_offered') ? [body] : [],
       );
       expect(offers.map((o) => o.ids)).toEqual([['n1'], ['n1']]);
-      expect(offers[1]?.view.items).toEqual(offers[0]?.view.items);
+      expect(offers[1]?.view.items).toEqual(offers[0]?.view.items.map((item) => ({ ...item, repeated: true })));
       expect(offers.map((o) => o.view.repeated ?? false)).toEqual([false, true]);
       expect((await ear.why('n1'))?.items[0]?.receipt).toBe('delivered');
     },
@@ -148,7 +148,7 @@ describe('once', () => {
     expect(await ear.store.read({ log: LOG, types: ['carrier_released'] })).toEqual([]);
   });
 
-  it('a cancel 300 ms after the answer, of any client, is of an answer that it has', async () => {
+  it('a cancel long after the answer, of any client, is of an answer that it has', async () => {
     proves('lease:answered');
     await using stage = new Stage();
     const ear = await stage.open();
@@ -156,7 +156,7 @@ describe('once', () => {
     await ear.queue('shop/coder#main', { id: 'n1', message: 'the build has ended' });
     const { id, answer } = gateway.begin('tools/call', { name: 'echo', arguments: { text: 'a' } });
     expect(textOf((await answer) as never)).toContain('the build has ended');
-    await sleep(300); // Two frames that are closer to each other can have crossed.
+    await sleep(700); // Frames within 250 ms of each other can have crossed; the gateway counts from its own write.
     gateway.cancel(id);
     expect(textOf(await gateway.call('echo', { text: 'b' }))).toBe('b');
   });

@@ -19,7 +19,7 @@ import type { ConversationId } from './address.ts';
 import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
 import type { NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
-import type { CarrierId, Draft, KnownDraft, ReleasedRecord, Stored } from './records.ts';
+import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Stored } from './records.ts';
 import { isByAgent, notificationOf } from './records.ts';
 
 export { ANYONE, itemKey, type Item } from './item.ts';
@@ -132,16 +132,10 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     case 'carrier_offered': {
       const taken = take(found, [...record.ids, ...(record.summarizes ?? [])], record.conversation, lenient);
       if (taken.kind === 'conflict') return taken;
-      // Offered and let go by another between the look and this append: the view would not say that it repeats.
-      const unaware =
-        record.view.repeated || record.reads || record.at_point === 'forced' || lenient
-          ? []
-          : taken.items.filter((item) => item.offers > 0 && record.ids.includes(item.id));
-      if (unaware.length > 0)
-        return conflict(
-          unaware.map((item) => item.id),
-          'offered',
-        );
+      if (!record.reads && record.at_point !== 'forced' && !lenient) {
+        const unaware = unflagged(record, taken.items);
+        if (unaware.length > 0) return conflict(unaware, 'offered');
+      }
       const texts = new Map(record.view.items.flatMap(({ ids, text }) => ids.map((id) => [id, { text, group: ids }] as const)));
       const summarized = new Set(record.summarizes);
       const shown = of(found, record.conversation).filter((item) => record.shows?.includes(item.id) && item.state === 'closed');
@@ -309,6 +303,16 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
         ({ audience, merged, passedFrom }) =>
           audience === conversation || audience === ANYONE || (merged === true && passedFrom === conversation),
       );
+
+/**
+ * What another process offered and let go between the look and this append, and the view does not say that it repeats. A
+ * view of release 0.0.0 says it of all of its items at once.
+ */
+function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
+  const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));
+  if (view.repeated && flagged.length === 0) return [];
+  return taken.filter(({ id, offers }) => offers > 0 && ids.includes(id) && !flagged.includes(id)).map(({ id }) => id);
+}
 
 /** The items that a carrier of `conversation` takes: each must be open and nobody else's. */
 function take(

@@ -46,8 +46,8 @@ export interface Store {
   items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]>;
 
   /**
-   * True when it is certain, without waiting for anything, that nothing is open or offered for the conversation and no gate
-   * is up. False says nothing. For whoever asks before each tool call; must not throw.
+   * True when it is certain, without waiting for anything, that nothing is open or offered for the conversation, no gate is
+   * up, and the conversation has not ended. False says nothing. For whoever asks before each tool call; must not throw.
    */
   quiet?(log: LogKey, conversation: ConversationId): boolean;
 

@@ -29,11 +29,16 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
  * What the model reads, kept as it was sent. `items` holds one text a line of the plan; `ids` are the notifications in it
- * (several when they were coalesced). Re-offers copy `items[].text` verbatim.
+ * (several when they were coalesced). Re-offers copy `items[].text` verbatim and have `repeated`; the view has it when an
+ * item has it.
  */
 export type SentView = {
   readonly format: ViewName;
-  readonly items: readonly { readonly ids: readonly NotificationId[]; readonly text: string }[];
+  readonly items: readonly {
+    readonly ids: readonly NotificationId[];
+    readonly text: string;
+    readonly repeated?: true;
+  }[];
   readonly text: string;
   readonly repeated?: true;
 };

@@ -111,7 +111,9 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.'
       }`;
     case 'known':
-      return `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${verdict.about ?? 'it'}.`;
+      return verdict.about === null
+        ? `Not needed: ${verdict.reason}.`
+        : `Not needed: the agent already ${verdict.over ? 'knew' : 'knows'} ${verdict.about}.`;
     case 'dropped':
       return `Dropped at ${clock(verdict.at)}: ${verdict.reason}.`;
     case 'left_out':

@@ -14,10 +14,7 @@ import { joinStanding, projectLog, stands } from './standing.ts';
 
 export async function fanOut(inbox: Inbox, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(inbox, project);
-  const fits = (purpose: string | undefined): boolean =>
-    notification.purpose === undefined || purpose === undefined || notification.purpose === purpose;
-  const active = async (): Promise<readonly Presence[]> => (await inbox.active({ project })).filter((p) => fits(p.purpose));
-  const there = await active();
+  const there = await activeFor(inbox, project, notification);
   const holds = stands(notification);
   const lifts = notification.action === 'resume' && (await pausesIn(inbox, project)).length > 0;
   if (there.length === 0 && !holds && !lifts) throw await nobody(inbox, project);
@@ -37,18 +34,17 @@ export async function fanOut(inbox: Inbox, project: string, notification: Notifi
     await inbox.store.append(projectLog(project), [intent, ...standing]);
   }
   fault('fan_out.intent');
-  const results = await carryOut(inbox, project, intent, policy);
-  const to = intent.targets.flatMap(({ log, conversations }) =>
-    conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
-  );
-  if (holds && !known) {
-    // A conversation that began between the look and the intent has seen neither.
-    const late = (await active()).filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
-    for (const { log, conversation, purpose } of late) await joinStanding(inbox, { log, id: conversation, purpose });
-    for (const { log, conversation } of late) to.push(`${log}#${conversation}`);
-    to.push(`${project}/*`);
-  }
-  return { kind: known && results.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+  const { kinds, to } = await carryOut(inbox, project, intent, policy);
+  return { kind: known && kinds.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
+}
+
+async function activeFor(
+  inbox: Inbox,
+  project: string,
+  { purpose }: Pick<Notification, 'purpose'>,
+): Promise<readonly Presence[]> {
+  const there = await inbox.active({ project });
+  return there.filter((p) => purpose === undefined || p.purpose === undefined || p.purpose === purpose);
 }
 
 /** A resume of the whole project lifts each pause in it: also of those who are not there, whose heirs would inherit it. */
@@ -81,15 +77,31 @@ export async function finishFanOuts(inbox: Inbox, project: string): Promise<void
   for (const intent of unfinished) await carryOut(inbox, project, intent, inbox.policies.policy(project));
 }
 
-async function carryOut(inbox: Inbox, project: string, intent: FanOutRecord, policy: Policy): Promise<string[]> {
+async function carryOut(
+  inbox: Inbox,
+  project: string,
+  intent: FanOutRecord,
+  policy: Policy,
+): Promise<{ readonly kinds: readonly string[]; readonly to: readonly string[] }> {
   const kinds: string[] = [];
+  const to = intent.targets.flatMap(({ log, conversations }) =>
+    conversations.map((conversation: ConversationId) => `${log}#${conversation}`),
+  );
   for (const { log, conversations } of intent.targets) {
     kinds.push((await inbox.queueOne(log, fromRecord(intent.notification), policy, conversations)).kind);
     fault('fan_out.queued');
   }
-  if (intent.notification.action === 'resume') await lift(inbox, project, intent);
+  const notification = fromRecord(intent.notification);
+  if (notification.action === 'resume') await lift(inbox, project, intent);
+  if (stands(notification)) {
+    // A conversation that began between the look and the intent has seen neither.
+    const there = await activeFor(inbox, project, notification);
+    const late = there.filter(({ log, conversation }) => !to.includes(`${log}#${conversation}`));
+    for (const { log, conversation, purpose } of late) await joinStanding(inbox, { log, id: conversation, purpose });
+    to.push(...late.map(({ log, conversation }) => `${log}#${conversation}`), `${project}/*`);
+  }
   await inbox.store.append(projectLog(project), [{ type: 'fan_out_done', id: intent.id }]);
-  return kinds;
+  return { kinds, to };
 }
 
 async function intents(inbox: Inbox, project: string): Promise<{ all: FanOutRecord[]; unfinished: FanOutRecord[] }> {

@@ -130,7 +130,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(first?.view.repeated).toBeUndefined();
       expect(second?.view.repeated).toBe(true);
       expect(second?.view.text).toContain('repeated');
-      expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual(first?.view.items[0]);
+      expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual({ ...first?.view.items[0], repeated: true });
     });
 
     it.each(['late', 'too_big'] as const)('released as %s nothing was sent: the next offer is the first', async (reason) => {
@@ -641,6 +641,11 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     await inbox.resume('shop/coder', { person: 'Ann' });
     await (await chat.offer({ at: 'tool_result' }))?.confirm();
     expect(chat.quiet()).toBe(true);
+    await openInbox(OTHER).store.touch({ log: LOG, conversation: chat.id, ended: true });
+    expect(chat.quiet()).toBe(false);
+    chat.forgetSeen();
+    await chat.seen();
+    expect(chat.quiet()).toBe(true);
     now += 60_000;
     expect(chat.quiet()).toBe(false);
   });
@@ -660,6 +665,32 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     };
     expect((await store.append(LOG, [unaware as unknown as Draft])).kind).toBe('conflict');
     expect((await talk().offer({ at: 'tool_result' }))?.view.repeated).toBe(true);
+  });
+
+  it('an offer that flags one item as repeated, and does not know of another that repeats, is refused', async () => {
+    await inbox.queue('shop/coder', { message: 'x', id: 'n1', instruction: 'stands alone' });
+    await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
+    await inbox.queue('shop/coder', { message: 'y', id: 'n2', instruction: 'stands alone' });
+    const knows = (repeated: readonly string[]): Draft =>
+      ({
+        type: 'carrier_offered',
+        carrier: `c-${repeated.length}`,
+        conversation: 'main',
+        at_point: 'tool_result',
+        ids: ['n1', 'n2'],
+        owner: ME,
+        until: now + 1,
+        view: {
+          format: 'default',
+          items: ['n1', 'n2'].map((id) => ({ ids: [id], text: id, ...(repeated.includes(id) ? { repeated: true } : {}) })),
+          text: '',
+          repeated: true,
+        },
+      }) as unknown as Draft;
+    const other = await talk().offer({ at: 'tool_result' });
+    await other?.release('cancelled');
+    expect((await store.append(LOG, [knows(['n1'])])).kind).toBe('conflict');
+    expect((await store.append(LOG, [knows(['n1', 'n2'])])).kind).toBe('appended');
   });
 
   it('two carriers of one conversation never both get it', async () => {

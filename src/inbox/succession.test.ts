@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { logKey, type ConversationId } from '../core/address.ts';
+import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
 import type { Owner } from '../core/records.ts';
@@ -347,6 +347,52 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
     });
   });
 
+  describe('with another window of its agent beside it', () => {
+    proves('succession:told-once');
+
+    it('does not pass on a line to all that a conversation before the heir was told', async () => {
+      const a = await works('a', 10);
+      await works('b', 20);
+      await tell('shop/*', 'all');
+      await tell('shop/coder#b', 'only-b');
+      expect(await offered(a)).toEqual(['all']);
+      dies(10);
+      dies(20);
+      const c = await works('c', 30);
+      expect(await offered(c)).toEqual(['only-b']);
+      const of = await inbox.why('all');
+      expect(of?.items.map(({ receipt }) => receipt)).toEqual(['delivered', 'known']);
+    });
+
+    it('passes it on once where neither was told, and where the other one is still there', async () => {
+      const a = await works('a', 10);
+      const b = await works('b', 20);
+      await tell('shop/*', 'all');
+      dies(10);
+      dies(20);
+      expect(await offered(await works('c', 30))).toEqual(['all']);
+      await tell('shop/*', 'more');
+      const d = await works('d', 40);
+      await tell('shop/*', 'late');
+      expect(await offered(d)).toEqual(['late']);
+      dies(30);
+      expect(await offered(d)).toEqual([]);
+      dies(40);
+      expect(await offered(await works('e', 50))).toEqual(['more']);
+      expect([a.id, b.id]).toEqual(['a', 'b']);
+    });
+
+    it('passes on a pause of all that holds, though another conversation was told', async () => {
+      const a = await works('a', 10);
+      await works('b', 20);
+      await inbox.queue('shop/*', { id: 'stop', action: 'pause', message: 'freeze' });
+      expect(await offered(a)).toEqual(['stop']);
+      dies(10);
+      dies(20);
+      expect(await gate(await works('c', 30))).toEqual(['stop']);
+    });
+  });
+
   describe('and what holds for the whole project', () => {
     proves('address:standing');
 
@@ -382,6 +428,19 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       await expect(inbox.queue('elsewhere/*', { action: 'resume', message: 'go' })).rejects.toMatchObject({
         code: 'nobody_there',
       });
+    });
+
+    it('reaches who began while its sender died', async () => {
+      proves('address:fan-out');
+      const a = await works('a', 10);
+      const body = { id: 'stop', kind: { source: 'user', name: 'interrupt' }, message: 'freeze', action: 'pause' };
+      await store.append('shop/*' as LogKey, [
+        { type: 'fan_out', id: 'stop', notification: body, targets: [] },
+        { type: 'system_notification_queued', level: 'critical', expiresAt: null, ...body },
+      ]);
+      expect(await gate(a)).toEqual([]);
+      await tell('shop/*', 'next');
+      expect(await gate(a)).toEqual(['stop']);
     });
 
     it('reaches who comes where nobody is there yet', async () => {

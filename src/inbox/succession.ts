@@ -3,10 +3,10 @@
  * begins later in the same worktree. One conditional record moves it, so of two heirs one wins, and a crash leaves it whole.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { holderOf, type Item } from '../core/items.ts';
+import { ANYONE, holderOf, type Item } from '../core/items.ts';
 import { formatKind, type NotificationId } from '../core/notification.ts';
 import type { Presence, Store, Swap } from '../core/ports.ts';
-import type { Draft, SucceededRecord } from '../core/records.ts';
+import type { ClosedRecord, Draft, SucceededRecord } from '../core/records.ts';
 import { lineageOf } from './fork.ts';
 import type { Inbox } from './inbox.ts';
 import { isSame, runOf } from './presence.ts';
@@ -54,12 +54,15 @@ export async function inherit(inbox: Inbox, heir: Heir): Promise<Inherited> {
     const why = isBefore(p, me, heir) ? inbox.overBecause(p) : undefined;
     return why === undefined ? [] : [{ from: p.conversation, why }];
   });
-  if (over.length === 0 || isPartOf(inbox, me, heir, there) || (await hasLivingParent(inbox, heir, there))) return NOTHING;
+  if (over.length === 0 || isPartOf(inbox, me, heir, there)) return NOTHING;
+  const parent = (await lineageOf(inbox.store, log, id)).at(-2)?.conversation;
+  if (there.some((p) => p.conversation === parent && inbox.isActive(p))) return NOTHING;
   const from: ConversationId[] = [];
   let waits = false;
   const holders = new Set((await held(inbox, log)).map(holderOf));
+  const follows = new Set(over.map(({ from }) => from));
   for (const each of over) {
-    const passed = await passOn(inbox, { log, to: id, ...each }, holders.has(each.from));
+    const passed = await passOn(inbox, { log, to: id, ...each }, { holds: holders.has(each.from), follows, parent });
     waits ||= passed.waits;
     if (passed.any) from.push(each.from);
   }
@@ -68,7 +71,7 @@ export async function inherit(inbox: Inbox, heir: Heir): Promise<Inherited> {
 
 /** Two conversations of one host process are one: everything passes on, also what is in flight. */
 export async function merge(inbox: Inbox, { log, from, to }: Succession): Promise<void> {
-  await passOn(inbox, { log, from, to, why: 'merged' }, true);
+  await passOn(inbox, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
 }
 
 /**
@@ -88,28 +91,37 @@ function isPartOf(inbox: Inbox, me: Presence | undefined, { id, shared }: Heir, 
   return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && inbox.isActive(p));
 }
 
-async function hasLivingParent(inbox: Inbox, { log, id }: Heir, there: readonly Presence[]): Promise<boolean> {
-  const parent = (await lineageOf(inbox.store, log, id)).at(-2)?.conversation;
-  return there.some((p) => p.conversation === parent && inbox.isActive(p));
-}
-
 type Passed = { readonly any: boolean; readonly waits: boolean };
+
+/** `follows`: whom the heir goes on with. `parent`: the one that it was forked from. `holds`: `from` may have something unread. */
+type Line = {
+  readonly holds: boolean;
+  readonly follows: ReadonlySet<ConversationId>;
+  readonly parent: ConversationId | undefined;
+};
 
 async function passOn(
   inbox: Inbox,
   { log, from, to, why }: Succession & Pick<SucceededRecord, 'why'>,
-  holds: boolean,
+  { holds, follows, parent }: Line,
 ): Promise<Passed> {
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(inbox, log) : [];
-    // A fork has its own of what its parent had: both hear it.
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || (!isOwnNote(item) && !has.has(item.id))));
+    // A fork has its own of what its parent had: both hear it.
+    const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
+    const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(inbox, log, mine)) > 0) continue;
-    const passing = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
-    const waits = passing.length < mine.length;
+    const free = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
+    const waits = free.length < mine.length;
+    const heard = why === 'merged' ? [] : await heardBy(inbox, { log, to }, follows, free);
+    const passing = free.filter((item) => !heard.includes(item));
     const others = await inbox.companions({ log, from, to });
-    if (passing.length === 0 && others === undefined) return { any: false, waits };
+    const closed: readonly Draft[] = heard.length === 0 ? [] : [closingOf(heard, from)];
+    if (passing.length === 0 && others === undefined) {
+      if (closed.length > 0 && (await inbox.store.append(log, closed)).kind !== 'appended') continue;
+      return { any: false, waits };
+    }
     const record: SucceededRecord = {
       type: 'conversation_succeeded',
       conversation: to,
@@ -118,7 +130,9 @@ async function passOn(
       why,
       ...(why === 'merged' ? { merges: true as const } : {}),
     };
-    const appended = await inbox.store.append(log, [record, ...(others?.drafts ?? [])], { swaps: others?.swaps ?? [] });
+    const appended = await inbox.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
+      swaps: others?.swaps ?? [],
+    });
     // Another heir, or a carrier, was faster: what is left is looked at again.
     if (appended.kind !== 'appended') continue;
     await inbox.store.touch({ log, conversation: from, passedTo: to });
@@ -126,6 +140,36 @@ async function passOn(
   }
   return { any: false, waits: true };
 }
+
+/**
+ * Each window has its own copy of a line to all. Where the heir has a copy itself, or one of the conversations that it goes on
+ * with was told, the copy that another one left unread has nothing new for it.
+ */
+async function heardBy(
+  inbox: Inbox,
+  { log, to }: Pick<Succession, 'log' | 'to'>,
+  follows: ReadonlySet<ConversationId>,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const open = items.filter(({ state, audience }) => state === 'open' && audience !== ANYONE);
+  if (open.length === 0) return [];
+  const copies = await inbox.store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const told = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && isTold(copy)));
+  const ids = new Set(told.map(({ id }) => id));
+  return open.filter(({ id }) => ids.has(id));
+}
+
+const isTold = ({ state, outcome, gate }: Item): boolean =>
+  state === 'closed' && !gate && (outcome === 'delivered' || outcome === 'summarized');
+
+const closingOf = (items: readonly Item[], conversation: ConversationId): ClosedRecord => ({
+  type: 'notification_closed',
+  conversation,
+  ids: items.map(({ id }) => id),
+  outcome: 'known',
+  by: 'succession',
+  reason: 'the session that goes on with it has it, or an earlier one was told',
+});
 
 /** What an agent noted for this conversation of its own comes when that one is gone on with. */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>

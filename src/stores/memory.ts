@@ -174,7 +174,8 @@ class MemoryStore implements Store {
     if (log === undefined) return true;
     return (
       select(log, { kind: 'open', conversation, limit: 1 }).length === 0 &&
-      select(log, { kind: 'gate', conversation }).length === 0
+      select(log, { kind: 'gate', conversation }).length === 0 &&
+      this.#presence.get(presenceKey(key, conversation))?.endedAt === undefined
     );
   }
 

@@ -54,5 +54,7 @@ export type Told =
   | { readonly kind: 'problem'; readonly text: string };
 
 export const LOGS = { coder: 'shop/coder', tester: 'shop/tester' } as const;
+/** Where an interrupt to all agents of the project stands. */
+export const STANDING = 'shop/*';
 export const OWN = 'own';
 export const HOST = 'host';

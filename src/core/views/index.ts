@@ -60,6 +60,7 @@ function show(format: Exclude<ViewName, 'signal_en' | 'signal_ja'>, input: ViewI
   const items = lines.map((line) => ({
     ids: line.ids,
     text: line.sent ?? layout.item(line, how, lines.length === 1),
+    ...(line.sent === undefined ? {} : { repeated: true as const }),
   }));
   const repeated = lines.filter((line) => line.sent !== undefined).length;
   const more = restOf(rest, pulls);

@@ -291,6 +291,7 @@ class Seat {
 
   /** The conversation once it has begun: with what it inherits, so that its gate is known. */
   async working(): Promise<Conversation> {
+    if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
     const conversation = await this.conversation();
     if (this.#identity && !this.#attendance.hasBegun(conversation)) await this.#attendance.begin(conversation, this.#identity);
     return conversation;
@@ -350,6 +351,14 @@ class Seat {
   /** It is known whose conversation it is: somebody said so, its host shows it, or it has a client's name. */
   get bound(): boolean {
     return this.#identity !== undefined && this.#identity.by !== 'default';
+  }
+
+  /** A hook has told meanwhile which session its host shows: the gate of that one counts from this call on. */
+  async #isRebound(): Promise<boolean> {
+    const { by, host, conversation } = this.#identity ?? {};
+    if (host === undefined || by === 'given') return false;
+    const bound = await this.#options.inbox.store.binding(host.process);
+    return bound !== undefined && bound.conversation !== conversation;
   }
 
   #isOld(): boolean {

@@ -160,13 +160,20 @@ class SqliteFile implements SqliteStore {
       const quiet =
         number === undefined ||
         (this.#index.find(number, { kind: 'open', conversation, limit: 1 }).length === 0 &&
-          this.#index.find(number, { kind: 'gate', conversation }).length === 0);
+          this.#index.find(number, { kind: 'gate', conversation }).length === 0 &&
+          !this.#hasEnded(number, conversation));
       if (quiet) this.#quiet.add(key);
       return quiet;
     } catch {
       // Whoever asks the long way is told what is wrong.
       return false;
     }
+  }
+
+  #hasEnded(log: number, conversation: ConversationId): boolean {
+    const sql = 'SELECT ended_at FROM conversations WHERE log = ? AND conversation = ?';
+    const row = this.#db.get<{ ended_at: number | null }>(sql, log, conversation);
+    return row !== undefined && row.ended_at !== null;
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {

@@ -1,8 +1,11 @@
 /** Two thousand streams that nobody reads: the server refuses those over the cap, goes on answering, and keeps its memory. */
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
@@ -16,6 +19,8 @@ const CAP = 1_000;
 const POSTS = 60;
 const MESSAGE = 30_000;
 const READERS = 5;
+/** Load balancers give up after five seconds. */
+const HEALTH_MS = 5_000;
 
 describe('2,000 streams that nobody reads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-unread-'));
@@ -52,9 +57,13 @@ describe('2,000 streams that nobody reads', () => {
         }
       });
 
-      const statuses: number[] = [];
-      for (let at = 0; at < STREAMS; at += 100)
-        statuses.push(...(await Promise.all(Array.from({ length: 100 }, () => open(url, tokens.project, sockets)))));
+      // All at once, so that those that are still being opened have to count. Another process asks for the health meanwhile.
+      const prober = new Prober(`${url}/healthz`);
+      await prober.asked(1);
+      const statuses = await Promise.all(Array.from({ length: STREAMS }, () => open(url, tokens.project, sockets)));
+      await prober.asked(1);
+      expect(Math.max(...prober.took)).toBeLessThan(HEALTH_MS);
+      prober.stop();
       expect(statuses.filter((status) => status === 200)).toHaveLength(CAP);
       expect(statuses.filter((status) => status === 503)).toHaveLength(STREAMS - CAP);
       const before = rssOf(pid);
@@ -82,6 +91,38 @@ describe('2,000 streams that nobody reads', () => {
     180_000,
   );
 });
+
+/** A process that asks for an address again and again, with the time that each answer took, in ms. */
+class Prober {
+  readonly took: number[] = [];
+  readonly #process: ChildProcess;
+  #wake: () => void = () => {};
+
+  constructor(url: string) {
+    const script = `for (;;) {
+      const began = performance.now();
+      const answer = await fetch(${JSON.stringify(url)});
+      await answer.text();
+      console.log(answer.status === 200 ? performance.now() - began : Infinity);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }`;
+    this.#process = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    createInterface({ input: this.#process.stdout as Readable }).on('line', (line) => {
+      this.took.push(Number(line));
+      this.#wake();
+    });
+  }
+
+  /** Resolves after so many more answers. */
+  async asked(more: number): Promise<void> {
+    const until = this.took.length + more;
+    while (this.took.length < until) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  stop(): void {
+    this.#process.kill();
+  }
+}
 
 /** Opens a stream, reads its head and no more. Resolves with its status. */
 function open(url: string, token: string, sockets: Socket[]): Promise<number> {

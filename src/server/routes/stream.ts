@@ -7,7 +7,7 @@ import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
 import { logParam, nameParam, problem } from '../schemas.ts';
 
-export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
+export function streamRoutes(api: Api, { hub }: Deps): void {
   api.openapi(
     createRoute({
       method: 'get',
@@ -49,13 +49,7 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
           `Last-Event-ID ${JSON.stringify(lastId)} is no position; leave it out to begin now`,
         );
       if (hub.stopped) throw new ProblemError('stopping', 'the server stops; come again', { headers: { 'retry-after': '1' } });
-      const full = hub.fullFor(who);
-      if (full !== undefined)
-        throw new ProblemError(
-          'too_many_streams',
-          `${full.open} streams${full.of === 'all' ? '' : ' of this token'} are open, more are not served; close some`,
-          { headers: { 'retry-after': '5' } },
-        );
+      hub.mustHavePlace(who);
       const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store, no-transform',
@@ -64,13 +58,6 @@ export function streamRoutes(api: Api, { hub, inbox }: Deps): void {
       // Nobody would read it, and nobody would end it.
       if (c.req.method === 'HEAD') return c.body(null, 200, headers) as never;
       const from = lastId === undefined ? after : Number(lastId);
-      const head = await inbox.store.head();
-      if (from !== undefined && from > head)
-        throw new ProblemError(
-          'bad_argument',
-          `position ${from} is beyond the newest (${head}): it is of another database; read the history again and go on from its head`,
-          { field: 'after' },
-        );
       const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
       const body = await hub.open(
         who,

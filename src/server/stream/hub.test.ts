@@ -167,15 +167,56 @@ it('one token has a part of all streams: an admin four fifths, any other a fifth
   const { token } = await tokens.create({ kind: 'project', name: 'x', project: 'shop' });
   const narrow = (await tokens.check(token)) as Principal;
   const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
+  const room = (of: Principal): string => {
+    try {
+      own.mustHavePlace(of);
+      return 'room';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
   const streams = [];
   for (let i = 0; i < 2; i++) streams.push(await own.open(narrow, { project: 'shop' }));
-  expect([own.fullFor(narrow), own.fullFor(who)]).toEqual([{ open: 2, of: 'this token' }, undefined]);
+  expect([room(narrow), room(who)]).toEqual(['2 streams of this token are open, more are not served; close some', 'room']);
   for (let i = 0; i < 8; i++) await own.open(who, {});
-  expect(own.fullFor(who)).toEqual({ open: 10, of: 'all' });
+  expect(room(who)).toBe('10 streams are open, more are not served; close some');
   for (const stream of streams) await stream.cancel();
-  expect(own.fullFor(who)).toEqual({ open: 8, of: 'this token' });
-  expect(own.fullFor(narrow)).toBeUndefined();
+  expect([room(who), room(narrow)]).toEqual(['8 streams of this token are open, more are not served; close some', 'room']);
   await own.stop();
+});
+
+it('a stream that is still being opened has its place already, and gives it back when it fails', async () => {
+  const own = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
+  const head = store.head.bind(store);
+  let release: () => void = () => {};
+  const slow = new Promise<void>((resolve) => (release = resolve));
+  store.head = async () => {
+    await slow;
+    return head();
+  };
+  const opening = Array.from({ length: 12 }, () => own.open(who, {}));
+  const settledAs = Promise.allSettled(opening);
+  release();
+  const statuses = (await settledAs).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 'fulfilled')).toHaveLength(8);
+  expect(own.size).toBe(8);
+  await own.stop();
+  const again = new Hub({ store, tokens, metrics: new Metrics(), telemetry: NO_TELEMETRY, report: () => {}, maxStreams: 10 });
+  for (let i = 0; i < 20; i++) await expect(again.open(who, { after: 99 })).rejects.toThrow('position 99 is beyond the newest');
+  again.mustHavePlace(who);
+  await again.stop();
+});
+
+it('streams that come all at once are opened in turns, so that requests go on in between', async () => {
+  const bodies = Promise.all(Array.from({ length: 200 }, () => hub.open(who, {})));
+  const sizes: number[] = [];
+  while (sizes.at(-1) !== 200) {
+    await new Promise(setImmediate);
+    sizes.push(hub.size);
+  }
+  expect(sizes[0]).toBeLessThanOrEqual(2 * 64);
+  expect(sizes.length).toBeGreaterThanOrEqual(3);
+  await bodies;
 });
 
 it('one record for 1,000 streams is written in turns, so that requests go on in between', async () => {

@@ -1,0 +1,66 @@
+/**
+ * How many streams there may be, in all and for one token. A place is taken before anything is read for its stream, so one
+ * that is still being opened counts.
+ */
+import { ProblemError } from '../problems.ts';
+import type { Principal } from '../tokens.ts';
+
+/** What one token may have of the streams that are served: others still get theirs. */
+const PART_OF_ADMIN = 0.8;
+const PART_OF_ONE = 0.2;
+/** Streams that are opened in one turn of the event loop: a burst of them must not hold up the requests. */
+const OPENED_A_TURN = 64;
+
+export class Places {
+  readonly #max: number;
+  readonly #takenBy = new Map<string, number>();
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+  #openedNow = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Throws `too_many_streams` where one more is not served. */
+  mustHaveOne(who: Principal): void {
+    const own = this.#takenBy.get(who.id) ?? 0;
+    const ofOne = Math.ceil(this.#max * (who.kind === 'admin' ? PART_OF_ADMIN : PART_OF_ONE));
+    if (this.#taken < this.#max && own < ofOne) return;
+    const open = this.#taken >= this.#max ? `${this.#taken} streams` : `${own} streams of this token`;
+    throw new ProblemError('too_many_streams', `${open} are open, more are not served; close some`, {
+      headers: { 'retry-after': '5' },
+    });
+  }
+
+  /** Returns how to give it back; a second time does nothing. */
+  take(who: Principal): () => void {
+    this.mustHaveOne(who);
+    this.#add(who.id, 1);
+    let taken = true;
+    return () => {
+      if (taken) this.#add(who.id, -1);
+      taken = false;
+    };
+  }
+
+  /** Resolves when the stream may be opened, in the order in which they came. */
+  async turn(): Promise<void> {
+    if (this.#openedNow >= OPENED_A_TURN) return new Promise((resolve) => void this.#waiting.push(resolve));
+    if (this.#openedNow++ === 0) setImmediate(() => this.#nextTurn());
+  }
+
+  #nextTurn(): void {
+    const next = this.#waiting.splice(0, OPENED_A_TURN);
+    this.#openedNow = next.length;
+    if (next.length > 0) setImmediate(() => this.#nextTurn());
+    for (const open of next) open();
+  }
+
+  #add(id: string, more: 1 | -1): void {
+    const left = (this.#takenBy.get(id) ?? 0) + more;
+    if (left === 0) this.#takenBy.delete(id);
+    else this.#takenBy.set(id, left);
+    this.#taken += more;
+  }
+}

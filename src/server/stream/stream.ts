@@ -1,0 +1,228 @@
+/** One stream: which records it wants, how far it is, and what its reader has taken. `hub.ts` says in which modes it is. */
+import type { Store } from '../../core/ports.ts';
+import type { Stored } from '../../core/records.ts';
+import { concerns, maySee, type Scope } from '../authority.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Principal } from '../tokens.ts';
+
+const MAX_BEHIND_BYTES = 512 * 1024;
+/** What a page that is read for one stream comes to at most, about: thousands that read nothing must fit into memory. */
+const PAGE_BYTES = 64 * 1024;
+/** What a stream holds for its reader before it reads on. */
+const HELD_BYTES = 64 * 1024;
+/** The first page of a stream: nobody knows yet how large its records are. */
+const FIRST_PAGE = 16;
+/** How long a client waits before it comes again. */
+const RETRY_MS = 1_000;
+/** Heartbeats for which a reader may take nothing at all. */
+const STUCK_BEATS = 6;
+/** Records of one page. */
+const PAGE = 200;
+
+const encoder = new TextEncoder();
+const HEARTBEAT = encoder.encode(': \n\n');
+
+export type StreamQuery = Scope & {
+  readonly types?: readonly string[] | undefined;
+  /** Exclusive; undefined: only what comes from now on. */
+  readonly after?: number | undefined;
+};
+
+/** What a stream needs of the hub. */
+export type Streams = {
+  /** Everything up to here was pushed to the live streams. */
+  readonly position: number;
+  /** One of them reads. */
+  reading<T>(work: () => Promise<T>): Promise<T>;
+  /** The queue of one grew or shrank. True when all together hold too much. */
+  holds(more: number): boolean;
+  /** It has everything up to the position. */
+  join(stream: Stream): void;
+  leave(stream: Stream): void;
+};
+
+export type StreamOptions = { readonly store: Store; readonly metrics: Metrics; readonly maxBehindBytes?: number };
+
+type Asked = {
+  readonly who: Principal;
+  readonly query: StreamQuery;
+  readonly after: number;
+  readonly hangUp: (() => void) | undefined;
+  /** Gives its place back. */
+  readonly leave: () => void;
+};
+
+export class Stream {
+  readonly who: Principal;
+  readonly leave: () => void;
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #hub: Streams;
+  readonly #query: StreamQuery;
+  readonly #types: ReadonlySet<string> | undefined;
+  readonly #hangUp: (() => void) | undefined;
+  readonly #options: StreamOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #mode: 'catching_up' | 'live' | 'ended' = 'catching_up';
+  /** Everything up to here was sent, or is not for this stream. */
+  #at: number;
+  /** Records of the next page that it reads itself. */
+  #page = FIRST_PAGE;
+  #sent = 0;
+  #taken = 0;
+  #stuck = 0;
+  #held = 0;
+
+  constructor(hub: Streams, { who, query, after, hangUp, leave }: Asked, options: StreamOptions) {
+    this.who = who;
+    this.leave = leave;
+    this.#hangUp = hangUp;
+    this.#hub = hub;
+    this.#query = query;
+    this.#types = query.types === undefined ? undefined : new Set(query.types);
+    this.#options = options;
+    this.#at = after;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+          // With an id, so that a client that saw nothing else comes back to this place.
+          this.#send(encoder.encode(`retry: ${RETRY_MS}\nid: ${after}\nevent: ready\ndata: ${JSON.stringify({ after })}\n\n`));
+        },
+        pull: () => this.#pull(),
+        cancel: () => this.end(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: HELD_BYTES }),
+    );
+  }
+
+  /** From the hub. */
+  push(page: readonly Stored[], encoded: Map<Stored, Uint8Array>): void {
+    for (const record of page) {
+      if (this.#mode !== 'live') return;
+      if (record.seq <= this.#at) continue;
+      this.#at = record.seq;
+      if (!this.#wants(record)) continue;
+      let bytes = encoded.get(record);
+      if (bytes === undefined) encoded.set(record, (bytes = encode(record)));
+      this.#give(bytes);
+    }
+  }
+
+  beat(): void {
+    if (this.#mode === 'ended') return;
+    // Nothing was taken since the last beats: whoever reads that slowly is gone, or will come again.
+    this.#account();
+    const room = this.#controller?.desiredSize ?? 0;
+    const taken = this.#sent - (HELD_BYTES - room);
+    this.#stuck = room <= 0 && taken === this.#taken ? this.#stuck + 1 : 0;
+    this.#taken = taken;
+    if (this.#stuck > STUCK_BEATS) this.cut('too slow');
+    else this.#send(HEARTBEAT);
+  }
+
+  end(): void {
+    if (this.#mode === 'ended') return;
+    this.#mode = 'ended';
+    this.#account();
+    this.#hub.leave(this);
+    try {
+      this.#controller?.close();
+    } catch {
+      // Its reader has gone.
+    }
+  }
+
+  /** The reader has room: while catching up, that is when the next page is read. */
+  async #pull(): Promise<void> {
+    try {
+      while (this.#mode === 'catching_up') {
+        const sent = await this.#hub.reading(() => this.#catchUp());
+        if (sent) return;
+      }
+    } catch (error) {
+      // The store is away: the client comes again, and goes on where it was.
+      this.cut(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** One page. True when something was sent, so that the reader takes it first. */
+  async #catchUp(): Promise<boolean> {
+    const { store } = this.#options;
+    const { project, log } = this.#query;
+    const upTo = await store.head();
+    const page = await store.read({
+      after: this.#at,
+      upTo,
+      limit: this.#page,
+      ...(log === undefined ? {} : { log }),
+      ...(log !== undefined || project === undefined ? {} : { project }),
+      ...(this.#query.types === undefined ? {} : { types: this.#query.types }),
+    });
+    if (this.#mode !== 'catching_up') return true;
+    const sentBefore = this.#sent;
+    for (const record of page) {
+      if (this.#sent - sentBefore >= PAGE_BYTES) {
+        // The rest of it when its reader has taken this.
+        this.#page = Math.max(1, page.indexOf(record));
+        return true;
+      }
+      if (this.#wants(record)) this.#give(encode(record), true);
+      this.#at = record.seq;
+    }
+    if (page.length < this.#page) this.#at = Math.max(this.#at, upTo);
+    this.#page = Math.min(PAGE, this.#page * 2);
+    if (this.#at >= this.#hub.position && this.#mode === 'catching_up') {
+      this.#mode = 'live';
+      this.#hub.join(this);
+    }
+    return this.#sent > sentBefore;
+  }
+
+  #wants(record: Stored): boolean {
+    const { project, log, conversation } = this.#query;
+    if (log !== undefined && record.log !== log) return false;
+    if (project !== undefined && log === undefined && !record.log.startsWith(`${project}/`)) return false;
+    if (this.#types !== undefined && !this.#types.has(record.body.type)) return false;
+    if (conversation !== undefined && !concerns(record, conversation)) return false;
+    return maySee(this.who, record);
+  }
+
+  /** A record. */
+  #give(bytes: Uint8Array, asked = false): void {
+    this.#options.metrics.count('earpiece_stream_records_total');
+    this.#send(bytes, asked);
+  }
+
+  /** `asked`: its reader had room when this was read; only what is pushed can be too much. */
+  #send(bytes: Uint8Array, asked = false): void {
+    if (this.#mode === 'ended' || this.#controller === undefined) return;
+    this.#controller.enqueue(bytes);
+    this.#sent += bytes.byteLength;
+    const behind = -(this.#controller.desiredSize ?? 0);
+    const tooMuch = this.#account();
+    if (asked || behind <= (tooMuch ? 0 : (this.#options.maxBehindBytes ?? MAX_BEHIND_BYTES))) return;
+    this.cut('too slow');
+  }
+
+  /** Tells the hub what its queue holds. True when all streams together hold too much. */
+  #account(): boolean {
+    const held = this.#mode === 'ended' ? 0 : HELD_BYTES - (this.#controller?.desiredSize ?? HELD_BYTES);
+    const more = held - this.#held;
+    this.#held = held;
+    return this.#hub.holds(more);
+  }
+
+  /** Not `close`, which would wait until the reader has taken what it does not take. */
+  cut(why: string): void {
+    if (this.#mode === 'ended') return;
+    this.#mode = 'ended';
+    this.#account();
+    this.#hub.leave(this);
+    this.#options.metrics.count('earpiece_streams_cut_total');
+    if (this.#hangUp === undefined) this.#controller?.error(new Error(why));
+    else this.#hangUp();
+  }
+}
+
+const encode = ({ seq, log, at, body }: Stored): Uint8Array =>
+  encoder.encode(`id: ${seq}\nevent: record\ndata: ${JSON.stringify({ seq, log, at, body })}\n\n`);

@@ -18,8 +18,9 @@ test.each(['main', 'a b', 'ä/ö', '../..', '%2F', '?why=x', '<img>', '#', '\'"&
 );
 
 test('a place in a conversation comes back, and what is no position is none', () => {
-  const address = to.conversation('shop/coder', 'main', null, { find: 'a b', at: 12 });
-  expect(routeOf(address)).toMatchObject({ why: null, find: 'a b', at: 12 });
+  const find = { words: 'a b', from: 5, until: null };
+  const address = to.conversation('shop/coder', 'main', null, { find, at: 12 });
+  expect(routeOf(address)).toMatchObject({ why: null, find, at: 12 });
   expect(routeOf('#/agents/shop/coder/main?at=-1')).toMatchObject({ at: null, find: null });
 });
 

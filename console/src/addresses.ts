@@ -3,6 +3,9 @@ export const TABS = ['account', 'models', 'notifications', 'advanced'] as const;
 export type Tab = (typeof TABS)[number];
 export type Query = Readonly<Record<string, string>>;
 
+/** What is looked for in a conversation: words, in a time (epoch ms), or only what was in that time. */
+export type Find = { readonly words: string; readonly from: number | null; readonly until: number | null };
+
 export type Route =
   | { readonly kind: 'agents'; readonly query: Query }
   | {
@@ -11,8 +14,7 @@ export type Route =
       readonly conversation: string;
       /** The notification whose story is told beside it. */
       readonly why: string | null;
-      /** Words that are looked for in it. */
-      readonly find: string | null;
+      readonly find: Find | null;
       /** The record that somebody came for. */
       readonly at: number | null;
     }
@@ -37,10 +39,10 @@ export const to = {
     log: string,
     conversation: string,
     why?: string | null,
-    { find, at }: { readonly find?: string | null; readonly at?: number | null } = {},
+    { find, at }: { readonly find?: Find | null; readonly at?: number | null } = {},
   ) => {
     const slash = log.indexOf('/');
-    return `#/agents/${part(log.slice(0, slash))}/${part(log.slice(slash + 1))}/${part(conversation)}${search({ why, find, at })}`;
+    return `#/agents/${part(log.slice(0, slash))}/${part(log.slice(slash + 1))}/${part(conversation)}${search({ why, find: find?.words, from: find?.from, to: find?.until, at })}`;
   },
   activity: (query: Query = {}) => `#/activity${search(query)}`,
   notifications: (query: Readonly<Record<string, string | number | null | undefined>> = {}) => `#/notifications${search(query)}`,
@@ -72,9 +74,14 @@ export function routeOf(hash: string): Route {
   }
 }
 
-function placeOf({ find, at = '' }: Query): { find: string | null; at: number | null } {
-  return { find: find ?? null, at: /^\d{1,15}$/u.test(at) ? Number(at) : null };
+function placeOf({ find, from, to: until, at }: Query): { find: Find | null; at: number | null } {
+  const looked: Find = { words: find ?? '', from: numberIn(from), until: numberIn(until) };
+  const isNone = looked.words === '' && looked.from === null && looked.until === null;
+  return { find: isNone ? null : looked, at: numberIn(at) };
 }
+
+/** Of a part of the address that somebody may have typed. */
+export const numberIn = (text = ''): number | null => (/^\d{1,15}$/u.test(text) ? Number(text) : null);
 
 function decoded(text: string): string {
   try {

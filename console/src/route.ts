@@ -2,7 +2,7 @@
 import { routeOf, type Route } from './addresses.ts';
 import { Cell, useCell } from './state/cell.ts';
 
-export { TABS, to, type Query, type Route, type Tab } from './addresses.ts';
+export { numberIn, TABS, to, type Find, type Query, type Route, type Tab } from './addresses.ts';
 
 const current = new Cell<Route>(routeOf(window.location.hash));
 window.addEventListener('hashchange', () => current.set(routeOf(window.location.hash)));

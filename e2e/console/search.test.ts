@@ -150,6 +150,57 @@ verifies('console:search', 'the list of notifications is searched in all of the 
   expect(page.url()).toBe(`${stage.url}/#/notifications`);
 });
 
+verifies(
+  'console:search',
+  'what happened between two times is found, with words or without, and the address keeps it',
+  async () => {
+    await using own = await Stage.open(browser);
+    const main = own.ear.conversation('shop/coder#main', { host: 'codex', points: ['tool_result'] });
+    await main.seen();
+    await own.ear.queue('shop/coder#main', { kind: 'ci.failed', message: 'The lighthouse is red.' });
+    await own.ear.store.append(main.log, [
+      { type: 'chat_request', id: 'q1', conversation: MAIN, content: 'What is the lighthouse?', source: 'user' },
+      { type: 'chat_response', id: 'a1', conversation: MAIN, message: 'A job.' },
+    ]);
+    const at = own.ear.store.now();
+    const local = (ms: number): string => {
+      const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+      return date.toISOString().slice(0, 16);
+    };
+    const HOUR = 3_600_000;
+    const page = await own.page();
+    for (const address of [conversation(own, 'shop/coder'), `${own.url}/#/notifications`]) {
+      await page.goto(address);
+      const isHere = address.includes('agents');
+      if (isHere) await page.getByRole('button', { name: 'Search this conversation' }).click();
+      const where = page.getByRole('search');
+      const [from, until] = [where.getByLabel('from', { exact: true }), where.getByLabel('to', { exact: true })];
+      const found = isHere ? panel(page).locator('.hits a') : page.getByRole('main').locator('a.row');
+      await from.fill(local(at - HOUR));
+      await until.fill(local(at + HOUR));
+      await until.press('Enter');
+      await expect.poll(() => found.count()).toBe(isHere ? 3 : 1);
+      await page.reload();
+      await expect.poll(() => found.count()).toBe(isHere ? 3 : 1);
+      expect([await from.inputValue(), await until.inputValue()]).toEqual([local(at - HOUR), local(at + HOUR)]);
+      await where.getByRole('searchbox').fill('lighthouse');
+      await where.getByRole('searchbox').press('Enter');
+      await page.getByText(isHere ? '2 found in this time' : '1 found in this time').waitFor();
+      await until.fill(local(at - HOUR + 60_000));
+      await until.press('Enter');
+      await page.getByText('Nothing found in this time').waitFor();
+      // An end before the beginning is refused by the field, and nothing typed is lost.
+      await until.fill(local(at - 2 * HOUR));
+      await until.press('Enter');
+      expect(await until.evaluate((field) => field.matches(':invalid'))).toBe(true);
+      expect(await from.inputValue()).toBe(local(at - HOUR));
+    }
+    await page.getByRole('button', { name: /^Clear queued / }).click();
+    await page.getByRole('main').locator('a.row').waitFor();
+    expect(await page.getByRole('search').getByLabel('from', { exact: true }).inputValue()).toBe('');
+  },
+);
+
 for (const colorScheme of ['light', 'dark'] as const)
   for (const width of [1280, 390])
     verifies('console:accessible', `a search and what it found, ${colorScheme}, ${width} wide`, async () => {

@@ -56,6 +56,18 @@ verifies(
     );
     expect([next, looked > 5, lookedBackTo]).toEqual([null, true, first[0]?.at]);
     const found = async (q: string): Promise<number> => (await stage.client.search('shop/coder#main', { q })).items.length;
+    // Without words it is all that was said in a time.
+    const [asked, , , answered] = first.map(({ at }) => at);
+    const between = await stage.client.search('shop/coder#main', { from: asked ?? 0, to: (answered ?? 0) + 1 });
+    expect(between.items.map(({ type }) => type)).toEqual(
+      first
+        .filter(({ at }) => at <= (answered ?? 0))
+        .map(({ body }) => body.type)
+        .toReversed(),
+    );
+    await expect(stage.client.search('shop/coder#main', {})).rejects.toThrow(
+      'nothing is looked for; give words in q, or a time in from or to',
+    );
     expect([await found('twice rounding'), await found('twice cart'), await found('rounding main'), await found('%')]).toEqual([
       1, 0, 0, 0,
     ]);

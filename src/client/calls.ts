@@ -56,10 +56,10 @@ export interface Client {
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
-  /** Where words stand in a conversation, the newest first; `next` goes further back. */
+  /** Where words stand in a conversation, the newest first; `next` goes further back. Without words: what was in that time. */
   search(
     conversation: AddressText,
-    query: Paged & { readonly q: string; readonly from?: number; readonly to?: number; readonly before?: string },
+    query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
   ): Promise<SearchPage>;
   /** With `at`, the position of a record: how many turns it has up to there. */
   forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;

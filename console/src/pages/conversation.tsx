@@ -15,7 +15,7 @@ import { Ended, Pending, Ride } from '../parts/notification.tsx';
 import { useReading, type Reading } from '../parts/reading.ts';
 import { Ago } from '../parts/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
-import { change, go, to } from '../route.ts';
+import { change, go, to, type Find } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow } from '../state/clock.ts';
@@ -34,7 +34,7 @@ type Props = {
   readonly log: string;
   readonly conversation: string;
   readonly why: string | null;
-  readonly find: string | null;
+  readonly find: Find | null;
   readonly at: number | null;
 };
 

@@ -4,7 +4,8 @@ import { farSays, Marked } from '../parts/finding.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
 import { Ago } from '../parts/time.tsx';
-import { change, to, type Query } from '../route.ts';
+import { TimeFields, timesIn, typedOf, type Times } from '../parts/times.tsx';
+import { change, numberIn, to, type Query } from '../route.ts';
 import { exact } from '../state/clock.ts';
 import { generation, listen } from '../state/live.ts';
 import { ASK_AGAIN_MS, mayPass, messageOf } from '../state/loaded.ts';
@@ -88,7 +89,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
           </a>
           Notifications
         </h1>
-        <Search key={words ?? ''} words={words ?? ''} query={query} />
+        <Search key={`${words} ${query['from']} ${query['to']}`} words={words ?? ''} query={query} />
       </header>
       {said.length > 0 && (
         <ul className="chips" aria-label="filters">
@@ -114,7 +115,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
       {found.loading && found.items.length === 0 && <Skeleton rows={5} label="reading notifications" />}
       {words !== undefined && (
         <p className="finding-far" role="status">
-          {farSays({ ...found, more: found.next !== null, lookedBackTo: found.lookedBackTo ?? null })}
+          {farSays({ ...found, more: found.next !== null, lookedBackTo: found.lookedBackTo ?? null, timed: isTimed(query) })}
         </p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next !== null && words === undefined && (
@@ -160,17 +161,22 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
   );
 }
 
+const timesOf = ({ from, to: until }: Query): Times => ({ from: numberIn(from), until: numberIn(until) });
+const isTimed = ({ from, to: until }: Query): boolean => from !== undefined || until !== undefined;
+
 /** Of everything that was ever queued, whatever the page shows. */
 function Search({ words, query }: { readonly words: string; readonly query: Query }): ReactElement {
   const [typed, setTyped] = useState(words);
+  const [times, setTimes] = useState(typedOf(timesOf(query)));
   return (
     <form
       className="filters"
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        const { q: _, ...rest } = query;
-        change(to.notifications({ ...rest, q: typed.trim() }));
+        const { from, until } = timesIn(times, timesOf(query));
+        const by = from === null && until === null ? null : query['by'];
+        change(to.notifications({ ...query, q: typed.trim(), from, to: until, by }));
       }}
     >
       <input
@@ -181,6 +187,7 @@ function Search({ words, query }: { readonly words: string; readonly query: Quer
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
       />
+      <TimeFields value={times} onChange={setTimes} />
       <button type="submit">Search</button>
     </form>
   );
@@ -197,8 +204,7 @@ async function look(query: Query, before: string | null, signal: AbortSignal): P
   const state = query['state'] === 'open' || query['state'] === 'closed' ? query['state'] : 'all';
   const by = BY.find((each) => each === query['by']);
   const text = (name: 'project' | 'log' | 'kind' | 'q'): Query => (query[name] === undefined ? {} : { [name]: query[name] });
-  const time = (name: 'from' | 'to'): Record<string, number> =>
-    query[name] === undefined ? {} : { [name]: Number(query[name]) };
+  const { from, until } = timesOf(query);
   return client.notifications({
     state,
     limit: PAGE,
@@ -209,22 +215,25 @@ async function look(query: Query, before: string | null, signal: AbortSignal): P
     ...text('log'),
     ...text('kind'),
     ...text('q'),
-    ...time('from'),
-    ...time('to'),
+    ...(from === null ? {} : { from }),
+    ...(until === null ? {} : { to: until }),
     ...(before === null ? {} : { before }),
   });
 }
 
 const BY = ['queued', 'delivered', 'waiting'] as const;
 
+function betweenSays({ from, until }: Times): string {
+  if (from === null) return until === null ? 'at any time' : `before ${exact(until)}`;
+  return until === null ? `since ${exact(from)}` : `${exact(from)} – ${exact(until)}`;
+}
+
 function saidOf(query: Query): { name: string; says: string }[] {
-  const { from, to: until, by } = query;
+  const { by } = query;
   return [
     ...['project', 'log', 'kind', 'level', 'state', 'receipt', 'q'].flatMap((name) =>
       query[name] === undefined ? [] : [{ name, says: name === 'q' ? `“${query[name]}”` : `${name} ${query[name]}` }],
     ),
-    ...(from !== undefined && until !== undefined
-      ? [{ name: 'from', says: `${by ?? 'queued'} ${exact(Number(from))} – ${exact(Number(until))}` }]
-      : []),
+    ...(isTimed(query) ? [{ name: 'from', says: `${by ?? 'queued'} ${betweenSays(timesOf(query))}` }] : []),
   ];
 }

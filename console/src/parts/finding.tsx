@@ -1,6 +1,6 @@
-/** Words in a conversation: where they stand, in all of it, and how far back that was looked for. */
+/** Words in a conversation, or what was in a time: where it stands, and how far back that was looked for. */
 import { useEffect, useId, useRef, useState, type ReactElement, type ReactNode } from 'react';
-import { change, to } from '../route.ts';
+import { change, to, type Find } from '../route.ts';
 import { exact } from '../state/clock.ts';
 import { useFound, type Found } from '../state/found.ts';
 import { client } from '../state/server.ts';
@@ -8,29 +8,45 @@ import type { Hit } from '../types.ts';
 import { Problem } from './empty.tsx';
 import { Icon } from './icons.tsx';
 import { Ago } from './time.tsx';
+import { TimeFields, timesIn, typedOf } from './times.tsx';
 
 type Props = {
   readonly log: string;
   readonly conversation: string;
-  readonly find: string | null;
+  readonly find: Find | null;
   /** The hit that is shown. */
   readonly at: number | null;
   readonly onClose: () => void;
 };
 
 export function Finding({ log, conversation, find, at, onClose }: Props): ReactElement {
-  const [typed, setTyped] = useState(find ?? '');
+  const [typed, setTyped] = useState(find?.words ?? '');
+  const [times, setTimes] = useState(typedOf(find ?? NEVER));
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => box.current?.focus(), []);
-  useEffect(() => setTyped(find ?? ''), [find]);
-  const found = useFound<Hit>(find, (q, before, signal) =>
-    client.search(`${log}#${conversation}`, { q, signal, ...(before === null ? {} : { before }) }),
-  );
+  const question = find === null ? null : JSON.stringify(find);
+  // An address with other words or times is looked for in the fields, too.
+  useEffect(() => {
+    const asked = question === null ? null : (JSON.parse(question) as Find);
+    setTyped(asked?.words ?? '');
+    setTimes(typedOf(asked ?? NEVER));
+  }, [question]);
+  const found = useFound<Hit>(question, (before, signal) => {
+    const { words, from, until } = find ?? { words: '', ...NEVER };
+    return client.search(`${log}#${conversation}`, {
+      signal,
+      ...(words === '' ? {} : { q: words }),
+      ...(from === null ? {} : { from }),
+      ...(until === null ? {} : { to: until }),
+      ...(before === null ? {} : { before }),
+    });
+  });
+  const isEmpty = typed.trim() === '' && times.from === '' && times.until === '';
   const look = (): void => {
-    const words = typed.trim();
-    if (words === find) found.again();
-    else change(to.conversation(log, conversation, null, { find: words === '' ? null : words }));
+    const asked: Find = { words: typed.trim(), ...timesIn(times, find ?? NEVER) };
+    if (JSON.stringify(asked) === question) found.again();
+    else change(to.conversation(log, conversation, null, { find: isEmpty ? null : asked }));
   };
   return (
     <section className="finding" aria-label="Search this conversation">
@@ -51,7 +67,8 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
-        <button type="submit" disabled={typed.trim() === ''}>
+        <TimeFields value={times} onChange={setTimes} />
+        <button type="submit" disabled={isEmpty}>
           Search
         </button>
         <button type="button" className="quiet" aria-label="Close the search" onClick={onClose}>
@@ -70,7 +87,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
                 <Ago at={hit.at} />
                 <b className="words">{whoSays(hit)}</b>
                 <span className="words">
-                  <Marked text={hit.text} words={find ?? ''} />
+                  <Marked text={hit.text} words={find?.words ?? ''} />
                 </span>
               </a>
             </li>
@@ -78,7 +95,7 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
         </ol>
       )}
       <p className="finding-far" id={`${id}s`}>
-        <span role="status">{find === null ? '' : farSays(found)}</span>
+        <span role="status">{find === null ? '' : farSays({ ...found, timed: find.from !== null || find.until !== null })}</span>
         {found.more && (
           <button type="button" className="small" onClick={found.further} aria-busy={found.loading}>
             Look further back
@@ -89,13 +106,18 @@ export function Finding({ log, conversation, find, at, onClose }: Props): ReactE
   );
 }
 
-type Far = Pick<Found<unknown>, 'items' | 'loading' | 'more' | 'lookedBackTo' | 'problem'>;
+const NEVER = { from: null, until: null } as const;
 
-export function farSays({ items, loading, more, lookedBackTo, problem }: Far): string {
+type Far = Pick<Found<unknown>, 'items' | 'loading' | 'more' | 'lookedBackTo' | 'problem'> & {
+  /** Only a part of the log was to be looked through. */
+  readonly timed: boolean;
+};
+
+export function farSays({ items, loading, more, lookedBackTo, problem, timed }: Far): string {
   const many = items.length === 0 ? 'Nothing found' : `${items.length} found`;
   if (loading) return items.length === 0 ? 'looking …' : `${many}, looking further …`;
   if (problem !== null) return '';
-  if (!more) return `${many} in the whole log`;
+  if (!more) return `${many} in ${timed ? 'this time' : 'the whole log'}`;
   return `${many}${lookedBackTo === null ? ' so far' : `, looked back to ${exact(lookedBackTo)}`}`;
 }
 

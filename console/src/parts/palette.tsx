@@ -207,7 +207,12 @@ function search(words: string): Choice[] {
   });
   return [
     ...(here.kind === 'conversation'
-      ? [choice('Search this conversation', to.conversation(here.log, here.conversation, null, { find: words }))]
+      ? [
+          choice(
+            'Search this conversation',
+            to.conversation(here.log, here.conversation, null, { find: { words, from: null, until: null } }),
+          ),
+        ]
       : []),
     choice('Search all notifications', to.notifications({ q: words })),
   ];

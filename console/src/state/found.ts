@@ -24,21 +24,21 @@ type State<T> = Omit<Found<T>, 'more' | 'further' | 'again'> & { readonly next: 
 
 const NONE = { items: [], loading: false, problem: null, lookedBackTo: null, next: null } as const;
 
-/** `words` null: nothing is looked for. An answer that a newer question has overtaken is dropped. */
+/** `question` null: nothing is looked for. An answer that a newer question has overtaken is dropped. */
 export function useFound<T>(
-  words: string | null,
-  ask: (words: string, before: string | null, signal: AbortSignal) => Promise<FoundPage<T>>,
+  question: string | null,
+  ask: (before: string | null, signal: AbortSignal) => Promise<FoundPage<T>>,
 ): Found<T> {
   const [state, setState] = useState<State<T>>(NONE);
   const asking = useRef(ask);
   asking.current = ask;
   const running = useRef<AbortController | null>(null);
-  const look = useCallback((of: string, before: string | null, had: readonly T[]): void => {
+  const look = useCallback((before: string | null, had: readonly T[]): void => {
     running.current?.abort();
     const end = new AbortController();
     running.current = end;
     setState((was) => ({ ...(before === null ? NONE : was), items: had, loading: true, problem: null }));
-    asking.current(of, before, end.signal).then(
+    asking.current(before, end.signal).then(
       ({ items, next, lookedBackTo = null }) => {
         if (!end.signal.aborted) setState({ items: [...had, ...items], next, lookedBackTo, loading: false, problem: null });
       },
@@ -48,20 +48,20 @@ export function useFound<T>(
     );
   }, []);
   useEffect(() => {
-    if (words === null) setState(NONE);
-    else look(words, null, []);
+    if (question === null) setState(NONE);
+    else look(null, []);
     return () => running.current?.abort();
-  }, [words, look]);
+  }, [question, look]);
   return {
     ...state,
     more: state.next !== null,
     further: () => {
-      if (words !== null && state.next !== null && !state.loading) look(words, state.next, state.items);
+      if (question !== null && state.next !== null && !state.loading) look(state.next, state.items);
     },
     again: () => {
-      if (words === null) return;
-      if (state.problem === null) look(words, null, []);
-      else look(words, state.next, state.items);
+      if (question === null) return;
+      if (state.problem === null) look(null, []);
+      else look(state.next, state.items);
     },
   };
 }

@@ -18,6 +18,7 @@ import {
   type Deps,
 } from '../context.ts';
 import { principalOf } from '../guards.ts';
+import { ProblemError } from '../problems.ts';
 import { searchPage, wordsQuery } from '../schemas.ts';
 import { search, Words } from '../search.ts';
 import { agentIn } from '../shown.ts';
@@ -30,16 +31,24 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/search',
       operationId: 'searchConversation',
       tags: ['conversations'],
-      summary: 'Where these words stand in a conversation, the newest first, and how far back that was looked for',
+      summary:
+        'Where these words stand in a conversation, or all that was said in a time, the newest first, and how far back it looked',
       request: {
         params: agentParams.extend({ conversation: inPath(128) }),
-        query: z.strictObject({ q: wordsQuery, ...timeQuery, before: seqQuery.optional(), limit: limitQuery(100, 30) }),
+        query: z.strictObject({
+          q: wordsQuery.optional(),
+          ...timeQuery,
+          before: seqQuery.optional(),
+          limit: limitQuery(100, 30),
+        }),
       },
       responses: answers(searchPage, 'places; a page may be short, or empty, and have a next one'),
     }),
     async (c) => {
       const { project, agent, conversation } = c.req.valid('param');
       const { q, from, to, before, limit } = c.req.valid('query');
+      if (q === undefined && from === undefined && to === undefined)
+        throw new ProblemError('bad_argument', 'nothing is looked for; give words in q, or a time in from or to', { field: 'q' });
       const times = timesOf(from, to);
       const log = agentIn(project, agent);
       const who = principalOf(c);
@@ -47,7 +56,10 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       const lineage = await inbox.lineage({ log, id: conversation as ConversationId });
       const wants = (record: Stored): boolean => (concerns(record, conversation) || isIn(lineage, record)) && maySee(who, record);
       const { signal } = c.req.raw;
-      return reply<SearchPage>(c, await search(inbox, { log, words: new Words(q), ...times, before, limit, wants, signal }));
+      return reply<SearchPage>(
+        c,
+        await search(inbox, { log, words: new Words(q ?? ''), ...times, before, limit, wants, signal }),
+      );
     },
   );
 }

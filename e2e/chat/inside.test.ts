@@ -181,7 +181,7 @@ await ear.queue('shop/other', { id: 'loud', kind: 'ci.failed', level: 'critical'
     const open = await stage.json(['inbox', 'shop/other', '--peek']);
     expect(open.map(({ id, level }) => [id, level]).toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
       ['loud', 'error'],
-      ['order', 'info'],
+      ['order', 'critical'],
     ]);
   });
 

@@ -34,7 +34,7 @@ describe("inbox in an agent's shell", () => {
     const ear = await some(shell);
     const mine = ear.conversation('shop/coder#main');
     expect((await mine.gate()).map((item) => item.id)).toEqual(['n2']);
-    expect(timeless(await shell.says(['inbox'], { env: CODER }))).toBe(`○ info interrupt: pause · from anna · now (n2)
+    expect(timeless(await shell.says(['inbox'], { env: CODER }))).toBe(`■ critical interrupt: pause · from anna · now (n2)
   hold on
   instruction:
     wait for anna
@@ -175,7 +175,7 @@ describe("inbox in a person's shell", () => {
     await ear.queue('other/coder', { id: 'n4', message: 'elsewhere' });
     expect(timeless(await shell.says(['inbox']))).toBe(`level  id  for  state  queued  kind  message
 ○ info  n3  shop/writer#w  waits  now  user.message  for somebody else
-○ info  n2  shop/coder  waits (gate)  now  user.message  pause: hold on
+■ critical  n2  shop/coder  waits (gate)  now  user.message  pause: hold on
 ▲ error  n1  shop/coder  waits  now  ci.failed  CI failed ⏎ on main
 `);
     expect((await ear.open('shop/coder')).map((item) => item.state)).toEqual(['open', 'open']);

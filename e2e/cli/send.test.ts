@@ -79,6 +79,21 @@ describe('send', () => {
     expect(item?.notification.expiresAt).toBeLessThan(Date.now() + 3_600_000 + 1);
   });
 
+  it.each([
+    { given: ['--action', 'pause'], level: 'critical' },
+    { given: ['--action', 'cancel'], level: 'critical' },
+    { given: ['--action', 'resume'], level: 'info' },
+    { given: ['--action', 'pause', '--level', 'warning'], level: 'warning' },
+    { given: [], level: 'info' },
+  ])('$given: the level is $level', async ({ given, level }) => {
+    await using shell = new Shell();
+    await shell.says(['send', '--to', 'shop/coder#s1', ...given, 'hold on']);
+    const ear = await shell.open();
+    const [item] = await ear.open('shop/coder');
+    expect(item?.notification.level).toBe(level);
+    expect(item?.notification.expiresAt === null).toBe(level === 'critical');
+  });
+
   it.each([[['send', '--to', 'coder']], [['send', '--to', 'coder', '-']]])('reads its text from stdin: %j', async (args) => {
     await using shell = new Shell();
     await shell.says(args, { input: 'two\nlines\n\n' });

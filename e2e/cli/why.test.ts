@@ -61,7 +61,7 @@ describe('the verdict of why', () => {
     await gateway.call('echo', { text: 'refused' });
     expect((await first(shell, 'n1')).replace(/\d{4}-\d\d-\d\d /u, '')).toBe(
       'Waiting: shop/coder is paused by mira since hh:mm:ss (n s ago). ' +
-        'The pause holds until somebody resumes the agent, at most until hh:mm:ss.\n' +
+        'The pause holds until somebody resumes the agent.\n' +
         '  resume the agent: earpiece resume shop/coder\n  the other one: earpiece why p1 shop/coder',
     );
     expect(await first(shell, 'p1')).toMatch(

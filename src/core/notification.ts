@@ -94,7 +94,7 @@ export type NotificationInput = {
   readonly id?: string;
   /** `"source.name"`, or apart; what filters and mutes go by. Default `user.message`. */
   readonly kind?: string | Kind;
-  /** Default `info`. `critical` interrupts. */
+  /** Default `info`, and `critical` with the action `cancel` or `pause`. `critical` interrupts. */
   readonly level?: Level;
   readonly message: string;
   /** Structured data beside the message, for templates and views. */
@@ -141,12 +141,11 @@ const KIND_PART = /^[A-Za-z0-9_-]+$/;
 
 /** An interrupt raises the gate of the conversations that it is for. */
 export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>): boolean {
-  return (
-    notification.action === 'cancel' ||
-    notification.action === 'pause' ||
-    (notification.level === 'critical' && notification.action !== 'resume')
-  );
+  return isStop(notification.action) || (notification.level === 'critical' && notification.action !== 'resume');
 }
+
+/** A request to stop is critical, unless its sender names another level. */
+const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
 /**
  * As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do, nor by a name that is
@@ -212,7 +211,7 @@ export function makeNotification(
   const optional = (field: string, value: unknown, max: number): string | undefined =>
     value === undefined ? undefined : text(field, value, max);
 
-  const level = input.level ?? 'info';
+  const level = input.level ?? (isStop(input.action) ? 'critical' : 'info');
   if (!LEVELS.includes(level)) refuse('level', level, `is one of ${LEVELS.join(', ')}`);
   const kind = typeof input.kind === 'object' ? parseKind(formatKind(input.kind)) : parseKind(input.kind ?? 'user.message');
   const message = text('message', input.message, LIMITS.messageChars);

@@ -24,7 +24,6 @@ export function tellingOf(
     ...(why === 'unblocked'
       ? { level: 'warning', instruction: 'Go on with it.' }
       : {
-          level: 'critical',
           action: 'cancel',
           instruction: stopInstruction(task),
           needs: { tool: REPORT_TOOL, otherwise: 'Stop the current work and say where you stopped.' },

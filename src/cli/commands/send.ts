@@ -39,7 +39,7 @@ type ReceiptName = (typeof RECEIPTS)[number];
 type Options = GlobalOptions & {
   to?: string;
   kind: string;
-  level: Level;
+  level?: Level;
   id?: string;
   key?: string;
   supersede?: boolean;
@@ -69,7 +69,13 @@ export function send(program: CommandLine, answer: Answer): void {
       '--to <address>',
       'agent, project/agent, project/agent#conversation or project/* (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else everyone active in this project)',
     )
-    .addOption(choice('--level <level>', LEVELS, 'how urgent; critical interrupts').default('info'))
+    .addOption(
+      choice(
+        '--level <level>',
+        LEVELS,
+        'how urgent; critical interrupts (default: info, and critical with --action cancel or pause)',
+      ),
+    )
     .option('--kind <source.name>', 'what it is about', 'user.message')
     .option('--id <id>', 'your own id: sending it again changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
@@ -210,7 +216,7 @@ async function fromStdin(): Promise<string> {
 function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
   return {
     kind: options.kind,
-    level: options.level,
+    ...(options.level === undefined ? {} : { level: options.level }),
     ...(options.id === undefined ? {} : { id: options.id }),
     ...(options.key === undefined ? {} : { key: options.key }),
     ...(options.supersede === undefined ? {} : { supersede: options.supersede }),

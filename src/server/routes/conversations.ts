@@ -109,7 +109,6 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
     const done = await queue(address, {
       ...given({ id, instruction }),
       kind: `user.${action}`,
-      level: action === 'resume' ? 'info' : 'critical',
       message: message ?? MESSAGES[action],
       action,
       origin: { person: author ?? personOf(who) },

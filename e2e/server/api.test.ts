@@ -246,10 +246,12 @@ describe('agents and conversations', () => {
     });
     expect((await client.agents()).items[0]?.paused).toBe(true);
     proves('server:lifted');
-    const resumed = await client.interrupt('shop/coder#a1', { action: 'resume' });
-    expect(resumed.kind).toBe('queued');
+    const resumed = await client.resume('shop/coder#a1');
     expect(resumed.lifted).toMatchObject([{ log: 'shop/coder', conversation: 'a1' }]);
-    expect((await client.interrupt('shop/coder#a1', { action: 'resume' })).lifted).toEqual([]);
+    expect(resumed.effects).toMatchObject([{ address: 'shop/coder#a1', says: 'goes on now' }]);
+    const queued = await inbox.open('shop/coder');
+    expect(await client.resume('shop/coder#a1')).toEqual({ lifted: [], effects: [] });
+    expect(await inbox.open('shop/coder')).toEqual(queued);
     expect((await client.agents()).items[0]?.paused).toBe(false);
   });
 

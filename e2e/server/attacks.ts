@@ -282,7 +282,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
       },
     },
     {
-      what: 'and writes: queue, say, interrupt, withdraw, switch a subscriber',
+      what: 'and writes: queue, say, interrupt, resume, withdraw, switch a subscriber',
       seen: '403 forbidden; nothing is queued',
       attempt: async (s) => {
         const { token } = await s.as({ kind: 'project', project: 'docs' });
@@ -292,6 +292,8 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           ['/api/notifications', note],
           ['/api/projects/shop/agents/coder/conversations/main/messages', { content: 'x' }],
           ['/api/projects/shop/agents/coder/interrupt', { action: 'cancel' }],
+          ['/api/resume', { to: 'shop/coder' }],
+          ['/api/resume', { to: 'shop/*' }],
           [`/api/notifications/${id}/withdraw?log=shop/coder`, {}],
           [`/api/notifications/${id}/read?log=shop/coder`, {}],
           [`/api/notifications/${id}/requeue?log=shop/coder`, {}],
@@ -300,6 +302,27 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
           seen.push(await told(await s.raw(path, post(body, by(token)))));
         const open = await s.inbox.open('shop/coder');
         return `${[...new Set(seen)].join(' / ')}; ${open.length === 1 ? 'nothing is queued' : 'something is queued'}`;
+      },
+    },
+    {
+      what: 'the token of a paused agent, a send-only one and one of another project lift the pause',
+      seen: '403 forbidden; it is paused',
+      attempt: async (s) => {
+        await s.inbox.conversation('shop/coder#main', { host: 'codex' }).seen();
+        await s.inbox.queue('shop/coder#main', { action: 'pause', message: 'hold on', origin: { person: 'Anna' } });
+        const seen: string[] = [];
+        for (const request of [
+          { kind: 'agent', project: 'shop', agent: 'coder' },
+          { kind: 'agent', project: 'shop', agent: 'coder', conversation: 'main' },
+          { kind: 'send', project: 'shop' },
+          { kind: 'project', project: 'docs' },
+        ] as const) {
+          const { token } = await s.as(request);
+          for (const to of ['shop/coder#main', 'shop/coder', 'shop/*'])
+            seen.push(await told(await s.raw('/api/resume', post({ to, author: 'Anna' }, by(token)))));
+        }
+        const [agent] = (await s.client.agents()).items;
+        return `${[...new Set(seen)].join(' / ')}; ${agent?.paused === true ? 'it is paused' : 'it goes on'}`;
       },
     },
     {

@@ -21,8 +21,9 @@ it('agents and conversations', async () => {
     });
     expect((await client.conversations(agent)).items).toMatchObject([{ conversation: name, address }]);
     expect((await client.records(address)).items.map(({ log }) => log)).toEqual([agent]);
-    expect((await client.interrupt(address, { action: 'resume' })).effects).toMatchObject([{ address }]);
-    expect((await client.interrupt(agent, { action: 'resume' })).effects).toMatchObject([{ address }]);
+    expect((await client.interrupt(address, { action: 'pause' })).effects).toMatchObject([{ address }]);
+    expect((await client.interrupt(agent, { action: 'pause' })).effects).toMatchObject([{ address }]);
+    expect((await client.resume(agent)).effects).toMatchObject([{ address }]);
   }
 });
 

@@ -11,7 +11,7 @@ import type { Item } from '../core/items.ts';
 import { parseKind, type Deliver, type NotificationId, type NotificationInput } from '../core/notification.ts';
 import type { Stored } from '../core/records.ts';
 import { formatDuration, readConfig, type Config } from '../config/index.ts';
-import type { Queued, RECEIPTS, Why } from '../inbox/index.ts';
+import type { Lifted, Queued, RECEIPTS, Why } from '../inbox/index.ts';
 import { addressIn, untilStopped, type Scope } from './context.ts';
 import { EXIT } from './exit.ts';
 import { complain, plain } from './terminal.ts';
@@ -164,6 +164,22 @@ async function wait(
     }
   }
   return { receipt: until, code: EXIT.ok.code, said: `; ${until}` };
+}
+
+export async function resume(
+  { client }: Remote,
+  to: Address,
+  { person, message }: { readonly person: string; readonly message: string },
+): Promise<readonly Lifted[]> {
+  const { lifted } = await client.resume(formatAddress(to), { author: person, message });
+  return lifted.map(({ log, id, conversation, message: said, person: by, since }) => ({
+    log: log as LogKey,
+    id: id as NotificationId,
+    conversation: conversation as ConversationId | null,
+    message: said,
+    person: by,
+    since,
+  }));
 }
 
 /** Emits one event there, and says what became of it. The server may lower its severity: see the token's kind. */

@@ -14,6 +14,7 @@ import type {
   QueuedReply,
   ReceiptReply,
   RecordsPage,
+  ResumeReply,
   SearchPage,
   SessionReply,
   SettingScope,
@@ -83,9 +84,21 @@ export interface Client {
   /** Of one conversation, or of all active ones of an agent. */
   interrupt(
     address: AddressText,
-    asked: { readonly action: Action; readonly message?: string; readonly instruction?: string; readonly author?: string },
+    asked: {
+      readonly action: Exclude<Action, 'resume'>;
+      readonly message?: string;
+      readonly instruction?: string;
+      readonly author?: string;
+    },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<InterruptReply>;
+
+  /** Lifts the pauses of a conversation, an agent or a project (`project/*`). Asking again is safe. */
+  resume(
+    address: AddressText,
+    asked?: { readonly message?: string; readonly author?: string },
+    options?: Call,
+  ): Promise<ResumeReply>;
 
   queue(
     notification: NotificationInput & { readonly to: string },

@@ -119,6 +119,8 @@ export function createClient(options: ClientOptions = {}): Client {
     interrupt: (address, asked, { idempotencyKey, ...options } = {}) =>
       call('POST', `${anyPath(address)}/interrupt`, { body: asked, ...once(idempotencyKey), ...of(options) }),
 
+    resume: (to, asked = {}, options = {}) => call('POST', '/api/resume', { body: { to, ...asked }, ...of(options) }),
+
     queue: (notification, { idempotencyKey, ...options } = {}) => {
       const { kind } = notification;
       const body = { ...notification, ...(typeof kind === 'object' ? { kind: `${kind.source}.${kind.name}` } : {}) };

@@ -225,11 +225,10 @@ export type QueuedReply = {
   readonly to: readonly string[];
 };
 
-export type InterruptReply = QueuedReply & {
-  readonly effects: readonly Effect[];
-  /** The pauses that a resume lifted; empty where nothing was paused. */
-  readonly lifted: readonly LiftedPause[];
-};
+export type InterruptReply = QueuedReply & { readonly effects: readonly Effect[] };
+
+/** Empty where nothing was paused. */
+export type ResumeReply = { readonly lifted: readonly LiftedPause[]; readonly effects: readonly Effect[] };
 export type LiftedPause = {
   readonly log: string;
   readonly id: string;

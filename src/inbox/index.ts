@@ -1,5 +1,5 @@
 export { Inbox, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued } from './inbox.ts';
-export { pausesNow, type Lifted, type Withdrawn } from './lift.ts';
+export type { Lifted, Withdrawn } from './lift.ts';
 export { arrive, begin, leave, type Arrival } from './arrival.ts';
 export {
   Conversation,

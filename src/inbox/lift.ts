@@ -129,12 +129,6 @@ async function liftStanding(inbox: Inbox, project: string, person: string): Prom
   }
 }
 
-/** What a resume of this agent, or of one conversation of it, would lift now. */
-export async function pausesNow(inbox: Inbox, log: LogKey, conversation?: ConversationId): Promise<readonly Lifted[]> {
-  const pauses = await pausesOf(inbox, log, conversation === undefined ? [] : [conversation]);
-  return pauses.map((item) => liftedOf(log, item));
-}
-
 function liftedOf(log: LogKey, item: Item): Lifted {
   const holder = holderOf(item);
   return {

@@ -30,6 +30,7 @@ import { metaRoutes } from './routes/meta.ts';
 import { muteRoutes } from './routes/mutes.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { forkRoutes } from './routes/forks.ts';
+import { resumeRoutes } from './routes/resume.ts';
 import { searchRoutes } from './routes/search.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { settingsRoutes } from './routes/settings.ts';
@@ -179,6 +180,7 @@ export function createServer(options: ServerOptions): Server {
   sessionRoutes(app, deps, { guards, cookie });
   agentRoutes(app, deps);
   conversationRoutes(app, deps);
+  resumeRoutes(app, deps);
   searchRoutes(app, deps);
   forkRoutes(app, deps);
   // Before what takes any id.

@@ -1,7 +1,7 @@
 /** What a person says, and stopping: always in view. Each shows as pending until the log has it. */
 import { useEffect, useRef, useState, type MouseEvent, type ReactElement } from 'react';
 import { serverNow } from '../state/clock.ts';
-import { doOnce, draftOf, keepDraft } from '../state/said.ts';
+import { doOnce, draftOf, keepDraft, type Deed } from '../state/said.ts';
 import type { ConversationSummary, Deliver, Level } from '../types.ts';
 import { LEVELS, MOMENTS, STOP_DOES } from '../words.ts';
 import { Icon } from './icons.tsx';
@@ -47,15 +47,19 @@ export function Composer({ address, summary, paused }: Props): ReactElement {
     interrupting.current = true;
     // What was typed is why the agent is to stop, not a message that comes after it.
     const reason = action === 'resume' ? '' : text.trim();
+    const deed: Deed =
+      action === 'resume' ? { kind: 'resume' } : { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) };
     if (reason !== '') write('');
     setResult(`${action === 'cancel' ? 'stop' : action}: pending …`);
-    const done = await doOnce(address, { kind: 'interrupt', action, ...(reason === '' ? {} : { reason }) });
+    const done = await doOnce(address, deed);
     interrupting.current = false;
     const effects = done !== undefined && 'effects' in done ? done.effects : [];
     setResult(
       done === undefined
         ? null
-        : `${effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · ')}${reason === '' ? '' : `, for the reason “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”`}`,
+        : 'lifted' in done && done.lifted.length === 0
+          ? 'nothing is paused any more'
+          : `${effects.map((effect) => `${effect.host ?? effect.address}: ${effect.says}`).join(' · ')}${reason === '' ? '' : `, for the reason “${reason.length > 200 ? `${reason.slice(0, 200).toWellFormed()}…` : reason}”`}`,
     );
   };
   return (

@@ -147,8 +147,10 @@ function CureButton({
       });
     case 'resume':
       return button('Resume the agent', async () => {
-        const { effects } = await client.interrupt(cure.log, { action: 'resume' });
-        return effects.map(({ host, address, says }) => `${host ?? address}: ${says}`).join(' · ');
+        const { effects } = await client.resume(cure.log);
+        return effects.length === 0
+          ? 'nothing is paused any more'
+          : effects.map(({ host, address, says }) => `${host ?? address}: ${says}`).join(' · ');
       });
     case 'requeue':
       return button('Queue again', async () => `queued again as ${(await client.requeue(cure.id, { log: cure.log })).id}`);

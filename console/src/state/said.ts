@@ -2,7 +2,7 @@
  * What a person does: shown as pending until the log has it. The id is made here, so trying again does it once; what was
  * typed and what was not sent survive a reload.
  */
-import { ApiError, type InterruptReply, type QueuedReply } from '../../../src/client/index.ts';
+import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/client/index.ts';
 import type { Deliver, Level } from '../types.ts';
 import { Cell } from './cell.ts';
 import { messageOf } from './loaded.ts';
@@ -13,8 +13,11 @@ export type Deed =
   | ({ readonly kind: 'say'; readonly content: string } & How)
   | ({ readonly kind: 'notify'; readonly as: string; readonly content: string } & How)
   /** `reason`: why, in the person's words; the agent reads them. */
-  | { readonly kind: 'interrupt'; readonly action: 'pause' | 'resume' | 'cancel'; readonly reason?: string }
+  | { readonly kind: 'interrupt'; readonly action: 'pause' | 'cancel'; readonly reason?: string }
+  | { readonly kind: 'resume' }
   | { readonly kind: 'dismiss'; readonly id: string; readonly log: string; readonly about: string };
+
+type Done = InterruptReply | QueuedReply | ResumeReply;
 
 export type Said = {
   readonly id: string;
@@ -48,7 +51,7 @@ function kept(): readonly Said[] {
 }
 
 /** Undefined when it did not come to an answer: then it stands there as not sent. */
-export async function doOnce(address: string, deed: Deed): Promise<InterruptReply | QueuedReply | undefined> {
+export async function doOnce(address: string, deed: Deed): Promise<Done | undefined> {
   const entry: Said = { id: `c_${unique()}`, address, deed, state: 'sending', problem: null, retryable: false };
   said.set([...said.value, entry]);
   return run(entry);
@@ -61,11 +64,11 @@ export function tryAgain(id: string): void {
   void run(entry);
 }
 
-async function run({ id, address, deed }: Said): Promise<InterruptReply | QueuedReply | undefined> {
+async function run({ id, address, deed }: Said): Promise<Done | undefined> {
   try {
     const done = await send(id, address, deed);
     // Counted into another one, or nothing that comes into the log by this id: what it changed is shown where it changed.
-    if (done === undefined || done.into !== null) forget(id);
+    if (done === undefined || !('into' in done) || done.into !== null) forget(id);
     else change(id, { state: 'accepted' });
     return done;
   } catch (error) {
@@ -75,7 +78,7 @@ async function run({ id, address, deed }: Said): Promise<InterruptReply | Queued
   }
 }
 
-async function send(id: string, address: string, deed: Deed): Promise<InterruptReply | QueuedReply | undefined> {
+async function send(id: string, address: string, deed: Deed): Promise<Done | undefined> {
   const once = { idempotencyKey: id };
   switch (deed.kind) {
     case 'say': {
@@ -92,6 +95,8 @@ async function send(id: string, address: string, deed: Deed): Promise<InterruptR
         { action: deed.action, ...(deed.reason === undefined ? {} : { instruction: deed.reason }) },
         once,
       );
+    case 'resume':
+      return client.resume(address);
     case 'dismiss':
       await client.withdraw(deed.id, { log: deed.log, reason: 'dismissed in the console' });
       return undefined;
@@ -109,7 +114,7 @@ export function arrived(has: (id: string) => boolean): void {
   if (said.value.some(({ id }) => has(id))) said.set(said.value.filter(({ id }) => !has(id)));
 }
 
-const STOPS = { pause: 'Pause: finish this step and wait.', resume: 'Go on.', cancel: 'Stop what you are doing.' } as const;
+const STOPS = { pause: 'Pause: finish this step and wait.', cancel: 'Stop what you are doing.' } as const;
 
 export function deedSays(deed: Deed): { readonly what: string; readonly text: string } {
   switch (deed.kind) {
@@ -122,6 +127,8 @@ export function deedSays(deed: Deed): { readonly what: string; readonly text: st
         what: deed.action === 'cancel' ? 'stop' : deed.action,
         text: deed.reason === undefined ? STOPS[deed.action] : `${STOPS[deed.action]} “${deed.reason}”`,
       };
+    case 'resume':
+      return { what: 'resume', text: 'Go on.' };
     case 'dismiss':
       return { what: 'dismiss', text: deed.about };
     default:

@@ -1,10 +1,10 @@
 /** `earpiece resume`: a person lifts a pause. */
 import type { Command } from 'commander';
-import { formatAddress } from '../../core/address.ts';
+import { formatAddress, type Address } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
@@ -19,19 +19,30 @@ export function resume(program: CommandLine): void {
     )
     .option('--message <text>', 'what the agent reads', 'Go on.')
     .option('--as <person>', 'who lifts it (default: your user name)')
+    .option(...SERVER_OPTION)
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder
 earpiece resume shop/coder#main --message "the migration is over"`)
     .action(async (text: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { message: string; as?: string }>();
+      const options = command.optsWithGlobals<GlobalOptions & { message: string; as?: string; server?: string }>();
       onlyAPerson('to lift a pause');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
-      await withEarpiece(options, async (ear) => {
-        const to = addressFrom(ear, text);
-        const lifted = await ear.resume(to, { person: options.as ?? whoAmI(), message: options.message });
+      const how = { person: options.as ?? whoAmI(), message: options.message };
+      const tell = (to: Address, lifted: readonly Lifted[]): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
         if (lifted.length === 0) return print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
         return lifted.forEach((each) => print(saying(each)));
+      };
+      if (options.server !== undefined) {
+        const { remotely, resume: resumeThere } = await import('../remote.ts');
+        return remotely(options.server, async (remote) => {
+          const to = addressIn(remote.config, text);
+          tell(to, await resumeThere(remote, to, how));
+        });
+      }
+      await withEarpiece(options, async (ear) => {
+        const to = addressFrom(ear, text);
+        tell(to, await ear.resume(to, how));
       });
     });
 }

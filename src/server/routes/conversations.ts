@@ -3,7 +3,7 @@ import { conversationId, type ConversationId, type LogKey } from '../../core/add
 import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../core/api.ts';
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
-import { isIn, pausesNow, type Inbox } from '../../inbox/index.ts';
+import { isIn, type Inbox } from '../../inbox/index.ts';
 import { concerns, maySee, mustLead, mustRead, scopeOf } from '../authority.ts';
 import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
@@ -105,7 +105,6 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
     const { action, message, instruction, author } = asked;
     mustLead(who, { log: to.log });
     const address = to.conversation === undefined ? to.log : `${to.log}#${to.conversation}`;
-    const pauses = action === 'resume' ? await pausesNow(inbox, to.log, to.conversation) : [];
     const done = await queue(address, {
       ...given({ id, instruction }),
       kind: `user.${action}`,
@@ -113,7 +112,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       action,
       origin: { person: author ?? personOf(who) },
     });
-    return { ...queuedReply(done), effects: await effects(inbox, to, action), lifted: done.kind === 'queued' ? pauses : [] };
+    return { ...queuedReply(done), effects: await effectsOf(inbox, to, action) };
   };
 
   const interruptResponses = {
@@ -126,7 +125,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/interrupt',
       operationId: 'interruptConversation',
       tags: ['conversations'],
-      summary: 'Cancel, pause or resume one conversation',
+      summary: 'Cancel or pause one conversation; POST /api/resume lifts a pause',
       ...idempotency,
       request: { params: conversationParams, body: jsonBody(interruptInput) },
       responses: interruptResponses,
@@ -144,7 +143,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/interrupt',
       operationId: 'interruptAgent',
       tags: ['agents'],
-      summary: 'Cancel, pause or resume all active conversations of an agent',
+      summary: 'Cancel or pause all active conversations of an agent',
       ...idempotency,
       request: { params: agentParams, body: jsonBody(interruptInput) },
       responses: interruptResponses,
@@ -158,19 +157,19 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
   );
 }
 
-const MESSAGES: Readonly<Record<Action, string>> = {
+const MESSAGES: Readonly<Record<Exclude<Action, 'resume'>, string>> = {
   cancel: 'Stop what you are doing.',
   pause: 'Pause: finish this step and wait.',
-  resume: 'Go on.',
 };
 
 /** A browser that logged in with a token is whose token that is. */
 export const personOf = ({ name, session }: Principal): string =>
   session ? (/^browser of (.+)$/u.exec(name)?.[1] ?? 'a person in the console') : name;
 
-async function effects(
+/** What an action does to each conversation that it is for. */
+export async function effectsOf(
   inbox: Inbox,
-  { log, conversation }: { log: LogKey; conversation?: ConversationId },
+  { log, conversation }: { readonly log: LogKey; readonly conversation?: ConversationId },
   action: Action,
 ): Promise<Effect[]> {
   if (conversation !== undefined) {

@@ -152,12 +152,23 @@ export const messageInput = z
 
 export const interruptInput = z
   .strictObject({
-    action: z.enum(ACTIONS),
+    action: z.enum(['cancel', 'pause']),
     message: text(LIMITS.messageChars).optional(),
     instruction: text(LIMITS.instructionChars).optional(),
     author: text(LIMITS.idChars).optional(),
   })
   .openapi('InterruptInput');
+
+export const resumeInput = z
+  .strictObject({
+    to: text(400).openapi({
+      description: 'project/agent, project/agent#conversation, or project/* for everything that is paused in the project',
+      example: 'shop/coder',
+    }),
+    message: text(LIMITS.messageChars).optional().openapi({ description: 'what the agent reads; default: Go on.' }),
+    author: text(LIMITS.idChars).optional().openapi({ description: 'who lifts it; default: whose token it is' }),
+  })
+  .openapi('ResumeInput');
 
 const queuedShape = {
   kind: z.enum(['queued', 'folded', 'duplicate']),
@@ -166,10 +177,12 @@ const queuedShape = {
   to: z.array(z.string()),
 };
 export const queued = z.object(queuedShape).openapi('Queued') satisfies z.ZodType<api.QueuedReply>;
-export const interrupted = z
+const effects = z.array(z.object({ address: z.string(), host: nullable(z.string()), force, says: z.string() }));
+export const interrupted = z.object({ ...queuedShape, effects }).openapi('Interrupted') satisfies z.ZodType<api.InterruptReply>;
+
+export const resumed = z
   .object({
-    ...queuedShape,
-    effects: z.array(z.object({ address: z.string(), host: nullable(z.string()), force, says: z.string() })),
+    effects,
     lifted: z.array(
       z.object({
         log: z.string(),
@@ -181,7 +194,7 @@ export const interrupted = z
       }),
     ),
   })
-  .openapi('Interrupted') satisfies z.ZodType<api.InterruptReply>;
+  .openapi('Resumed') satisfies z.ZodType<api.ResumeReply>;
 
 export const withdrawn = z
   .object({ id: z.string(), result: z.enum(['withdrawn', 'maybe_seen', 'gate_lowered', 'too_late', 'unknown']) })

@@ -1,0 +1,41 @@
+/** A person lifts pauses, as `earpiece resume` does. */
+import { parseAddress, logOf } from '../../core/address.ts';
+import type { ResumeReply } from '../../core/api.ts';
+import { mustLead } from '../authority.ts';
+import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
+import { principalOf } from '../guards.ts';
+import { resumed, resumeInput } from '../schemas.ts';
+import { effectsOf, personOf } from './conversations.ts';
+
+export function resumeRoutes(api: Api, { inbox }: Deps): void {
+  api.openapi(
+    createRoute({
+      method: 'post',
+      path: '/api/resume',
+      operationId: 'resume',
+      tags: ['conversations'],
+      summary: 'Lift the pauses of a conversation, an agent or a project; where nothing is paused, nothing is sent',
+      request: { body: jsonBody(resumeInput) },
+      responses: answers(resumed, 'the pauses that were lifted; asking again is safe'),
+    }),
+    async (c) => {
+      const who = principalOf(c);
+      const { to: text, message, author } = c.req.valid('json');
+      const to = parseAddress(text);
+      mustLead(who, to.kind === 'project' ? { project: to.project } : { log: logOf(to) });
+      const lifted = await inbox.resume(to, {
+        person: author ?? personOf(who),
+        ...(message === undefined ? {} : { message }),
+      });
+      // A pause that holds for conversations that begin later has none to tell.
+      const holders = lifted.filter(({ log }) => !log.endsWith('/*'));
+      const told = new Map(holders.map((each) => [`${each.log}#${each.conversation ?? ''}`, each]));
+      const effects = await Promise.all(
+        [...told.values()].map(({ log, conversation }) =>
+          effectsOf(inbox, { log, ...(conversation === null ? {} : { conversation }) }, 'resume'),
+        ),
+      );
+      return reply<ResumeReply>(c, { lifted, effects: effects.flat() });
+    },
+  );
+}

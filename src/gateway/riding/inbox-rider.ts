@@ -213,6 +213,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
         const { markAsRead, token } = readArguments(call.args);
         const seat = seatOf(connection);
         const conversation = await speakerOf(inbox, seat, token);
+        // The answer before this call is read: what it showed does not come again.
+        await seat.settled();
         const pulled = await conversation.pull({ mark: markAsRead });
         const answer = {
           success: true,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RULES, type Rule, type Verdict } from './checker/check.ts';
+import { MOMENTS, type Moment } from './checker/reach.ts';
 import { storm } from './storm.ts';
 
 const USAGE = `usage: npm run faults -- system [--minutes N] [--seed S] [--entry FILE] [--small] [--keep]
@@ -16,7 +17,10 @@ const USAGE = `usage: npm run faults -- system [--minutes N] [--seed S] [--entry
 /** At most so many problems of one rule are printed. */
 const PRINTED = 15;
 
-/** Resolves with the exit code: 0 all rules hold, 1 a rule does not, 2 the command line is wrong. */
+/** A storm of all windows comes to each moment within this time, in seconds. */
+const REACHES_ALL_S = 300;
+
+/** Resolves with the exit code: 0 all rules hold and every moment was reached, 1 not, 2 the command line is wrong. */
 export async function commandOfSystem(args: readonly string[]): Promise<number> {
   const asked = readArguments(args);
   if (typeof asked === 'string') {
@@ -26,19 +30,24 @@ export async function commandOfSystem(args: readonly string[]): Promise<number> 
   const started = performance.now();
   const { verdict, folder, remove } = await storm({ ...asked, onProgress: (line) => console.log(line) });
   print(verdict);
-  const failed = rulesBroken(verdict);
+  const unreached = asked.seconds < REACHES_ALL_S || asked.small ? [] : momentsMissed(verdict);
+  for (const moment of unreached) console.log(`MISSED ${moment}: no ${MOMENTS[moment]}`);
+  const failed = [...rulesBroken(verdict), ...unreached];
   const seconds = Math.round((performance.now() - started) / 1_000);
   if (failed.length === 0 && !asked.keep) remove();
   else console.log(`\nthe taps and the database: ${folder}`);
   console.log(`\nseed ${asked.seed}, ${seconds} s: ${failed.length === 0 ? 'every rule holds' : `BROKEN: ${failed.join(', ')}`}`);
-  console.log(`${Object.keys(RULES).length - failed.length} passed, ${failed.length} failed`);
+  console.log(`${Object.keys(RULES).length + Object.keys(MOMENTS).length - failed.length} passed, ${failed.length} failed`);
   return failed.length === 0 ? 0 : 1;
 }
 
 export const rulesBroken = ({ problems }: Verdict): readonly Rule[] =>
   (Object.keys(RULES) as Rule[]).filter((rule) => problems[rule].length > 0);
 
-function print({ counts, kills, problems }: Verdict): void {
+export const momentsMissed = ({ reached }: Verdict): readonly Moment[] =>
+  (Object.keys(MOMENTS) as Moment[]).filter((moment) => reached[moment] === 0);
+
+function print({ counts, kills, reached, problems }: Verdict): void {
   const row = (what: string, count: number): void => console.log(`${String(count).padStart(7)}  ${what}`);
   console.log('');
   row(
@@ -53,6 +62,8 @@ function print({ counts, kills, problems }: Verdict): void {
   row('  passed while the store was out of reach', counts.excused);
   row('frames that say repeated', counts.repeats);
   row('pulled', counts.pulled);
+  console.log('');
+  for (const [moment, what] of Object.entries(MOMENTS)) row(what, reached[moment as Moment]);
   console.log('');
   for (const [rule, what] of Object.entries(RULES)) row(what, problems[rule as Rule].length);
   for (const [rule, each] of Object.entries(problems)) {

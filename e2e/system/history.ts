@@ -16,6 +16,10 @@ export type ProducerLine =
       readonly to: string;
       readonly level: string;
       readonly action?: 'pause' | 'cancel';
+      /** What it says, its nonce in it. */
+      readonly text?: string;
+      /** It expires so many milliseconds after it was queued. */
+      readonly ttlMs?: number;
       /** A newer notification with this key replaces an older one. */
       readonly supersedes?: string;
       /** The wall-clock time before which nothing may arrive, in milliseconds since 1970. */
@@ -23,8 +27,10 @@ export type ProducerLine =
     }
   | { readonly t: number; readonly kind: 'acknowledged'; readonly nonce: string }
   /** From here on the notification may be missing, and its gate may be down. */
-  | { readonly t: number; readonly kind: 'withdrawing' | 'resuming'; readonly nonce: string }
-  /** `withdrawn`: the product said that no agent was told. */
+  | { readonly t: number; readonly kind: 'withdrawing'; readonly nonce: string }
+  /** The same for the pauses of this address, also for one that is asked for before it is done. */
+  | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
+  /** What the product said: `withdrawn` that no agent was told, `maybe_seen` that one may have been. */
   | { readonly t: number; readonly kind: 'withdrawn'; readonly nonce: string; readonly result: string };
 
 /** The first line of each `client-*.jsonl`: one life of a host process, or of a library user. */
@@ -58,6 +64,11 @@ export type ClientLine =
       /** The call's own nonce, which the upstream server writes down as well. */
       readonly call?: string;
     }
+  /** The client does not want the answer any more, or has had it. */
+  | { readonly t: number; readonly kind: 'cancelled'; readonly id: number }
+  /** It does not read what comes: `late` for a while, `never` again on this connection, whose writes fail from now on. */
+  | { readonly t: number; readonly kind: 'deaf'; readonly how: 'late' | 'never' }
+  | { readonly t: number; readonly kind: 'hears' }
   /** One frame as it came, without its line break. */
   | { readonly t: number; readonly kind: 'received'; readonly line: string }
   | { readonly t: number; readonly kind: 'stderr'; readonly text: string }

@@ -28,7 +28,14 @@ tap.write({
 });
 
 /** The connection to one life of a gateway. */
-type Link = { send(frame: object): Promise<void>; close(): void; readonly gone: Promise<void>; readonly pid?: number };
+type Link = {
+  send(frame: object): Promise<void>;
+  close(): void;
+  /** Does not read for a while, or never again. */
+  deaf(ms?: number): Promise<void>;
+  readonly gone: Promise<void>;
+  readonly pid?: number;
+};
 
 let link: Link | undefined;
 let nextId = 1;
@@ -83,6 +90,14 @@ function overStdio(env: Record<string, string>): Link {
     gone,
     send: async (frame) => void child.stdin?.write(`${JSON.stringify(frame)}\n`),
     close: () => void child.stdin?.end(),
+    deaf: async (ms) => {
+      tap.write({ t: now(), kind: 'deaf', how: ms === undefined ? 'never' : 'late' });
+      if (ms === undefined) return void child.stdout?.destroy();
+      child.stdout?.pause();
+      await sleep(ms);
+      tap.write({ t: now(), kind: 'hears' });
+      child.stdout?.resume();
+    },
   };
 }
 
@@ -97,6 +112,10 @@ function overHttp(url: string): Link {
   return {
     gone,
     close: end,
+    deaf: async () => {
+      tap.write({ t: now(), kind: 'deaf', how: 'never' });
+      end();
+    },
     async send(frame) {
       const headers = {
         'content-type': 'application/json',
@@ -182,7 +201,12 @@ async function callOne(
   const id = nextId++;
   const params = { name: nameOf(tool), arguments: { call, delayMs } };
   const { answer } = await begin(id, 'tools/call', params, { tool, call });
-  const cancel = (): void => void link?.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+  const on = link;
+  const cancel = (): void => {
+    if (on === undefined || on !== link) return;
+    tap.write({ t: now(), kind: 'cancelled', id });
+    void on.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+  };
   if (order.cancelAfterMs !== undefined) {
     // A client that cancels a request waits no longer; an answer may be on its way.
     const first = await Promise.race([answer, sleep(order.cancelAfterMs, 'cancelled' as const)]);
@@ -195,7 +219,12 @@ async function callOne(
   const line = await answer;
   // opencode cancels each request a while after its answer.
   if (line !== undefined && options.client === 'opencode') setTimeout(cancel, order.lateMs);
-  return line === undefined ? 'gone' : lastTextOf(line);
+  const answered = line === undefined ? 'gone' : lastTextOf(line);
+  if (order.crossAfterMs !== undefined && answered === 'told') {
+    await sleep(order.crossAfterMs);
+    cancel();
+  }
+  return answered;
 }
 
 function lastTextOf(line: string): Answered {
@@ -236,6 +265,10 @@ process.on('message', (order: Order) => {
         return report({ kind: 'did', n: order.n, ok: true, answered: await call(order) });
       case 'pull':
         return report({ kind: 'did', n: order.n, ok: true, pulled: await pull() });
+      case 'deaf':
+      case 'hangUp':
+        await link?.deaf(order.do === 'deaf' ? order.ms : undefined);
+        return report({ kind: 'did', n: order.n, ok: true });
       case 'end':
         tap.write({ t: now(), kind: 'over' });
         link?.close();

@@ -30,9 +30,15 @@ export type Order =
       /** One after the other, with this pause. Without it all at once. */
       readonly gapMs?: number;
       readonly cancelAfterMs?: number;
+      /** Cancels an answer that told something, so long after it. */
+      readonly crossAfterMs?: number;
       readonly lateMs: number;
     }
   | { readonly do: 'pull'; readonly n: number }
+  /** Stops reading for a while. */
+  | { readonly do: 'deaf'; readonly n: number; readonly ms: number }
+  /** Closes its reading end, so that what is written to it fails. */
+  | { readonly do: 'hangUp'; readonly n: number }
   | { readonly do: 'end'; readonly n: number };
 
 /** An order without its number. */

@@ -25,7 +25,22 @@ type Sending = {
   readonly level: 'info' | 'warning' | 'error' | 'critical';
   readonly action?: 'pause' | 'cancel';
   readonly key?: string;
+  readonly ttlMs?: number;
 };
+
+/** While somebody wants quiet, the others say nothing. */
+export class Quiet {
+  #by: object | undefined;
+  #until = 0;
+
+  ask(by: object, ms: number): void {
+    [this.#by, this.#until] = [by, now() + ms];
+  }
+
+  isFor(other: object): boolean {
+    return this.#by === undefined || this.#by === other || now() > this.#until;
+  }
+}
 
 export type ProducersOptions = {
   readonly world: World;
@@ -39,6 +54,7 @@ export type ProducersOptions = {
   readonly server?: () => { readonly url: string; readonly token: string } | undefined;
   /** The product has `earpiece resume`. */
   readonly resumes: boolean;
+  readonly quiet: Quiet;
 };
 
 export class Producer {
@@ -62,15 +78,23 @@ export class Producer {
 
   async live(): Promise<void> {
     while (!this.#options.over.aborted) {
+      if (!this.#options.quiet.isFor(this)) {
+        await sleep(100);
+        continue;
+      }
       const deed = this.#chance.weighed({
-        send: 50,
-        broadcast: 12,
+        send: 46,
+        broadcast: 9,
+        quiet: 2,
         critical: 8,
         cancel: 4,
-        pause: 11,
-        supersede: 5,
+        pause: 7,
+        pauses: 4,
+        supersede: 2,
+        states: 7,
+        expiring: 6,
         remind: 3,
-        withdraw: 4,
+        withdraw: 7,
         look: 3,
       });
       await this.#do(deed);
@@ -83,6 +107,17 @@ export class Producer {
     switch (deed) {
       case 'broadcast':
         return this.#send({ ...this.#sending(), to: `${project}/*` });
+      case 'quiet': {
+        // Nothing else is on its way when it comes.
+        this.#options.quiet.ask(this, 2_500);
+        await sleep(1_000);
+        await this.#send({ ...this.#sending(), to: `${project}/*` }, false);
+        return sleep(this.#chance.between(300, 1_200));
+      }
+      case 'expiring': {
+        const level = this.#chance.of(0.15) ? 'critical' : 'error';
+        return this.#send({ ...this.#sending(), level, ttlMs: this.#chance.pick([500, 1_000, 2_000]) });
+      }
       case 'critical':
         return this.#send({ ...this.#sending(), level: 'critical' });
       case 'cancel':
@@ -92,8 +127,17 @@ export class Producer {
         const sending = this.#sending();
         return this.#send({ ...sending, key: `${this.#chance.pick(['a', 'b'])}-${sending.to.replaceAll(/\W/g, '-')}` });
       }
+      case 'states': {
+        // Two states of one key right behind each other, for few addresses, so that often neither is shown yet.
+        const to = this.#chance.pick(this.#options.windows.slice(0, 2)).agent;
+        const key = `c-${this.#options.server === undefined ? 'command' : 'http'}-${to.replaceAll(/\W/g, '-')}`;
+        for (let left = this.#chance.between(2, 3); left > 0; left--) await this.#send({ ...this.#sending(), to, key }, false);
+        return;
+      }
       case 'pause':
         return this.#pause();
+      case 'pauses':
+        return this.#pause(true);
       case 'remind':
         return this.#remind();
       case 'withdraw':
@@ -119,15 +163,17 @@ export class Producer {
 
   /** True when it was acknowledged. A producer that heard nothing asks again with the same id, most of the time. */
   async #send(sending: Sending, mayDie = true): Promise<boolean> {
-    const { nonce, to, level, action, key } = sending;
+    const { nonce, to, level, action, key, ttlMs } = sending;
     this.#said.write({
       t: now(),
       kind: 'asking',
       nonce,
       to,
       level,
+      text: messageOf(sending),
       ...(action === undefined ? {} : { action }),
       ...(key === undefined ? {} : { supersedes: key }),
+      ...(ttlMs === undefined ? {} : { ttlMs }),
     });
     for (let tries = 0; tries < 4; tries++) {
       const answered = await (this.#options.server === undefined
@@ -136,7 +182,7 @@ export class Producer {
       if (answered === 'acknowledged') {
         this.#said.write({ t: now(), kind: 'acknowledged', nonce });
         this.acknowledged++;
-        if (!to.endsWith('/*') && action === undefined && key === undefined) this.#recent.push(sending);
+        if (!to.endsWith('/*') && action === undefined && key === undefined && ttlMs === undefined) this.#recent.push(sending);
         return true;
       }
       if (answered === 'refused' || !this.#chance.of(0.75)) return false;
@@ -146,11 +192,12 @@ export class Producer {
   }
 
   async #byCommand(sending: Sending, mayDie: boolean): Promise<'acknowledged' | 'unheard' | 'refused'> {
-    const { nonce, to, level, action, key } = sending;
+    const { nonce, to, level, action, key, ttlMs } = sending;
     const args = ['send', '--to', to, '--id', nonce, '--kind', 'storm.word', messageOf(sending)];
     if (action === undefined) args.push('--level', level);
     else args.push('--action', action);
     if (key !== undefined) args.push('--key', key, '--supersede');
+    if (ttlMs !== undefined) args.push('--ttl', `${ttlMs}ms`);
     const point = mayDie && this.#chance.of(0.12) ? this.#chance.pick(SEND_POINTS) : undefined;
     const { code, stderr } = await this.#options.world.run(this.#options.project, args, {
       point,
@@ -165,7 +212,7 @@ export class Producer {
   async #byHttp(sending: Sending): Promise<'acknowledged' | 'unheard' | 'refused'> {
     const server = this.#options.server?.();
     if (server === undefined) return 'unheard';
-    const { nonce: id, to, level, action, key } = sending;
+    const { nonce: id, to, level, action, key, ttlMs } = sending;
     const body = {
       id,
       to,
@@ -173,6 +220,7 @@ export class Producer {
       message: messageOf(sending),
       ...(action === undefined ? { level } : { action }),
       ...(key === undefined ? {} : { key, supersede: true }),
+      ...(ttlMs === undefined ? {} : { ttlMs }),
     };
     try {
       const answer = await fetch(`${server.url}/api/notifications`, {
@@ -192,31 +240,38 @@ export class Producer {
     }
   }
 
-  /** An agent is paused for a while, and then somebody lifts the pause. */
-  async #pause(): Promise<void> {
+  /** An agent is paused for a while, and then somebody lifts the pause. With `another`, a second pause holds it beside the first. */
+  async #pause(another = false): Promise<void> {
     const { windows, project } = this.#options;
     const of = this.#chance.pick(windows);
-    const to = this.#chance.of(0.2)
-      ? `${project}/*`
-      : of.conversation === undefined
-        ? of.agent
-        : `${of.agent}#${of.conversation}`;
-    const pause: Sending = { nonce: `nonce-${this.#chance.hex()}`, to, level: 'warning', action: 'pause' };
-    await this.#send(pause);
-    await sleep(this.#chance.between(300, 2_500));
-    this.#said.write({ t: now(), kind: 'resuming', nonce: pause.nonce });
+    const to = this.#chance.of(another ? 0.1 : 0.2) ? `${project}/*` : of.address;
+    const pause = await this.pause(to);
+    await sleep(this.#chance.between(300, another ? 900 : 2_500));
+    if (another) {
+      await this.pause(to);
+      await sleep(this.#chance.between(100, 600));
+      if (this.#chance.of(0.6)) await this.#takeBack(pause.nonce);
+      await sleep(this.#chance.between(300, 1_500));
+    }
     await this.resume(to);
+  }
+
+  async pause(to: string): Promise<{ readonly nonce: string; readonly acknowledged: boolean }> {
+    const nonce = `nonce-${this.#chance.hex()}`;
+    return { nonce, acknowledged: await this.#send({ nonce, to, level: 'warning', action: 'pause' }) };
   }
 
   async resume(to: string): Promise<void> {
     const { world, project, resumes } = this.#options;
     const args = resumes ? ['resume', to] : ['send', '--to', to, '--action', 'resume', 'go on'];
+    this.#said.write({ t: now(), kind: 'resuming', to });
     for (let tries = 0; tries < 4; tries++) {
       const { code, stderr } = await world.run(project, args, { killAfterMs: tries === 0 ? this.#killAfter(0.1) : undefined });
       if (code === null || code === 6) continue;
       if (code !== 0 && code !== 5) world.problem(`earpiece ${args.join(' ')} ended with ${code}: ${stderr.slice(0, 300)}`);
-      return;
+      break;
     }
+    this.#said.write({ t: now(), kind: 'resumed', to });
   }
 
   async #remind(): Promise<void> {
@@ -242,19 +297,22 @@ export class Producer {
   }
 
   async #withdraw(): Promise<void> {
-    const { world, project } = this.#options;
     const one = this.#recent.pop();
     this.#recent = this.#recent.slice(-5);
-    if (one === undefined) return;
-    this.#said.write({ t: now(), kind: 'withdrawing', nonce: one.nonce });
-    const { code, stdout } = await world.run(project, ['withdraw', one.nonce, '--json'], { killAfterMs: this.#killAfter(0.2) });
+    if (one !== undefined) await this.#takeBack(one.nonce);
+  }
+
+  async #takeBack(nonce: string): Promise<void> {
+    const { world, project } = this.#options;
+    this.#said.write({ t: now(), kind: 'withdrawing', nonce });
+    const { code, stdout } = await world.run(project, ['withdraw', nonce, '--json'], { killAfterMs: this.#killAfter(0.2) });
     if (code === null) return;
     const results = stdout
       .trim()
       .split('\n')
       .filter(Boolean)
       .map((line) => (JSON.parse(line) as { result: string }).result);
-    for (const result of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce: one.nonce, result });
+    for (const result of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce, result });
   }
 
   #killAfter(probability: number): number | undefined {

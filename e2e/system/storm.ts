@@ -8,7 +8,7 @@ import { Chance } from './chance.ts';
 import { check, type Verdict } from './checker/check.ts';
 import { readHistory } from './history.ts';
 import { now } from './journal.ts';
-import { Producer } from './producers.ts';
+import { Producer, Quiet } from './producers.ts';
 import { World, type Project } from './world.ts';
 import { type Front, Window, type WindowOptions } from './windows.ts';
 
@@ -56,12 +56,14 @@ export async function storm(options: StormOptions): Promise<Stormed> {
   const windows = windowsOf(small, () => front).map((of) => new Window(world, of, seed, over.signal));
   const inProject = (project: Project): Window[] => windows.filter((window) => window.options.project === project);
   const resumes = (await world.run('shop', ['help', 'resume'])).code === 0;
+  const quiet = new Quiet();
   const producerOf = (project: Project, http: boolean): Producer =>
     new Producer({
       world,
       project,
       seed,
       resumes,
+      quiet,
       over: over.signal,
       windows: inProject(project),
       others: small ? [] : [project === 'shop' ? 'shop/loop' : 'lab/relay'],
@@ -70,6 +72,11 @@ export async function storm(options: StormOptions): Promise<Stormed> {
   const producers = small
     ? [producerOf('shop', false), producerOf('shop', true)]
     : [producerOf('shop', false), producerOf('shop', true), producerOf('lab', false)];
+
+  for (const window of windows) {
+    const of = window.options.project === 'shop' ? producers[0] : producers[2];
+    window.person = of;
+  }
 
   const serving = keepUp(over.signal, new Chance(`${seed} server`), async (point) => {
     const service = world.service('server', ['serve', '--port', '0', '--no-console', '--json'], /"url": ?"([^"]+)"/, point);
@@ -125,7 +132,7 @@ export async function storm(options: StormOptions): Promise<Stormed> {
     fronting,
     ...users.map(({ live }) => live),
   ];
-  await passes(seconds, { chance, world, producers, onProgress });
+  await passes(seconds, { chance, world, windows, producers, onProgress });
 
   over.abort();
   await Promise.all(lives);
@@ -188,12 +195,13 @@ async function keepUp(
 type Passing = {
   readonly chance: Chance;
   readonly world: World;
+  readonly windows: readonly Window[];
   readonly producers: readonly Producer[];
   readonly onProgress: (line: string) => void;
 };
 
 /** Runs the storm for its duration. It takes a backup halfway, and sometimes kills everything at once. */
-async function passes(seconds: number, { chance, world, producers, onProgress }: Passing): Promise<void> {
+async function passes(seconds: number, { chance, world, windows, producers, onProgress }: Passing): Promise<void> {
   const started = now();
   const stops = Array.from({ length: Math.max(1, Math.floor(seconds / 120)) }, () => chance.between(30, 90) / 100)
     .map((part) => part * seconds)
@@ -204,7 +212,7 @@ async function passes(seconds: number, { chance, world, producers, onProgress }:
     world.kills < seconds / 4 || producers.reduce((sum, producer) => sum + producer.acknowledged, 0) < seconds / 2;
   // A busy machine gets more time, so that a verdict never rests on a handful of deeds.
   for (let at = 0; at < seconds || (at < seconds * 4 && isThin()); at = (now() - started) / 1_000) {
-    if (stops[0] !== undefined && at > stops[0]) {
+    if (stops[0] !== undefined && at > stops[0] && !windows.some(({ isDeaf }) => isDeaf)) {
       stops.shift();
       onProgress(`${Math.round(at)} s: everything is killed at once`);
       world.killAll();

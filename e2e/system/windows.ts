@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import type { Answered, Wish } from './orders.ts';
+import type { Producer } from './producers.ts';
 import type { ToolName } from './tools.ts';
 import type { Host, Project, World } from './world.ts';
 
@@ -67,6 +68,10 @@ export class Window {
   #named: string | undefined;
   /** The newest name under which a session has answered, where the host has one. */
   conversation: string | undefined;
+  /** It does not read just now: a kill of its host would lose what the gateway has written. */
+  isDeaf = false;
+  /** Its person at another terminal. */
+  person: Producer | undefined;
 
   constructor(world: World, options: WindowOptions, seed: string, over: AbortSignal) {
     this.#world = world;
@@ -77,6 +82,11 @@ export class Window {
 
   get agent(): string {
     return `${this.options.project}/${this.options.agent}`;
+  }
+
+  /** Its conversation, as exactly as somebody can address it. */
+  get address(): string {
+    return this.conversation === undefined ? this.agent : `${this.agent}#${this.conversation}`;
   }
 
   /** One life of the host after the other, until the storm is over. The last life ends in order. */
@@ -169,6 +179,10 @@ export class Window {
         serial: 9,
         pull: 6,
         cancelled: 3,
+        crossed: 6,
+        deaf: 2,
+        hangUp: 2,
+        outlived: this.person === undefined ? 0 : 1.5,
         killGateway: 8,
         killHost: 4,
         clear: 3,
@@ -192,6 +206,31 @@ export class Window {
         return this.#went(host, this.#calling(['small', 'failing', 'small'], { gapMs: chance.between(8, 35) }));
       case 'cancelled':
         return this.#went(host, this.#calling(['small'], { delayMs: 400, cancelAfterMs: 80 }));
+      case 'crossed':
+        // Mostly when the cancel can have crossed with the answer, else when it cannot.
+        return this.#went(
+          host,
+          this.#calling(['small'], { crossAfterMs: chance.of(0.75) ? chance.between(0, 100) : chance.between(700, 1_500) }),
+        );
+      case 'deaf': {
+        if (this.options.url !== undefined) return true;
+        this.isDeaf = true;
+        const deaf = host.ask({ do: 'deaf', ms: chance.between(200, 1_500) });
+        const goes = await this.#went(host, this.#calling(['big', 'small', 'small']));
+        await deaf;
+        this.isDeaf = false;
+        return goes;
+      }
+      case 'hangUp': {
+        if (this.options.url === undefined) await host.ask({ do: 'hangUp' });
+        // Over HTTP it hangs up before the server has answered, see `killHost`.
+        const answer = this.#went(host, this.#calling(['small'], this.options.url === undefined ? {} : { delayMs: 1_500 }));
+        if (this.options.url !== undefined) await sleep(chance.between(0, 60));
+        if (this.options.url !== undefined) await host.ask({ do: 'hangUp' });
+        return answer;
+      }
+      case 'outlived':
+        return this.#outlived(host);
       case 'pull':
         return this.#pull(host);
       case 'rest':
@@ -219,6 +258,26 @@ export class Window {
         return (await this.#connect(host, true, renamed)) ? true : this.#reconnect(host);
       }
     }
+  }
+
+  /** A pause is refused with, its host is killed, and the conversation that goes on finds it again, until it is lifted. */
+  async #outlived(host: Host): Promise<boolean> {
+    const { address, person } = this;
+    if (person === undefined) return true;
+    const { acknowledged } = await person.pause(address);
+    if (acknowledged) {
+      await host.ask(this.#calling(['small']));
+      this.#world.kill('host', host.pid);
+      await host.ended;
+      const next = this.#open();
+      if (await this.#connect(next, false)) for (let left = 2; left > 0; left--) await next.ask(this.#calling(['small']));
+      await person.resume(address);
+      await next.ask({ do: 'end' });
+      await next.ended;
+      return false;
+    }
+    await person.resume(address);
+    return true;
   }
 
   /** Calls, and does what a model does about the answer: after a refusal it looks most of the time. */
@@ -251,7 +310,10 @@ export class Window {
     return false;
   }
 
-  #calling(tools: readonly ToolName[], how: { gapMs?: number; delayMs?: number; cancelAfterMs?: number } = {}): Wish {
+  #calling(
+    tools: readonly ToolName[],
+    how: { gapMs?: number; delayMs?: number; cancelAfterMs?: number; crossAfterMs?: number } = {},
+  ): Wish {
     const { delayMs, ...rest } = how;
     const slow = (): number => delayMs ?? (this.#chance.of(0.12) ? this.#chance.between(50, 700) : 0);
     const calls = tools.map((tool) => ({ call: `call-${this.options.name}-${++this.#calls}`, tool, delayMs: slow() }));

@@ -5,12 +5,13 @@
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
 import { throughGate } from './gate.ts';
-import { lost } from './lost.ts';
+import { late, lost } from './lost.ts';
 import { notificationsOf } from './notifications.ts';
+import { reachOf, type Moment } from './reach.ts';
 import { read, sightsOf } from './reading.ts';
-import { twice, unflagged } from './repeats.ts';
+import { again, reworded, twice, unflagged } from './repeats.ts';
 import { endOf } from './spans.ts';
-import { uncalled } from './uncalled.ts';
+import { outdated, uncalled } from './uncalled.ts';
 
 export type Verdict = {
   readonly counts: {
@@ -24,17 +25,23 @@ export type Verdict = {
     readonly excused: number;
   };
   readonly kills: Readonly<Record<string, number>>;
+  readonly reached: Readonly<Record<Moment, number>>;
   /** By rule; each must be empty. */
   readonly problems: Readonly<Record<Rule, readonly string[]>>;
 };
 
 export const RULES = {
   lost: 'acknowledged, and shown to no model',
+  late: 'open, and not in a pull',
   unflagged: 'shown again without being called repeated',
+  again: 'shown again on a connection that had it',
+  reworded: "with other words than their producer's, or than the first time",
   twice: 'in two records of our own transcript',
   altered: 'tool results that are not the bytes of their server',
   misplaced: 'notifications outside their frame, or in a broken one',
-  uncalled: "someone else's, unsent, too early or withdrawn",
+  fields: 'results without `_notices` where it must be, or with it where it must not',
+  uncalled: "someone else's, unsent, too early, expired or withdrawn",
+  outdated: 'older states after a newer one',
   gate: 'calls that reached a server while a gate was up',
   orphans: 'processes left behind',
   trouble: 'unanswered calls, and what the storm found itself',
@@ -65,13 +72,19 @@ export function check(history: History, epoch: number): Verdict {
     kills: Object.fromEntries(
       Object.entries(Object.groupBy(kills, (kill) => kill)).map(([kill, each]) => [kill, each?.length ?? 0]),
     ),
+    reached: reachOf(all, readings, storm),
     problems: {
       lost: lost(all, readings, storm),
-      unflagged: unflagged(all, readings),
+      late: late(all, readings, storm),
+      unflagged: unflagged(readings),
+      again: again(all, readings, storm),
+      reworded: reworded(all, readings),
       twice: twice(readings),
       altered: readings.flatMap((reading) => reading.altered),
       misplaced: [...readings.flatMap((reading) => reading.misplaced), ...inUpstream(history)],
-      uncalled: uncalled(all, readings, epoch),
+      fields: readings.flatMap((reading) => reading.fields),
+      uncalled: uncalled(all, readings, storm, epoch),
+      outdated: outdated(all, readings),
       gate: gate.problems,
       orphans: storm.flatMap((line) => (line.kind === 'orphan' ? [`${line.what}, pid ${line.pid}`] : [])),
       trouble: [

@@ -6,11 +6,14 @@ export const NONCE = /nonce-[0-9a-f]{12}/g;
 export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];
 
 /** One item of a frame: the notifications that it tells, which may be several. */
-export type FrameItem = { readonly nonces: readonly string[] };
+export type FrameItem = { readonly nonces: readonly string[]; readonly text: string };
 
 export type Frame = {
   readonly mark: string;
   readonly items: readonly FrameItem[];
+  /** How many notifications its first line says, and how many it lists. */
+  readonly says: number;
+  readonly lists: number;
   /** How many items the frame calls repeated. */
   readonly repeated: number;
   readonly refusal: boolean;
@@ -18,6 +21,7 @@ export type Frame = {
 
 const OPENING =
   /^\[ep ([^\]\s]+)\] (?:(this call was not made, an interrupt came first): )?(\d+) notifications?(?:, (?:(\d+) )?(repeated))?/;
+const ITEM = /^\S+ (?:info|warning|error|critical)[:,] /;
 const REFUSED = /^\[ep [^\]\s]+\] this call was not made/;
 
 /** The frame that this text is, or a sentence that says why the text is no frame. */
@@ -36,7 +40,9 @@ export function frameOf(text: string): Frame | string {
   const all = Number(count);
   return {
     mark,
-    items: items.map((item) => ({ nonces: noncesIn(item) })).filter(({ nonces }) => nonces.length > 0),
+    items: items.map((text) => ({ text, nonces: noncesIn(text) })).filter(({ nonces }) => nonces.length > 0),
+    says: all,
+    lists: items.filter((text) => ITEM.test(text)).length,
     repeated: repeated === undefined ? 0 : someRepeated === undefined ? all : Number(someRepeated),
     refusal: refused !== undefined,
   };
@@ -45,17 +51,26 @@ export function frameOf(text: string): Frame | string {
 export const isRefusal = (text: string): boolean => REFUSED.test(text);
 
 /** One entry of the answer of `get_notifications`. */
-export type Pulled = { readonly nonce: string; readonly repeated: boolean };
+export type Entry = { readonly nonce: string; readonly repeated: boolean; readonly text: string };
+/** `whole`: nothing waits behind these. */
+export type Pulled = { readonly entries: readonly Entry[]; readonly whole: boolean };
 
-export function pulledIn(text: string): Pulled[] | string {
-  let answer: { notifications?: readonly Record<string, unknown>[] };
+export function pulledIn(text: string): Pulled | string {
+  let answer: { count?: number; more?: number; notifications?: readonly Record<string, unknown>[] };
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch {
     return `get_notifications did not answer JSON: ${JSON.stringify(text.slice(0, 100))}`;
   }
-  if (!Array.isArray(answer.notifications)) return 'get_notifications answered without a list of notifications';
-  return answer.notifications.flatMap((entry: Record<string, unknown>) =>
-    noncesIn(JSON.stringify(entry)).map((nonce) => ({ nonce, repeated: entry['repeated'] === true })),
+  const { notifications: all, count, more = 0 } = answer;
+  if (!Array.isArray(all)) return 'get_notifications answered without a list of notifications';
+  if (count !== all.length) return `get_notifications says ${count} notifications and lists ${all.length}`;
+  const entries = all.flatMap((entry: Record<string, unknown>) =>
+    noncesIn(JSON.stringify(entry)).map((nonce) => ({
+      nonce,
+      repeated: entry['repeated'] === true,
+      text: String(entry['message']),
+    })),
   );
+  return { entries, whole: more === 0 };
 }

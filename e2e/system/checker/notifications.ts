@@ -7,24 +7,66 @@ type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 export type Notification = Asked & {
   readonly acknowledgedAt?: number;
   readonly withdrawingAt?: number;
-  readonly withdrawnAt?: number;
+  /** The product has answered, and what it said. */
+  readonly withdrawn?: { readonly at: number; readonly result: string };
   readonly resumingAt?: number;
 };
 
 export function notificationsOf(producers: readonly ProducerLine[]): Map<string, Notification> {
   const all = new Map<string, Notification>();
   for (const line of producers) {
+    if (isResume(line)) continue;
     const known = all.get(line.nonce);
     if (line.kind === 'asking') all.set(line.nonce, { ...line, ...known, t: known?.t ?? line.t });
     else if (known === undefined) continue;
     else if (line.kind === 'acknowledged') all.set(line.nonce, { ...known, acknowledgedAt: known.acknowledgedAt ?? line.t });
     else if (line.kind === 'withdrawing') all.set(line.nonce, { ...known, withdrawingAt: known.withdrawingAt ?? line.t });
-    else if (line.kind === 'resuming') all.set(line.nonce, { ...known, resumingAt: known.resumingAt ?? line.t });
-    else if (line.kind === 'withdrawn' && line.result === 'withdrawn') all.set(line.nonce, { ...known, withdrawnAt: line.t });
+    else all.set(line.nonce, { ...known, withdrawn: known.withdrawn ?? { at: line.t, result: line.result } });
+  }
+  const resumes = resumesIn(producers);
+  for (const [nonce, one] of all) {
+    const resumingAt = one.action === 'pause' ? liftedAt(one, resumes) : undefined;
+    if (resumingAt !== undefined) all.set(nonce, { ...one, resumingAt });
   }
   return all;
+}
+
+type ResumeLine = Extract<ProducerLine, { readonly to: string; readonly kind: 'resuming' | 'resumed' }>;
+const isResume = (line: ProducerLine): line is ResumeLine => line.kind === 'resuming' || line.kind === 'resumed';
+
+type Resume = { readonly to: string; readonly from: number; readonly until: number };
+
+function resumesIn(producers: readonly ProducerLine[]): Resume[] {
+  const lines = producers.filter(isResume);
+  return lines.flatMap((line) => {
+    if (line.kind !== 'resuming') return [];
+    const end = lines.find(({ t, kind, to }) => kind === 'resumed' && to === line.to && t >= line.t);
+    return { to: line.to, from: line.t, until: end?.t ?? Number.POSITIVE_INFINITY };
+  });
+}
+
+/**
+ * A resume lifts every pause that its conversation, its agent or its project has, whoever paused and by which address. Which
+ * of an agent's conversations has one is not known here, so a resume of one counts for all of them.
+ */
+function liftedAt({ to, t }: Notification, resumes: readonly Resume[]): number | undefined {
+  const reaches = (resume: Resume): boolean =>
+    projectOf(resume.to) === projectOf(to) &&
+    (isBroadcast(resume.to) || isBroadcast(to) || agentOf(resume.to) === agentOf(to)) &&
+    t < resume.until;
+  const times = resumes.filter(reaches).map(({ from }) => Math.max(from, t));
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 export const projectOf = (address: string): string => address.slice(0, address.indexOf('/'));
 export const isBroadcast = (to: string): boolean => to.endsWith('/*');
 export const agentOf = (to: string): string => to.replace(/#.*/, '');
+/** The conversation that an address names. */
+export const conversationOf = (to: string): string | undefined => /#(.*)/.exec(to)?.[1];
+
+/** From when on the notification may be missing: somebody takes it back, resumes, or its time is over. */
+export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notification): number =>
+  Math.min(withdrawingAt ?? Infinity, resumingAt ?? Infinity, ttlMs === undefined ? Infinity : t + ttlMs);
+
+export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
+  level === 'critical' || action !== undefined;

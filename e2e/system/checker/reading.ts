@@ -1,16 +1,30 @@
 /** One session's tap, read: which notification its model was shown, when and how, and what became of each call. */
 import type { ClientLine, History, Session } from '../history.ts';
 import { compare, parsed } from './bytes.ts';
+import { wrongFields, wrongSchemas } from './fields.ts';
 import { frameOf, isRefusal, noncesIn, pulledIn, type Frame } from './frames.ts';
 
-/** One notification in front of a model. */
-export type Sight = {
+/** The request that an answer belongs to. */
+type At = {
   readonly t: number;
+  readonly sentAt: number;
+  /** The name that the session had, where its host gives it one. */
+  readonly conversation?: string | undefined;
+  /** Counts the connections of a session: each gateway, each close and each new name begins one. */
+  readonly connection: number;
+  /** The client cancelled that request. */
+  readonly cancelledAt?: number | undefined;
+};
+
+/** One notification in front of a model. */
+export type Sight = At & {
   readonly nonce: string;
   readonly form: 'ride' | 'refusal' | 'pull' | 'message';
   readonly repeated: boolean;
-  /** Epoch milliseconds are not in the taps; a call that began at `sentAt` carried it. */
-  readonly sentAt: number;
+  /** The item that tells it, or the entry's message. */
+  readonly text: string;
+  /** The item tells others too. */
+  readonly shared?: boolean;
 };
 
 export type Call = {
@@ -21,19 +35,33 @@ export type Call = {
   readonly reached: boolean;
 };
 
-/** A frame with fewer `repeated` than items that the same window was shown before. */
-export type Shown = {
-  readonly t: number;
+/** One frame, or one answer of `get_notifications`. */
+export type Shown = At & {
   readonly form: Sight['form'];
   readonly frame?: Frame;
+  /** Of a pull: nothing waited behind what it lists. */
+  readonly whole?: boolean;
   readonly sights: readonly Sight[];
+};
+
+export type Requested = {
+  readonly sentAt: number;
+  readonly receivedAt?: number;
+  readonly cancelledAt?: number;
+  /** Its connection was over. */
+  readonly endsBy?: number;
 };
 
 export type Reading = {
   readonly session: Session;
   readonly shown: readonly Shown[];
   readonly calls: readonly Call[];
+  /** All requests for a tool, pulls too. */
+  readonly requests: readonly Requested[];
+  /** How many frames stood beside structured content. */
+  readonly structured: number;
   readonly altered: readonly string[];
+  readonly fields: readonly string[];
   readonly misplaced: readonly string[];
   readonly problems: readonly string[];
 };
@@ -49,7 +77,7 @@ const LIMITS: Readonly<Record<string, { readonly result: number; readonly error:
   opencode: { result: 50_000, error: 50_000 },
 };
 
-type Sent = Extract<ClientLine, { kind: 'sent' }>;
+type Sent = Extract<ClientLine, { kind: 'sent' }> & Omit<At, 't' | 'sentAt'> & { receivedAt?: number; endsBy?: number };
 type Texts = readonly string[];
 
 export function read(session: Session, upstream: History['upstream']): Reading {
@@ -58,30 +86,48 @@ export function read(session: Session, upstream: History['upstream']): Reading {
   const shown: Shown[] = [];
   const calls = new Map<number, Call>();
   const altered: string[] = [];
+  const fields: string[] = [];
   const misplaced: string[] = [];
   const problems: string[] = [];
   const sent = new Map<number, Sent>();
+  const cancels = new Map(session.lines.flatMap((line) => (line.kind === 'cancelled' ? [[line.id, line.t] as const] : [])));
+  let structured = 0;
+  let { conversation } = session.about;
+  let connection = 0;
 
-  const see = (at: { t: number; sentAt: number }, form: Sight['form'], text: string): void => {
+  const see = (at: At, form: Sight['form'], text: string): void => {
     const frame = frameOf(text);
     if (typeof frame === 'string') return void misplaced.push(about(frame));
-    const sights = frame.items.flatMap(({ nonces }) =>
-      nonces.map((nonce): Sight => ({ ...at, nonce, form, repeated: frame.repeated > 0 })),
+    if (frame.says !== frame.lists)
+      misplaced.push(about(`a frame says ${frame.says} notifications and lists ${frame.lists}: ${JSON.stringify(text)}`));
+    const sights = frame.items.flatMap((item) =>
+      item.nonces.map((nonce): Sight => ({
+        ...at,
+        nonce,
+        form,
+        repeated: frame.repeated > 0,
+        text: item.text,
+        shared: item.nonces.length > 1,
+      })),
     );
-    shown.push({ t: at.t, form, frame, sights });
+    shown.push({ ...at, form, frame, sights });
+  };
+
+  const pulled = (line: string, texts: Texts, isError: boolean | undefined, at: At): void => {
+    if (texts.length !== 1 || isError) return void problems.push(about(`a pull failed: ${line.slice(0, 200)}`));
+    const answer = pulledIn(texts[0] ?? '');
+    if (typeof answer === 'string') return void problems.push(about(answer));
+    const sights = answer.entries.map((each): Sight => ({ ...at, ...each, form: 'pull' }));
+    shown.push({ ...at, form: 'pull', whole: answer.whole, sights });
   };
 
   const result = (line: string, t: number, request: Sent): void => {
     const answer = parsed(line);
     const texts: Texts = (answer.result?.content ?? []).map(({ text = '' }) => text);
-    const at = { t, sentAt: request.t };
-    if (request.tool === 'get_notifications') {
-      if (texts.length !== 1 || answer.result?.isError) return void problems.push(about(`a pull failed: ${line.slice(0, 200)}`));
-      const pulled = pulledIn(texts[0] ?? '');
-      if (typeof pulled === 'string') return void problems.push(about(pulled));
-      shown.push({ t, form: 'pull', sights: pulled.map((each): Sight => ({ ...at, ...each, form: 'pull' })) });
-      return;
-    }
+    const { conversation: name, connection: on, cancelledAt } = request;
+    const at: At = { t, sentAt: request.t, conversation: name, connection: on, cancelledAt };
+    request.receivedAt = t;
+    if (request.tool === 'get_notifications') return pulled(line, texts, answer.result?.isError, at);
     const call = request.call ?? '';
     const reached = upstream.get(call) ?? [];
     const last = texts.at(-1) ?? '';
@@ -99,8 +145,10 @@ export function read(session: Session, upstream: History['upstream']): Reading {
       return void altered.push(about(`${call} was answered with a result that no server sent: ${line.slice(0, 200)}`));
     const { text, altered: difference } = compare(line, server);
     if (difference !== undefined) altered.push(about(`${call}: ${difference}`));
-    else if (text === undefined) return;
+    const wrong = difference === undefined ? wrongFields(line, client, text) : undefined;
+    if (wrong !== undefined) fields.push(about(`the result of ${call} ${wrong}`));
     // A frame beyond the client's limit is on the wire and not in front of the model.
+    if (text !== undefined && answer.result.structuredContent !== undefined) structured++;
     if (text !== undefined && isVisible(line, client, answer.result.isError === true)) see(at, 'ride', text);
   };
 
@@ -111,22 +159,38 @@ export function read(session: Session, upstream: History['upstream']): Reading {
 
   for (const line of session.lines) {
     if (line.kind === 'sent') {
-      sent.set(line.id, line);
+      const cancelledAt = cancels.get(line.id);
+      sent.set(line.id, { ...line, conversation, connection, ...(cancelledAt === undefined ? {} : { cancelledAt }) });
       if (line.method === 'tools/call' && line.tool !== 'get_notifications')
         calls.set(line.id, { call: line.call ?? '', sentAt: line.t, refused: false, reached: upstream.has(line.call ?? '') });
     } else if (line.kind === 'unanswered') {
       problems.push(about(`${line.method} had no answer after ${Math.round(line.ms)} ms though the gateway lived`));
     } else if (line.kind === 'message') {
-      see({ t: line.t, sentAt: line.t }, 'message', frameTextOf(line.text));
+      see({ t: line.t, sentAt: line.t, conversation, connection }, 'message', frameTextOf(line.text));
     } else if (line.kind === 'received') {
       const { id, method } = headOf(line.line);
       const request = id === undefined || method !== undefined ? undefined : sent.get(id);
       if (request?.method === 'tools/call') result(line.line, line.t, request);
       else leaked(line.line, method ?? request?.method ?? 'a frame that answers nothing');
+      if (request?.method === 'tools/list') fields.push(...wrongSchemas(line.line, client).map(about));
+    } else if (BREAKS.has(line.kind)) {
+      connection++;
+      for (const request of sent.values()) request.endsBy ??= line.t;
+      if (line.kind === 'renamed') ({ conversation } = line);
     }
   }
-  return { session, shown, calls: [...calls.values()], altered, misplaced, problems };
+  const requests = [...sent.values()]
+    .filter(({ method }) => method === 'tools/call')
+    .map(({ t: sentAt, receivedAt, cancelledAt, endsBy }) => ({
+      sentAt,
+      ...(endsBy === undefined ? {} : { endsBy }),
+      ...(receivedAt === undefined ? {} : { receivedAt }),
+      ...(cancelledAt === undefined ? {} : { cancelledAt }),
+    }));
+  return { session, shown, calls: [...calls.values()], requests, structured, altered, fields, misplaced, problems };
 }
+
+const BREAKS: ReadonlySet<ClientLine['kind']> = new Set(['gateway', 'gateway_ended', 'closing', 'renamed']);
 
 export const sightsOf = ({ shown }: Reading): Sight[] => shown.flatMap(({ sights }) => sights);
 

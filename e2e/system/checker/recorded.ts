@@ -52,6 +52,43 @@ export class Recorded {
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(refusal(nonce))}],"isError":true}}`, 10);
   }
 
+  /** Its gateway was killed, and the host has started another one. */
+  restarted(): this {
+    this.lines.push({ t: (this.t += 5), kind: 'gateway_ended', signal: 'SIGKILL' });
+    this.lines.push({ t: (this.t += 5), kind: 'gateway', pid: 99 });
+    return this;
+  }
+
+  /** `/clear`. */
+  renamed(conversation: string): this {
+    this.lines.push({ t: (this.t += 5), kind: 'closing' }, { t: (this.t += 5), kind: 'renamed', conversation });
+    return this;
+  }
+
+  /** It cancels its last request. */
+  cancelled(ms = 5): this {
+    this.lines.push({ t: (this.t += ms), kind: 'cancelled', id: this.#id });
+    return this;
+  }
+
+  /** A call of a tool with structured content; `notices` where the client's frame has that field. */
+  structured(call: string, text: string, notices: boolean): this {
+    const id = this.#sent('structured', undefined, call);
+    const frame = (more: string, blocks: string): string =>
+      `{"jsonrpc":"2.0","id":${id},"result":{"structuredContent":{"size":1.50${more}},"content":[${blocks}]}}`;
+    this.upstream.set(call, [{ t: this.t + 1, line: frame('', block(call)) }]);
+    const field = notices ? `,"_notices":${JSON.stringify(text)}` : '';
+    return this.#received(frame(field, `${block(call)},${block(text)}`), 10);
+  }
+
+  /** The answer to tools/list, for one tool with a schema. */
+  listed(properties: object): this {
+    const id = ++this.#id;
+    this.lines.push({ t: (this.t += 5), kind: 'sent', id, method: 'tools/list' });
+    const tools = [{ name: 'structured', outputSchema: { type: 'object', properties } }];
+    return this.#received(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }), 5);
+  }
+
   /** A call that has no answer, because the gateway died. */
   unanswered(call: string): this {
     this.#sent('small', undefined, call);
@@ -60,7 +97,11 @@ export class Recorded {
   }
 
   pulled(...entries: readonly { readonly message: string; readonly repeated?: true }[]): this {
-    const id = this.#sent('get_notifications', undefined);
+    return this.pulledAt(undefined, ...entries);
+  }
+
+  pulledAt(at: number | undefined, ...entries: readonly { readonly message: string; readonly repeated?: true }[]): this {
+    const id = this.#sent('get_notifications', at);
     const answer = JSON.stringify({ success: true, count: entries.length, notifications: entries });
     return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(answer)}]}}`, 10);
   }

@@ -1,26 +1,16 @@
 /** What a model was shown again. */
-import { isBroadcast, type Notification } from './notifications.ts';
-import type { Reading, Sight } from './reading.ts';
+import type { History } from '../history.ts';
+import { isBroadcast, isInterrupt, type Notification } from './notifications.ts';
+import { sightsOf, type Reading, type Sight } from './reading.ts';
+import { unheardOf } from './spans.ts';
 
 /** A model was shown the same notification again, and nothing said so. */
-export function unflagged(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
+export function unflagged(readings: readonly Reading[]): string[] {
   const problems: string[] = [];
   for (const [window, sessions] of Map.groupBy(readings, ({ session }) => session.about.window)) {
     const before = new Map<string, Sight['form']>();
-    const first = new Map<string, string>();
-    const agent = sessions[0]?.session.about.agent;
-    const hasSiblings = readings.some(({ session: { about } }) => about.agent === agent && about.window !== window);
-    const shown = sessions
-      .flatMap((reading) => reading.shown.map((each) => ({ ...each, reading })))
-      .toSorted((a, b) => a.t - b.t);
-    for (const { t, form, frame, sights: every, reading } of shown) {
-      const now = sessionAt(reading, t);
-      // Each window has its own copy of a line to all. A new session may take over a sibling's unread copy of one that an
-      // earlier session of its window had: nothing tells the product that it is the same person's window.
-      const sights = every.filter(
-        ({ nonce }) => !hasSiblings || !isBroadcast(all.get(nonce)?.to ?? '') || (first.get(nonce) ?? now) === now,
-      );
-      for (const { nonce } of every) if (!first.has(nonce)) first.set(nonce, now);
+    const shown = sessions.flatMap((reading) => reading.shown).toSorted((a, b) => a.t - b.t);
+    for (const { form, frame, sights } of shown) {
       const again = sights.filter(({ nonce, repeated }) => isAgain(before.get(nonce), form) && !(form === 'pull' && repeated));
       if (form === 'pull')
         for (const { nonce } of again) problems.push(`${nonce} was pulled in ${window} though it was shown before, unflagged`);
@@ -38,14 +28,59 @@ export function unflagged(all: ReadonlyMap<string, Notification>, readings: read
   return problems;
 }
 
-/** A host process has a new session after each `/clear`. */
-const sessionAt = ({ session }: Reading, t: number): string =>
-  `${session.about.t} ${session.lines.filter((line) => line.kind === 'renamed' && line.t <= t).length}`;
-
 /** All refusals of one gate have one text, and the pull that lowers the gate shows it once more: neither needs a flag. */
 function isAgain(before: Sight['form'] | undefined, now: Sight['form']): boolean {
   if (before === undefined || now === 'refusal') return false;
   return !(before === 'refusal' && now === 'pull');
+}
+
+/**
+ * A cancel releases what is being written, or was written within this time; a busy process may read the cancel before it
+ * sees that the time is over.
+ */
+const CROSSING_MS = 500;
+/** Cancels every request a while after its answer, which releases nothing. */
+const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
+
+/**
+ * On one connection a notification comes once, flagged or not: its gateway lives, so it knows what it has shown. It may come
+ * again where the client cancelled the call that carried it, and where the gateway says that it could not write a receipt.
+ */
+export function again(
+  all: ReadonlyMap<string, Notification>,
+  readings: readonly Reading[],
+  storm: History['storm'],
+): readonly string[] {
+  const problems: string[] = [];
+  for (const reading of readings) {
+    const { window, client } = reading.session.about;
+    const crossed = ({ cancelledAt = Infinity, t }: Sight): boolean =>
+      !CANCELS_ANSWERED.has(client) && cancelledAt < t + CROSSING_MS;
+    const unheard = unheardOf(reading, storm);
+    const byPlace = Map.groupBy(sightsOf(reading), ({ nonce, connection }) => `${nonce} ${connection}`);
+    for (const sights of byPlace.values()) {
+      const sorted = sights.toSorted((a, b) => a.t - b.t);
+      for (const [at, later] of sorted.entries()) {
+        const one = all.get(later.nonce);
+        const first = sorted
+          .slice(0, at)
+          .find((earlier) => !crossed(earlier) && one !== undefined && !mayFollow(one, earlier, later));
+        if (first === undefined || unheard.some(([from, to]) => from <= later.t && to >= first.sentAt)) continue;
+        const ms = Math.round(later.t - first.t);
+        problems.push(`${later.nonce} came again in ${window}, ${ms} ms after it was shown there (${first.form}, ${later.form})`);
+      }
+    }
+  }
+  return problems;
+}
+
+/**
+ * An interrupt is shown until its gate is down: in each refusal, and in the pull that lowers the gate. A pause is in each pull
+ * while it holds.
+ */
+function mayFollow(one: Notification, earlier: Sight, later: Sight): boolean {
+  if (!isInterrupt(one) || later.form === 'ride' || later.form === 'message') return false;
+  return one.action === 'pause' || earlier.form !== 'pull' || later.sentAt < earlier.t;
 }
 
 /** In the transcript that we own a notification is in one record, however often its process was killed. */
@@ -60,4 +95,28 @@ export function twice(readings: readonly Reading[]): string[] {
             (records.get(`${session.about.agent} ${nonce}`) ?? new Set()).add(line.key),
           );
   return [...records].flatMap(([what, keys]) => (keys.size > 1 ? [`${what} is in ${keys.size} records of one transcript`] : []));
+}
+
+/**
+ * What is told has the words of its producer in it, and a repeat has the item's text of the first time. A copy of a line to all
+ * has a text of its own in each conversation.
+ */
+export function reworded(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
+  const problems: string[] = [];
+  const first = new Map<string, string>();
+  const sights = readings
+    .flatMap((reading) => sightsOf(reading).map((sight) => ({ ...sight, about: reading.session.about })))
+    .toSorted((a, b) => a.t - b.t);
+  for (const { nonce, text, form, about, conversation } of sights) {
+    const one = all.get(nonce);
+    if (one?.text !== undefined && !text.includes(one.text))
+      problems.push(`${nonce} said ${JSON.stringify(one.text)}, and ${about.window} was shown ${JSON.stringify(text)}`);
+    if (form === 'pull') continue;
+    const place = isBroadcast(one?.to ?? '') ? `${nonce} ${about.window} ${about.t} ${conversation}` : `${nonce} ${about.agent}`;
+    const before = first.get(place) ?? text;
+    first.set(place, before);
+    if (before !== text)
+      problems.push(`${nonce} came again in ${about.window} as ${JSON.stringify(text)}, first it was ${JSON.stringify(before)}`);
+  }
+  return problems;
 }

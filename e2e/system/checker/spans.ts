@@ -1,5 +1,5 @@
 /** When a session was there: until when it lived, from when on it was active, when its gateway could not reach its store. */
-import type { History } from '../history.ts';
+import type { ClientLine, History, StormLine } from '../history.ts';
 import type { Notification } from './notifications.ts';
 import type { Reading } from './reading.ts';
 
@@ -10,51 +10,75 @@ export function endOf({ session }: Reading, storm: History['storm']): number {
   return Math.min(killed?.t ?? Number.POSITIVE_INFINITY, over?.t ?? Number.POSITIVE_INFINITY);
 }
 
-/**
- * When a session is active for certain: from the answer to its first tool call, until its host dies or closes the connection.
- * A killed gateway changes nothing while its host lives; behind HTTP there is no other process to know of.
- */
-function activeSpans(reading: Reading, storm: History['storm']): Spans {
-  const known = SPANS.get(reading);
-  if (known !== undefined) return known;
-  const spans = spansOf(reading, storm);
-  SPANS.set(reading, spans);
-  return spans;
-}
-
 export type Spans = readonly (readonly [from: number, to: number])[];
-/** Each notification asks each session. */
-const SPANS = new WeakMap<Reading, Spans>();
 
-function spansOf(reading: Reading, storm: History['storm']): Spans {
-  const { session, calls, shown } = reading;
+/** What a session is under one name and without an end in between. */
+export type Run = {
+  readonly reading: Reading;
+  readonly conversation: string | undefined;
+  readonly from: number;
+  readonly until: number;
+  /** It had begun by then for certain: a call was answered. */
+  readonly begunBy: number;
+};
+
+/** Each notification asks each session. */
+const RUNS = new WeakMap<Reading, readonly Run[]>();
+
+export function runsOf(reading: Reading, storm: History['storm']): readonly Run[] {
+  const known = RUNS.get(reading) ?? splitRuns(reading, storm);
+  RUNS.set(reading, known);
+  return known;
+}
+
+/**
+ * A conversation is over, and may begin again, when it has another name, when its connection closes, and behind HTTP when its
+ * gateway is killed: there is no other process to know of. A killed gateway changes nothing while its host lives.
+ */
+function splitRuns(reading: Reading, storm: History['storm']): Run[] {
+  const { about, lines } = reading.session;
+  const starts: { readonly from: number; readonly conversation: string | undefined }[] = [];
+  let { conversation } = about;
+  let killed = false;
+  for (const line of lines) {
+    if (line.kind === 'gateway') killed = false;
+    if (line.kind === 'gateway_ended' && line.signal !== null) killed = true;
+    if (line.kind === 'renamed') ({ conversation } = line);
+    if (isEnd(line, killed)) starts.push({ from: line.t, conversation });
+    if (line.kind === 'gateway' && line.shared)
+      for (const death of storm)
+        if (death.kind === 'killed' && death.pid === line.pid && death.t > line.t) starts.push({ from: death.t, conversation });
+  }
+  starts.sort((a, b) => a.from - b.from);
   const end = endOf(reading, storm);
-  if (session.about.form === 'library') return [[shown[0]?.t ?? Number.POSITIVE_INFINITY, end]];
-  const breaks = session.lines.flatMap((line) => {
-    if (line.kind === 'closing') return line.t;
-    if (line.kind !== 'gateway' || line.shared === undefined) return [];
-    return storm.flatMap((death) => (death.kind === 'killed' && death.pid === line.pid && death.t > line.t ? death.t : []));
-  });
-  const starts = [session.about.t, ...breaks].toSorted((a, b) => a - b);
-  return starts.flatMap((start, i) => {
-    const stop = Math.min(starts[i + 1] ?? Number.POSITIVE_INFINITY, end);
-    const answered = calls.flatMap(({ receivedAt = Number.POSITIVE_INFINITY, sentAt }) =>
-      sentAt >= start && receivedAt < stop ? receivedAt : [],
-    );
-    return answered.length === 0 ? [] : [[Math.min(...answered), stop] as const];
+  return starts.map(({ from, conversation: name }, i) => {
+    const until = Math.min(starts[i + 1]?.from ?? Number.POSITIVE_INFINITY, end);
+    const answers =
+      about.form === 'library'
+        ? reading.shown.map(({ t }) => t)
+        : reading.calls.flatMap(({ sentAt, receivedAt }) => (sentAt >= from && receivedAt !== undefined ? receivedAt : []));
+    return { reading, conversation: name, from, until, begunBy: Math.min(...answers.filter((t) => t >= from && t < until)) };
   });
 }
+
+const isEnd = (line: ClientLine, isKilled: boolean): boolean =>
+  line.kind === 'session' ||
+  line.kind === 'renamed' ||
+  (line.kind === 'closing' && !isKilled) ||
+  (line.kind === 'deaf' && line.how === 'never') ||
+  (line.kind === 'gateway_ended' && line.signal === null);
 
 /** The session was active all the time from before the question until after its answer. */
-export const wasActive = (reading: Reading, { t, acknowledgedAt = t }: Notification, storm: History['storm']): boolean =>
-  activeSpans(reading, storm).some(([from, to]) => from < t && to > acknowledgedAt);
+export const wasActive = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
+  activeRun(reading, one, storm) !== undefined;
+
+export const activeRun = (reading: Reading, one: Notification, storm: History['storm']): Run | undefined =>
+  runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
 /** While a gateway says that it cannot reach its store, calls pass: an agent never stops for it. */
-export function unreachable({ session }: Reading, storm: History['storm']): Spans {
+export function unreachable(reading: Reading, storm: History['storm']): Spans {
   const spans: [number, number][] = [];
-  const shared = new Set(session.lines.flatMap((line) => (line.kind === 'gateway' && line.shared ? line.pid : [])));
-  const said = [...session.lines, ...storm.filter((line) => 'pid' in line && shared.has(line.pid))];
-  for (const line of said) {
+  for (const line of saidBy(reading, storm)) {
     const over = line.kind === 'gateway_ended' || line.kind === 'killed';
     if (line.kind !== 'stderr' && !over) continue;
     const text = line.kind === 'stderr' ? line.text : '';
@@ -62,4 +86,18 @@ export function unreachable({ session }: Reading, storm: History['storm']): Span
     if (over || text.includes('can be reached again')) for (const span of spans) span[1] = Math.min(span[1], line.t + 100);
   }
   return spans;
+}
+
+/** The same, and the moments at which a gateway says that it could not write down what became of an answer. */
+export function unheardOf(reading: Reading, storm: History['storm']): Spans {
+  const moments = saidBy(reading, storm).flatMap((line) =>
+    line.kind === 'stderr' && line.text.includes('receipt was not written') ? [[line.t, line.t] as const] : [],
+  );
+  return [...unreachable(reading, storm), ...moments];
+}
+
+/** What the gateways of a session said and how they ended, also those that it shares with others. */
+function saidBy({ session }: Reading, storm: History['storm']): (ClientLine | StormLine)[] {
+  const shared = new Set(session.lines.flatMap((line) => (line.kind === 'gateway' && line.shared ? line.pid : [])));
+  return [...session.lines, ...storm.filter((line) => 'pid' in line && shared.has(line.pid))];
 }

@@ -1,22 +1,77 @@
 /** What a model should not have been shown. */
-import { agentOf, isBroadcast, projectOf, type Notification } from './notifications.ts';
-import { sightsOf, type Reading } from './reading.ts';
+import type { History } from '../history.ts';
+import { agentOf, conversationOf, isBroadcast, projectOf, type Notification } from './notifications.ts';
+import { sightsOf, type Reading, type Sight } from './reading.ts';
+import { runsOf, type Run } from './spans.ts';
 
-/** Someone else's notification, one that nobody asked for, one before its time, one that was taken back in time. */
-export function uncalled(all: ReadonlyMap<string, Notification>, readings: readonly Reading[], epoch: number): string[] {
+type All = ReadonlyMap<string, Notification>;
+
+/**
+ * Someone else's notification, one of another conversation, one that nobody asked for, one before its time or after it, one
+ * that was taken back.
+ */
+export function uncalled(all: All, readings: readonly Reading[], storm: History['storm'], epoch: number): string[] {
   const problems: string[] = [];
+  const runs = readings.flatMap((reading) => runsOf(reading, storm));
   for (const reading of readings) {
     const { agent, window } = reading.session.about;
-    for (const { nonce, t, sentAt } of sightsOf(reading)) {
+    for (const sight of sightsOf(reading)) {
+      const { nonce, t } = sight;
       const one = all.get(nonce);
       if (one === undefined) problems.push(`${window} was shown ${nonce}, which no producer sent`);
       else if (isBroadcast(one.to) ? projectOf(one.to) !== projectOf(agent) : agentOf(one.to) !== agent)
         problems.push(`${window} of ${agent} was shown ${nonce}, which is for ${one.to}`);
       else if (one.notBefore !== undefined && epoch + t < one.notBefore)
         problems.push(`${nonce} came ${Math.round(one.notBefore - epoch - t)} ms before its time`);
-      else if (one.withdrawnAt !== undefined && sentAt > one.withdrawnAt)
-        problems.push(`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`);
+      else if (isElsewhere(one, sight, reading, runs))
+        problems.push(`${window} was shown ${nonce}, which is for ${one.to}, a conversation that was not over`);
+      else problems.push(...overdue(one, sight, window));
     }
   }
   return problems;
+}
+
+/** What one conversation is told, only that one is shown, or one that began when it was over: its heir, and the heir of that. */
+function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: Reading, runs: readonly Run[]): boolean {
+  const named = conversationOf(to);
+  if (named === undefined || conversation === named) return false;
+  const own = runs.filter((run) => run.conversation === named && run.reading.session.about.agent === agentOf(to));
+  const now = runs.find((run) => run.reading === reading && run.from <= t && run.until >= t);
+  return own.length > 0 && now !== undefined && own.every(({ until }) => until > now.begunBy);
+}
+
+/**
+ * By a call that was sent when its producer had been told that it is taken back, or when its time was over. A line that tells
+ * several is repeated as it was, as long as one of them is open.
+ */
+function overdue({ nonce, withdrawn, ttlMs, acknowledgedAt }: Notification, sight: Sight, window: string): string[] {
+  const { sentAt, repeated, shared = false } = sight;
+  if (repeated && shared) return [];
+  if (withdrawn !== undefined && sentAt > withdrawn.at) {
+    const { result } = withdrawn;
+    if (result === 'withdrawn')
+      return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];
+    if (result !== 'too_late') return [`${nonce} was withdrawn (${result}), and a later call of ${window} carried it`];
+  }
+  if (ttlMs === undefined || acknowledgedAt === undefined || sentAt <= acknowledgedAt + ttlMs) return [];
+  return [`${nonce} had expired ${Math.round(sentAt - acknowledgedAt - ttlMs)} ms before the call of ${window} that carried it`];
+}
+
+/** Of two states of one key the older one was shown for the first time by a call that began when the newer one was acknowledged. */
+export function outdated(all: All, readings: readonly Reading[]): string[] {
+  const first = new Map<string, Sight>();
+  for (const sight of readings.flatMap((reading) => sightsOf(reading)).toSorted((a, b) => a.t - b.t))
+    if (!first.has(sight.nonce)) first.set(sight.nonce, sight);
+  const states = [...all.values()].filter(({ supersedes }) => supersedes !== undefined);
+  return [...Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`).values()].flatMap((of) =>
+    of.flatMap((older) => {
+      const { sentAt } = first.get(older.nonce) ?? { sentAt: -Infinity };
+      const newer = of.find(
+        ({ t, acknowledgedAt = Infinity }) => t > (older.acknowledgedAt ?? Infinity) && acknowledgedAt < sentAt,
+      );
+      if (newer === undefined) return [];
+      const ms = Math.round(sentAt - (newer.acknowledgedAt ?? 0));
+      return [`${older.nonce} to ${older.to} came ${ms} ms after ${newer.nonce}, a newer state of ${older.supersedes}`];
+    }),
+  );
 }

@@ -1,0 +1,38 @@
+/**
+ * Some clients show a model only `structuredContent` where a result has it. For them the frame stands there a second time, as
+ * `_notices`, and the tool's schema declares it. The others show the blocks, and have no such field.
+ */
+
+/** Clients that show the blocks of a result. Measured with the real programs; of all others nothing is known. */
+const SHOWS_BLOCKS: ReadonlySet<string> = new Set(['qwen-code', 'opencode', 'gemini-cli-mcp-client']);
+const NOTICES = '_notices';
+
+type Result = { readonly result?: { readonly structuredContent?: unknown } };
+type List = {
+  readonly result?: {
+    readonly tools?: readonly { readonly name: string; readonly outputSchema?: { readonly properties?: object } }[];
+  };
+};
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** What is wrong with the fields of a result with this frame, or without one. */
+export function wrongFields(line: string, client: string, frame: string | undefined): string | undefined {
+  const structured = (JSON.parse(line) as Result).result?.structuredContent;
+  if (!isObject(structured)) return undefined;
+  const notices = (structured as Record<string, unknown>)[NOTICES];
+  if (SHOWS_BLOCKS.has(client) || frame === undefined)
+    return notices === undefined ? undefined : `has ${NOTICES}, which its client has no use for`;
+  return notices === frame ? undefined : `has no ${NOTICES} beside its structured content`;
+}
+
+/** The same for what tools/list declares. */
+export function wrongSchemas(line: string, client: string): string[] {
+  const tools = (JSON.parse(line) as List).result?.tools ?? [];
+  return tools.flatMap(({ name, outputSchema }) => {
+    if (outputSchema === undefined) return [];
+    const declares = Object.hasOwn(outputSchema.properties ?? {}, NOTICES);
+    if (declares === !SHOWS_BLOCKS.has(client)) return [];
+    return [`the schema of ${name} ${declares ? 'has' : 'does not declare'} ${NOTICES}`];
+  });
+}

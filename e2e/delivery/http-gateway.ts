@@ -16,8 +16,12 @@ export class HttpGateway implements AsyncDisposable {
     this.url = url;
   }
 
-  static async start(stage: Stage, env: Record<string, string> = {}): Promise<HttpGateway> {
-    const child = spawn(process.execPath, [CLI, 'gateway', '--http', '--port', '0', '--', process.execPath, ECHO], {
+  static async start(
+    stage: Stage,
+    env: Record<string, string> = {},
+    server: readonly string[] = ['--', process.execPath, ECHO],
+  ): Promise<HttpGateway> {
+    const child = spawn(process.execPath, [CLI, 'gateway', '--http', '--port', '0', ...server], {
       cwd: stage.folder,
       env: stage.env({ CALL_LOG: join(stage.folder, 'calls.jsonl'), ...env }),
       stdio: ['ignore', 'ignore', 'pipe'],

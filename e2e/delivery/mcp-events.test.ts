@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { isType } from '../../src/core/records.ts';
 import { verifies } from '../verifies.ts';
+import { HttpGateway, type HttpClient } from './http-gateway.ts';
 import { Stage, textOf, type GatewayClient } from './stage.ts';
 
 const LOG = logKey('shop', 'coder');
@@ -78,5 +79,26 @@ describe('a server behind the gateway', () => {
       if (isType(body, 'system_notification_queued') && body.kind.name === 'disconnected') break;
     expect(textOf(await other.call('echo', { text: 'y' }))).toContain('`files` has disconnected');
     server.free();
+  });
+
+  verifies('gateway:mcp-events', 'over HTTP each client has a process of its own, and hears of that one alone', async () => {
+    await using stage = new Stage();
+    const server = fragile(stage);
+    await using gateway = await HttpGateway.start(stage, {}, server.args);
+    const ear = await stage.open();
+    const of = async (conversation: string): Promise<{ client: HttpClient; pid: number }> => {
+      const client = await gateway.client('codex', { 'earpiece-conversation': `shop/coder#${conversation}` });
+      expect(textOf(await client.call('echo', { text: 'x' }))).toBe('x');
+      return { client, pid: server.pid() };
+    };
+    const [hit, spared] = [await of('hit'), await of('spared')];
+    expect(hit.pid).not.toBe(spared.pid);
+    process.kill(hit.pid, 'SIGKILL');
+    for await (const { body } of ear.watch({ log: LOG, after: 0, signal: AbortSignal.timeout(25_000) }))
+      if (isType(body, 'system_notification_queued') && body.kind.name === 'reconnected') break;
+    expect(textOf(await hit.client.call('echo', { text: 'y' }))).toContain('`files` is connected again');
+    expect(textOf(await spared.client.call('echo', { text: 'z' }))).toBe('z');
+    const items = await ear.store.items(LOG, { kind: 'latest', limit: 10 });
+    expect([...new Set(items.map(({ audience }) => audience))]).toEqual(['hit']);
   });
 });

@@ -280,7 +280,7 @@ export class Multiplex implements Endpoint {
     if (bad === this.#bad.has(event.server)) return;
     if (bad) this.#bad.add(event.server);
     else this.#bad.delete(event.server);
-    this.#options.rider.upstream(event);
+    this.#options.rider.upstream(event, this.#connection.key);
   }
 
   async #greet(frame: Request, welcome: Welcome): Promise<void> {

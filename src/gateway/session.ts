@@ -131,7 +131,7 @@ export class Session implements Endpoint {
   }
 
   #tell(state: 'disconnected' | 'reconnected' | 'failed', detail: string): void {
-    const { report, rider, upstream, tell = (event: UpstreamEvent) => rider.upstream(event) } = this.#options;
+    const { key, report, rider, upstream, tell = (event: UpstreamEvent) => rider.upstream(event, key) } = this.#options;
     report(`MCP server "${upstream.name}" ${state}: ${detail}`);
     tell({ server: upstream.name, state, detail });
   }

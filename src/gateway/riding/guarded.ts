@@ -99,8 +99,8 @@ export class GuardedRider {
     this.#now('closed', () => this.#rider.closed(connection), undefined);
   }
 
-  upstream(event: UpstreamEvent): void {
-    this.#now('upstream', () => this.#rider.upstream(event), undefined);
+  upstream(event: UpstreamEvent, of?: Connection['key']): void {
+    this.#now('upstream', () => this.#rider.upstream(event, of), undefined);
   }
 
   #now<T>(what: string, ask: () => T, otherwise: T): T {

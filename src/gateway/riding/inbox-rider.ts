@@ -265,9 +265,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       if (seat) settle(seat.closed());
     },
 
-    upstream(event: UpstreamEvent): void {
+    upstream(event: UpstreamEvent, of?: Connection['key']): void {
       settled.add(event.server);
-      settle(Promise.all([...seats.values()].map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
+      const hearing = [...seats.values()].filter(({ connection }) => of === undefined || connection.key === of);
+      settle(Promise.all(hearing.map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
     },
   };
 }

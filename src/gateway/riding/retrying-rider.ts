@@ -53,7 +53,7 @@ export function retryingRider(
       if (ready) ready.closed(connection);
     },
     // After `opened`, which may still wait for the log.
-    upstream: (event) => (ready ? ready.upstream(event) : later((opened) => opened.upstream(event))),
+    upstream: (event, of) => (ready ? ready.upstream(event, of) : later((opened) => opened.upstream(event, of))),
     // What is still being opened must not open after the end, and receipts that are on their way are written.
     end: async () => {
       await opening?.catch(() => undefined);

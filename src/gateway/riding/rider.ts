@@ -36,8 +36,11 @@ export interface Rider {
   opened(connection: Connection): void;
   closed(connection: Connection): void;
 
-  /** An upstream went away or came back. Called before the calls that it left open are answered, so that their results can carry it. */
-  upstream(event: UpstreamEvent): void;
+  /**
+   * An upstream went away or came back. Called before the calls that it left open are answered, so that their results can
+   * carry it. `of` is the key of the one connection whose upstream it is; without it, all connections share that upstream.
+   */
+  upstream(event: UpstreamEvent, of?: Connection['key']): void;
 }
 
 /** One client. The same object from `opened` to `closed`. */

@@ -13,6 +13,10 @@ export const REQUIREMENTS = {
     behaviour: "A root whose old path is gone keeps its name after one confirmation, or by the environment's word.",
   },
   'project:foreign': { behaviour: "An untrusted file does not take another root's project name or address." },
+  'trust:person': {
+    behaviour:
+      'A project file that is not trusted neither lowers, expires, drops, shortens nor hides the critical or the pause of a person.',
+  },
   'trust:speech': {
     behaviour: 'What a clone brings does not speak to the model before it is trusted: system prompt, model, waking, subscribers.',
   },

@@ -31,6 +31,39 @@ template = "build.toon.j2"
 core = false
 `;
 
+/** Each key that could make less of a person's stop. */
+const WEAKENING = `
+min_level = "critical"
+max_open = 1
+max_defer = "30d"
+
+[budget]
+max_items = 1
+max_tokens = 50
+max_item_chars = 80
+
+[ttl]
+info = "1s"
+critical = "1s"
+
+[max_level]
+"*" = "info"
+
+[coalesce]
+window = "1h"
+
+[conversation.notifications]
+enable = false
+
+[conversation.notifications.kinds.user]
+enable = false
+
+[gateway.profiles.raw]
+kind = "strip"
+max_result_chars = 100
+max_error_chars = 100
+`;
+
 function clone(toml: string): Shell {
   const shell = new Shell(toml);
   mkdirSync(join(shell.folder, '.git'));
@@ -69,6 +102,62 @@ describe('a clone that is not trusted', () => {
     expect(textOf(await client.call('echo', { text: 'x' }))).toContain('permission granted');
     await shell.says(['trust', '--off']);
     expect((await shell.run(['emit', '--to', 'coder', '-'], event)).code).toBe(5);
+  });
+
+  it('weakens nothing that a person sends', async () => {
+    proves('trust:person');
+    await using shell = clone(WEAKENING);
+    const [rest, ending] = ['which is in use. '.repeat(20), 'The very last word.'];
+    await shell.says(['send', '--to', 'coder', '--id', 'p1', '--as', 'anna', '--action', 'pause', 'wait for me']);
+    await shell.says([
+      'send',
+      '--to',
+      'coder',
+      '--id',
+      'c1',
+      '--as',
+      'anna',
+      '--level',
+      'critical',
+      `do not drop the table ${rest}${ending}`,
+    ]);
+    await shell.says([
+      'send',
+      '--to',
+      'coder',
+      '--id',
+      'c2',
+      '--as',
+      'anna',
+      '--kind',
+      'ci.failed',
+      '--level',
+      'critical',
+      'CI is broken',
+    ]);
+    for (let i = 0; i < 20; i++)
+      await shell.says(['send', '--to', 'coder', '--kind', 'ci.failed', '--level', 'error', `noise ${i}`]);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await using client = await shell.gateway({ client: 'raw', env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
+    const refused = await client.call('echo', { text: 'x' });
+    expect(refused.isError).toBe(true);
+    for (const words of ['wait for me', 'do not drop the table', ending, 'CI is broken'])
+      expect(textOf(refused)).toContain(words);
+    expect(shell.calls()).toEqual([]);
+
+    const left = client.stderr.split('\n').filter((line) => line.includes('left out'));
+    expect(left).toHaveLength(1);
+    for (const key of ['max_level."*"', 'ttl.info', 'ttl.critical', 'budget.max_item_chars', 'gateway.profiles.raw']) {
+      expect(left[0]).toContain(key);
+      expect(await shell.says(['config', 'explain', key])).toContain('not trusted');
+    }
+    expect(left[0]).toContain('earpiece trust');
+    expect((await shell.json(['doctor'])).find(({ what }) => what === 'trust')?.['value']).toContain('max_level."*"');
+
+    await shell.says(['trust', '--yes']);
+    await shell.says(['send', '--to', 'coder', '--id', 'c3', '--level', 'critical', 'by a trusted file']);
+    const [queued] = await shell.json(['why', 'c3']);
+    expect(queued).toMatchObject({ items: [{ item: { notification: { level: 'info' } } }] });
   });
 
   it('sets no system prompt, no model and no waking', async () => {

@@ -1,5 +1,5 @@
 /** `earpiece gateway` itself: servers, front and rider put together. */
-import { formatProblem, readConfig, readMcpServers, type Config, type McpServers } from '../config/index.ts';
+import { formatProblem, readConfig, readMcpServers, untrustedTold, type Config, type McpServers } from '../config/index.ts';
 import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
@@ -42,6 +42,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);
+  for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
   const purpose = purposeOf(options);
   const name = upstreams.map((upstream) => upstream.name).join(',');

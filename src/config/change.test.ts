@@ -371,7 +371,19 @@ test('what a page changes needs no further trust, and each says when it counts',
     .filter(({ key }) => changeOf(key) !== undefined);
   // Such a change is trusted by itself.
   const asking = offered.filter(({ setting }) => setting.needsTrust !== undefined).map(({ key }) => key);
-  expect(asking.toSorted()).toEqual(['interrupt', 'wake.critical', 'wake.error', 'wake.info', 'wake.warning']);
+  expect(asking.toSorted()).toEqual([
+    'budget.max_item_chars',
+    'interrupt',
+    'max_level.a',
+    'ttl.critical',
+    'ttl.error',
+    'ttl.info',
+    'ttl.warning',
+    'wake.critical',
+    'wake.error',
+    'wake.info',
+    'wake.warning',
+  ]);
   expect(offered.length).toBeGreaterThan(15);
   expect(takesEffect('budget.max_items')).toBe('now, from the next carrier on');
   expect(takesEffect('conversation.notifications.kinds."a.b"')).toBe('now, from the next carrier on');

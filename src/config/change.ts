@@ -73,12 +73,15 @@ export function configWriter(options: LoadOptions): ConfigWriter {
       if (scope === 'project')
         trustBook(options).allow(
           file,
-          keys.filter((key) => key === 'interrupt' || key.startsWith('wake.')),
+          keys.filter((key) => LOOKED_AT.test(key)),
         );
       return { file, keys, written };
     },
   };
 }
+
+/** What runs no command and opens no network is trusted by being changed by name. */
+const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
 
 type Change = {
   readonly path: readonly string[];

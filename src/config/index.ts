@@ -21,7 +21,7 @@ export { homeOfProject, nameTold, policySource, rememberProject, type PolicySour
 export { readEntries, takeName } from './registry.ts';
 export { foreignNames, nobodyToAsk } from './foreign.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';
-export { trustBook, type TrustBook, type Untrusted } from './trust.ts';
+export { untrustedTold, trustBook, type TrustBook, type Untrusted } from './trust.ts';
 export { formatDuration, parseDuration, type Form } from './values.ts';
 export { watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 export type { WebhookEntry, WebhookMap } from './webhooks.ts';

@@ -6,13 +6,14 @@ import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { VIEW_NAMES } from '../core/records.ts';
-import { profile, server, showServer, type ServerEntry } from './servers.ts';
+import { profile, server, showServer, type ProfileEntry, type ServerEntry } from './servers.ts';
 import {
   address,
   boolean,
   database,
   duration,
   durationOrNever,
+  formatDuration,
   integer,
   oneOf,
   patterns,
@@ -86,9 +87,19 @@ export const SETTINGS = {
 
   maxItems: one('budget.max_items', integer({ min: 1, max: 1_000 }), policy.maxItems),
   maxTokens: one('budget.max_tokens', integer({ min: 50, max: 1_000_000 }), policy.maxTokens),
-  maxItemChars: one('budget.max_item_chars', integer({ min: 80, max: 1_048_576 }), policy.maxItemChars),
+  maxItemChars: one('budget.max_item_chars', integer({ min: 80, max: 1_048_576 }), policy.maxItemChars, {
+    needsTrust: (chars) =>
+      chars < policy.maxItemChars ? `budget.max_item_chars (cuts each text after ${chars} characters)` : undefined,
+  }),
 
-  ttl: levels((level) => one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level])),
+  ttl: levels((level) =>
+    one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level], {
+      needsTrust: (ms) =>
+        ms !== null && ms < (policy.ttlMs[level] ?? Number.POSITIVE_INFINITY)
+          ? `ttl.${level} (lets what waits expire after ${formatDuration(ms)})`
+          : undefined,
+    }),
+  ),
   wake: levels((level) =>
     one(`wake.${level}`, oneOf(['never', 'ask', 'auto']), policy.wake[level], {
       needsTrust: (how) => `wake.${level} = ${how} (decides what wakes an idle agent)`,
@@ -97,7 +108,9 @@ export const SETTINGS = {
 
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),
-  maxLevel: many('max_level.*', oneOf(LEVELS), undefined),
+  maxLevel: many('max_level.*', oneOf(LEVELS), undefined, {
+    needsTrust: (level) => `decides that nothing there is above ${level}`,
+  }),
 
   withheldBytes: one('withheld.max_bytes', integer({ min: 1_024, max: 67_108_864 }), policy.withheld.maxBytes),
   withheldKeep: one('withheld.keep', duration({ min: '1m', max: '24h', example: '12h' }), policy.withheld.keepMs),
@@ -207,12 +220,18 @@ export const SETTINGS = {
     'gateway.http.token_env',
     text('the name of the environment variable that holds the token, not the token', (name) => /^[A-Za-z_]\w*$/.test(name), true),
     undefined,
+    { needsTrust: (name) => `gateway.http.token_env (says that the token is in ${name})` },
   ),
   server: many('gateway.servers.*', server(), undefined, {
     needsTrust: (entry: ServerEntry) =>
       entry.target.kind === 'stdio' ? `runs ${showServer(entry)}` : `connects to ${showServer(entry)}`,
   }),
-  profile: many('gateway.profiles.*', profile(), undefined),
+  profile: many('gateway.profiles.*', profile(), undefined, {
+    needsTrust: ({ maxResultChars, maxErrorChars }: ProfileEntry) =>
+      maxResultChars === undefined && maxErrorChars === undefined
+        ? undefined
+        : 'says above which length a result carries no notification',
+  }),
 
   serverHost: one(
     'server.host',

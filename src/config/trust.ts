@@ -1,6 +1,6 @@
 /**
  * A configuration that came with a cloned repository may shape what is delivered. It may not run commands, open the network,
- * say where notifications are kept, take another root's name or speak to the model with our authority until its user has said so once. What was said is kept for the file's real path
+ * say where notifications are kept, take another root's name, speak to the model with our authority or make less of what a person sends until its user has said so once. What was said is kept for the file's real path
  * and for exactly those parts: when they change, it is asked anew. What a command's own script does is not looked at.
  */
 import { createHash } from 'node:crypto';
@@ -15,6 +15,10 @@ import { readState, writeState } from './state-file.ts';
 
 /** What of a file needs trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
+
+/** One line, for a process that goes on without them. */
+export const untrustedTold = ({ file, what }: Untrusted): string =>
+  `${file}: left out until you have looked at it and said earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
   /** Also true for a file in which nothing needs trust. */
@@ -162,7 +166,8 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
 /** What needed trust in release 0.0.0 already. */
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
-const SINCE_FIRST = /^(?:(?:agent|wake)\.|interrupt$)/;
+const SINCE_FIRST =
+  /^(?:(?:agent|wake|ttl|max_level|gateway\.profiles)\.|(?:interrupt|budget\.max_item_chars|gateway\.http\.token_env)$)/;
 
 const hashes = (entries: readonly Entry[]): Readonly<Record<string, string>> =>
   Object.fromEntries(entries.map((entry) => [entry.key, fingerprint([entry])]));

@@ -14,8 +14,19 @@ export type FilterCause =
   | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
 
 /**
- * Why the policy or a mute keeps this notification from the model; undefined when it may pass. Nothing filters a notification
- * with an `action`, a critical of a person or a critical of a core kind. The plan and the gate both ask here.
+ * Nothing filters it, and nothing drops it for want of room: one with an `action`, a critical of a person, a critical of a
+ * core kind. A person's stop would fall by a mute or by the file of a cloned project.
+ */
+export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
+  if (action !== undefined) return true;
+  if (level !== 'critical') return false;
+  const dotted = formatKind(kind);
+  return origin?.person !== undefined || subscriber?.core === true || policy.core.some((pattern) => matchesKind(pattern, dotted));
+}
+
+/**
+ * Why the policy or a mute keeps this notification from the model; undefined when it may pass.
+ * The plan and the gate both ask here.
  */
 export function filterOf(
   notification: Notification,
@@ -23,11 +34,9 @@ export function filterOf(
   mutes: readonly Mute[] = [],
   now = 0,
 ): FilterCause | undefined {
-  const { action, kind, level, origin, subscriber } = notification;
-  // A person's stop would fall by a mute or by the file of a cloned project.
-  if (action !== undefined || (level === 'critical' && origin?.person !== undefined)) return undefined;
+  if (isKept(notification, policy)) return undefined;
+  const { kind, level, origin } = notification;
   const dotted = formatKind(kind);
-  if (level === 'critical' && (subscriber?.core || policy.core.some((pattern) => matchesKind(pattern, dotted)))) return undefined;
   if (!policy.enable) return off('conversation.notifications.enable');
 
   const mute = mutes.find((m) => (m.until === null || m.until > now) && matchesKind(m.pattern, dotted));

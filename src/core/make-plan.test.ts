@@ -399,6 +399,16 @@ const CASES: readonly Case[] = [
     lines: [['a'], ['b']],
   },
   {
+    name: 'budget: an order is never summarized, whatever its level',
+    given: [
+      { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },
+      { id: 'b', message: 'wait', action: 'pause', kind: 'b.x' },
+      { id: 'c', message: 'i1', kind: 'c.x' },
+    ],
+    policy: { maxItems: 1 },
+    expected: { a: 'take', b: 'keep:budget', c: 'summarize' },
+  },
+  {
     name: 'budget: the rest of the lower levels is summarized, errors stay',
     given: [
       { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },

@@ -2,7 +2,7 @@
  * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
  *
  * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
- * reason. Error and above are never summarized: what does not fit stays open and rides next.
+ * reason. Error and above and orders (`action`) are never summarized: what does not fit stays open and rides next.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import type { Item } from './items.ts';
@@ -314,7 +314,7 @@ function budget(
     }
     const reason =
       taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
-    if (levelRank(line.level) >= levelRank('error') || line.sent !== undefined)
+    if (levelRank(line.level) >= levelRank('error') || line.sent !== undefined || line.action !== undefined)
       for (const id of line.ids) decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
     else {
       left.push(line);

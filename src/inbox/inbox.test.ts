@@ -289,6 +289,24 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       ).toBe('queued');
     });
 
+    it('beyond maxOpen no order is dropped, and no critical of a person', async () => {
+      policy = { ...DEFAULT_POLICY, maxOpen: 3 };
+      await inbox.queue('shop/coder', { id: 'pause', kind: 'user.pause', message: 'wait', action: 'pause' });
+      await inbox.queue('shop/coder', {
+        id: 'stop',
+        kind: 'ci.x',
+        message: 'stop',
+        level: 'critical',
+        origin: { person: 'anna' },
+      });
+      for (let i = 0; i < 10; i++)
+        await inbox.queue('shop/coder', { id: `n${i}`, kind: 'ci.x', message: `noise ${i}`, level: 'error' });
+      const open = (await inbox.open('shop/coder')).map(({ id }) => id);
+      expect(open).toContain('pause');
+      expect(open).toContain('stop');
+      expect(open).not.toContain('n0');
+    });
+
     it('beyond maxOpen the oldest of the lowest level are dropped, with one summary of what', async () => {
       proves('queue:max-open');
       policy = { ...DEFAULT_POLICY, maxOpen: 10 };

@@ -1,4 +1,5 @@
 import type { LogKey } from '../core/address.ts';
+import { isKept } from '../core/filter.ts';
 import { formatKind, levelRank, type NotificationId } from '../core/notification.ts';
 import type { Policy } from '../core/policy.ts';
 import { queuedRecord } from '../core/records.ts';
@@ -9,7 +10,8 @@ const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
 /**
- * `maxOpen`: beyond it the oldest of the lowest level close as dropped, with one summary of what and how many. Counted
+ * `maxOpen`: beyond it the oldest of the lowest level close as dropped, with one summary of what and how many; what nothing
+ * filters stays. Counted
  * now and then, not at each queue: a log may hold up to `RECOUNT` more a producer for a moment.
  */
 export class OpenLimit {
@@ -27,16 +29,16 @@ export class OpenLimit {
       return;
     }
     const open = await this.#inbox.store.countOpen(log);
-    if (open > policy.maxOpen) await this.#drop(log, open - policy.maxOpen);
+    if (open > policy.maxOpen) await this.#drop(log, open - policy.maxOpen, policy);
     this.#until.set(log, Math.max(1, Math.min(RECOUNT, policy.maxOpen - open + 1)));
   }
 
-  async #drop(log: LogKey, tooMany: number): Promise<void> {
+  async #drop(log: LogKey, tooMany: number, policy: Policy): Promise<void> {
     const { store, ids } = this.#inbox;
     const open = (await store.items(log, { kind: 'open' })).filter((item) => item.state === 'open');
     const summaries = open.filter((item) => item.notification.key === SUMMARY_KEY);
     const candidates = open
-      .filter((item) => item.notification.key !== SUMMARY_KEY)
+      .filter(({ notification }) => notification.key !== SUMMARY_KEY && !isKept(notification, policy))
       .toSorted((a, b) => levelRank(a.notification.level) - levelRank(b.notification.level) || a.seq - b.seq);
     const dropped = candidates.slice(0, tooMany + 1);
     if (dropped.length === 0) return;

@@ -75,6 +75,23 @@ describe('a server that does not start', () => {
     },
   );
 
+  it('is left out where its entry in earpiece.toml is wrong: told like one that fails, and the names of tools stay', async () => {
+    proves('gateway:left-out');
+    await using stage = new Stage();
+    const files = `[gateway.servers.files]\ncommand = ${JSON.stringify(echo.command)}\nargs = ${JSON.stringify(echo.args)}\n`;
+    stage.config(`${files}[gateway.servers.bad]\ncomand = "npx"\n`);
+    expect((await stage.run(['trust', '--yes'])).code).toBe(0);
+    const gateway = await stage.gateway({ configured: true, client: 'claude-code' });
+    const { tools } = (await gateway.request('tools/list', {})) as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toContain('files__echo');
+    const why = 'MCP server `bad` does not work: its entry in earpiece.toml is wrong; earpiece config check says where';
+    expect(await heardOn(gateway, ['files__echo', 'files__echo'], why)).toBe(1);
+    expect(gateway.stderr).toContain('gateway.servers.bad.comand is unknown; did you mean "command"?');
+    const { code, stdout } = await stage.run(['doctor']);
+    expect(stdout).toContain(why);
+    expect(code).toBe(8);
+  });
+
   it('wrapped alone: doctor still names it after its gateway has ended', async () => {
     await using stage = new Stage();
     stage.config('');

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { expandPath, type Surroundings } from './places.ts';
+import { splitKey } from './positions.ts';
 import type { Problem } from './problems.ts';
 import { SETTINGS } from './schema.ts';
 import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts';
@@ -21,11 +22,15 @@ export type GatewayConfig = {
   readonly problems: readonly Problem[];
 };
 
+/** What a server may be called. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
 export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
+/** `wrong`: what was found wrong in files whose servers may be named to the agent. */
+export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Problem[] = []): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
   const servers = Object.create(null) as Record<string, ServerConfig>;
@@ -50,6 +55,12 @@ export function gatewayOf(layers: Layers, at: Surroundings): GatewayConfig {
       leftOut[entry.prefix ?? name] = `its entry ${ready.problem}`;
       complain(`${said.key} ${ready.problem}`);
     }
+  }
+  for (const { key } of wrong) {
+    const [room, table, name] = splitKey(key ?? '') ?? [];
+    if (room !== 'gateway' || table !== 'servers' || name === undefined || !NAME.test(name) || name in servers || name in leftOut)
+      continue;
+    leftOut[name] = 'its entry in earpiece.toml is wrong; earpiece config check says where';
   }
   const profiles = Object.create(null) as Record<string, ProfileEntry>;
   for (const { path, said } of winnersBelow(layers, 'gateway', 'profiles')) profiles[path[2] ?? ''] = said.value as ProfileEntry;

@@ -408,6 +408,15 @@ describe('the gateway', () => {
     ]);
   });
 
+  test('a server whose entry is wrong is left out by name, of a project only where its servers are trusted', () => {
+    const wrong = '[gateway.servers.bad]\ncomand = "npx"\n';
+    expect(Object.keys(world({ user: wrong }).read().config.gateway.leftOut)).toEqual(['bad']);
+    const { read, projectFile, options } = world({ project: `${wrong}[gateway.servers.good]\ncommand = "x"\n` });
+    expect(read().config.gateway.leftOut).toEqual({});
+    trustBook(options()).trust(projectFile);
+    expect(Object.keys(read().config.gateway.leftOut)).toEqual(['bad']);
+  });
+
   test("a project's server replaces the user's whole", () => {
     const { read, options } = world({
       user: '[gateway.servers.a]\ncommand = "mine"\nenv = { TOKEN = "secret" }',

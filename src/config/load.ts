@@ -137,6 +137,9 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
+  // The agent hears their names: those of a clone only where its user has trusted a server of it.
+  const trustsServers = sifted.trusted.some(({ setting }) => setting === SETTINGS.server);
+  const wrongServers = problems.filter(({ file }) => file === userFile || (file === projectFile && trustsServers));
   const address = valueOf(layers, SETTINGS.address);
   const project = valueOf(layers, SETTINGS.project) ?? ownName(names, root);
   const wanted = (sifted.held.find(({ key }) => key === 'project')?.value as string | undefined) ?? shortName(root);
@@ -150,7 +153,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     db: dbOf(layers, cwd, at),
     ...(address === undefined ? {} : { address }),
     timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    gateway: gatewayOf(layers, at),
+    gateway: gatewayOf(layers, at, wrongServers),
     server: { host: valueOf(layers, SETTINGS.serverHost), port: valueOf(layers, SETTINGS.serverPort) },
     agent: agentOf(layers),
     sources: sourcesOf(layers),

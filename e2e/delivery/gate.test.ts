@@ -137,4 +137,57 @@ describe('the gate', () => {
       '通知があります。\n\n1. get_notifications() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください',
     );
   });
+
+  it('signal mode: an interrupt that comes after a call began stands in its result, and falls by get_notifications alone', async () => {
+    proves('pull:signal');
+    await using stage = new Stage();
+    stage.config('view = "signal_en"\n');
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    const stands = 'An interrupt stands: tool calls are refused until you have called get_notifications.';
+    const first = gateway.call('echo', { text: 'first', held: true });
+    await gateway.request('ping', {});
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'do not drop the table', level: 'critical' });
+    await gateway.request('release', {});
+    const result = await first;
+    expect(textOf(result)).toMatch(/^first\n/u);
+    expect(textOf(result)).toContain(stands);
+    expect(result.notification).toContain(stands);
+
+    // The refusal names no message, so a later call proves no reading.
+    for (let i = 0; i < 2; i++) {
+      expect((await gateway.call('echo', { text: 'refused' })).isError).toBe(true);
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+    }
+    expect(stage.calls().map(({ text }) => text)).toEqual(['first']);
+    expect(textOf(await gateway.call('get_notifications'))).toContain('do not drop the table');
+    expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
+  });
+
+  it('signal mode: a call in flight says that a pause stands, which another call was refused for', async () => {
+    await using stage = new Stage();
+    stage.config('view = "signal_en"\n');
+    const gateway = await stage.gateway();
+    const first = gateway.call('echo', { text: 'first', held: true });
+    await gateway.request('ping', {});
+    await stage.run(['send', '--to', 'shop/coder', '--action', 'pause', 'wait'], { env: { EARPIECE_ADDRESS: '' } });
+    expect((await gateway.call('echo', { text: 'second' })).isError).toBe(true);
+    await gateway.request('release', {});
+    expect(textOf(await first)).toContain('This is a pause: no tool runs until a person lifts it');
+  });
+
+  it('signal mode with interrupt = "after": the text says that the call was made and its result is withheld', async () => {
+    proves('gate:after');
+    await using stage = new Stage();
+    stage.config('view = "signal_en"\ninterrupt = "after"\n');
+    expect((await stage.run(['trust', '--yes'])).code).toBe(0);
+    const ear = await stage.open();
+    const gateway = await stage.gateway();
+    await ear.queue('shop/coder#main', { id: 'stop', message: 'stop', action: 'cancel' });
+    expect(textOf(await gateway.call('echo', { text: 'done it' }))).toContain(
+      'This call was made; its result is withheld until you have called get_notifications. Do not repeat the call.',
+    );
+    expect(stage.calls().map(({ text }) => text)).toEqual(['done it']);
+    expect(textOf(await gateway.call('get_notifications'))).toContain('done it');
+  });
 });

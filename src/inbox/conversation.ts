@@ -28,7 +28,7 @@ import {
   type ToolCallResponseRecord,
   type ViewName,
 } from '../core/records.ts';
-import { neutralize, render, signalText } from '../core/views/index.ts';
+import { neutralize, render, signalText, standingText } from '../core/views/index.ts';
 import { Gate, type Refusal, type RefusedCall } from './gate.ts';
 import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
@@ -119,6 +119,7 @@ export class Conversation {
       mine: (items) => this.#mine(items),
       view: (gate) => this.#gateView(gate),
       pulls: () => this.#pulls,
+      shows: () => !isSignal(this.#format()),
       carried: (told) => this.#carried(told),
     });
   }
@@ -262,8 +263,14 @@ export class Conversation {
       made.decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
     );
     if (made.closings.length > 0) await this.inbox.store.append(this.log, made.closings);
-    const format = this.options.view ?? this.policy().view;
-    return { text: signalText(format === 'signal_ja' ? 'signal_ja' : 'signal_en', waiting, this.#pulls || undefined), waiting };
+    const format = this.#format() === 'signal_ja' ? 'signal_ja' : 'signal_en';
+    const pulls = this.#pulls || undefined;
+    // A refusal closes them as delivered, and has shown none of their messages.
+    const gate = await this.gate();
+    if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
+    const paused = gate.some(({ notification }) => notification.action === 'pause');
+    const unread = waiting || gate.some(({ read }) => !read);
+    return { text: standingText(format, { waiting: unread, lift: paused ? this.#gate.lift : undefined, pulls }), waiting: true };
   }
 
   /** The interrupts that hold the gate up; empty when it is down. */
@@ -354,7 +361,7 @@ export class Conversation {
     const policy = this.policy();
     const now = store.now();
     const facts = await this.#facts(items, options);
-    const format = this.options.view ?? policy.view;
+    const format = this.#format();
     // The signal only says that something waits: nothing is taken until it is pulled.
     const unseen = pulls || (leased && isSignal(format));
     const made = unseen
@@ -407,6 +414,10 @@ export class Conversation {
     const sighted = timed.length === 0 ? {} : await sightings(this.inbox, this.log, timed, dry);
     const alone = items.some((item) => isExpired(item, now)) && !(await this.inbox.witnesses.agree());
     return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(sighted).length > 0 ? { sighted } : {}) };
+  }
+
+  #format(): ViewName {
+    return this.options.view ?? this.policy().view;
   }
 
   get #pulls(): string | false {
@@ -475,7 +486,7 @@ export class Conversation {
       'forced',
       { policy, facts: NO_FACTS, now: this.inbox.store.now() },
     );
-    return this.#render(lines, policy, this.options.view ?? policy.view);
+    return this.#render(lines, policy, this.#format());
   }
 
   get #lessee(): Lessee {

@@ -8,7 +8,8 @@
  * Read means one of: `get_notifications` was called (confirmed); the host proves a model request (`answered`); the agent makes
  * a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal that was answered proves nothing by itself:
  * Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. A repeated refusal
- * starts the time anew, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused for ever.
+ * starts the time anew, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused for ever. In a signal view,
+ * whose refusals show no message, `get_notifications` alone counts, where the model has it.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
@@ -66,6 +67,8 @@ export type GateHost = {
   view(gate: readonly Item[]): Promise<{ readonly view: SentView; readonly told: boolean }>;
   /** By which name its model knows `get_notifications`; false: it has no such tool. */
   pulls(): string | false;
+  /** False for the signal views: a refusal says that something waits, and shows none of it. */
+  shows(): boolean;
   carried(told: boolean): Promise<void>;
 };
 
@@ -107,7 +110,7 @@ export class Gate {
       if (await releaseStale(inbox, log, up)) continue;
       const past = await this.#past(up);
       const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
-      const read = gate.filter((item) => askedAgain(item, past, beganAt) !== undefined);
+      const read = this.#onlyPulled ? [] : gate.filter((item) => askedAgain(item, past, beganAt) !== undefined);
       if (read.length > 0) {
         const records = read.flatMap((item) => readRecords([item], id, `${askedAgain(item, past, beganAt)}, calling ${call.on}`));
         await inbox.store.append(log, records);
@@ -147,9 +150,15 @@ export class Gate {
 
   /** The host proves that its model was asked with what was delivered before: all but pauses is read. */
   async answered(at: ContactPoint): Promise<void> {
+    if (this.#onlyPulled) return;
     const { inbox, log, id } = this.#host;
     const seen = (await this.up()).filter((item) => item.state === 'closed' && item.notification.action !== 'pause');
     if (seen.length > 0) await inbox.store.append(log, readRecords(seen, id, at));
+  }
+
+  /** What a model was told shows it no message, so that only `get_notifications` proves that it has read one. */
+  get #onlyPulled(): boolean {
+    return !this.#host.shows() && this.#host.pulls() !== false;
   }
 
   /** How a person lifts a pause of this conversation. */

@@ -33,8 +33,9 @@ const WITHHELD: Words = {
  */
 export function gateText(format: ViewName, { view, pulls, lift, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {
-    const { interrupt, paused, pausedMade } = signalTexts(format, pulls || undefined);
-    return lift === undefined ? interrupt : `${interrupt}\n\n${(made ? pausedMade : paused)(lift)}`;
+    const texts = signalTexts(format, pulls || undefined);
+    const state = lift !== undefined ? (made ? texts.pausedMade : texts.paused)(lift) : made ? texts.made : undefined;
+    return state === undefined ? texts.interrupt : `${texts.interrupt}\n\n${state}`;
   }
   const words = made ? WITHHELD : REFUSED;
   const lowered = pulls === false || (lift !== undefined && !made) ? undefined : words.lowered(pulls);

@@ -14,7 +14,7 @@ import { xml, xmlBatch } from './xml.ts';
 export type { Render, ViewInput } from './view.ts';
 export { gateText, type GateInput } from './gate.ts';
 export { neutralize } from './body.ts';
-export { signalText } from './signal.ts';
+export { signalText, standingText } from './signal.ts';
 export { instructionsOf, tellsOfWhole } from './wording.ts';
 
 const LAYOUTS: Readonly<Record<Exclude<ViewName, 'signal_en' | 'signal_ja'>, Layout>> = {

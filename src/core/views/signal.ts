@@ -6,6 +6,10 @@ export type SignalTexts = {
   readonly none: string;
   readonly waiting: string;
   readonly interrupt: string;
+  /** Behind `interrupt` where the call was made and its result is withheld. */
+  readonly made: string;
+  /** Behind `waiting` where an interrupt refuses calls. */
+  readonly standing: string;
   /** Behind `interrupt` where a pause is among them; `lift` is the command that lifts it. */
   readonly paused: (lift: string) => string;
   /** The same where the call was made and its result is withheld. */
@@ -20,6 +24,15 @@ export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, 
   return waiting ? texts.waiting : texts.none;
 }
 
+/** The same with the interrupt or the pause that stands; `lift` as in `GateInput`. Without `waiting` it has been read, and holds. */
+export function standingText(
+  format: 'signal_en' | 'signal_ja',
+  { waiting, lift, pulls }: { readonly waiting: boolean; readonly lift: string | undefined; readonly pulls: string | undefined },
+): string {
+  const texts = signalTexts(format, pulls);
+  return [...(waiting ? [texts.waiting] : []), lift === undefined ? texts.standing : texts.paused(lift)].join('\n\n');
+}
+
 export const signalTexts = (format: 'signal_en' | 'signal_ja', pulls: string = PULL): SignalTexts => SIGNALS[format](pulls);
 
 const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => SignalTexts>> = {
@@ -27,6 +40,8 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     none: '通知はありません',
     waiting: `【重要】通知があります。${pulls} を呼び出して確認してください。`,
     interrupt: `通知があります。\n\n1. ${pulls}() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください`,
+    made: `このツールは実行されました。結果は ${pulls} を呼び出すまで保留されます。同じ呼び出しを繰り返さないでください。`,
+    standing: `割り込みがあります。${pulls} を呼び出すまで、ツールは実行されません。`,
     paused: (lift) => `一時停止中です。人が \`${lift}\` またはコンソールで解除するまで、ツールは実行されません。`,
     pausedMade: (lift) =>
       `一時停止中です。ツールは実行されましたが、人が \`${lift}\` またはコンソールで解除するまで、結果は保留されます。`,
@@ -35,6 +50,8 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     none: 'No notifications',
     waiting: `[Important] There are notifications. Call ${pulls} to read them.`,
     interrupt: `There are notifications.\n\n1. Call ${pulls}() for the details\n2. Follow the instructions of the notifications`,
+    made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
+    standing: `An interrupt stands: tool calls are refused until you have called ${pulls}.`,
     paused: (lift) => `This is a pause: no tool runs until a person lifts it with \`${lift}\` or in the console.`,
     pausedMade: (lift) =>
       `This is a pause: tools run, but each result is withheld until a person lifts it with \`${lift}\` or in the console.`,

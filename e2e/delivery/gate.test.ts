@@ -98,6 +98,12 @@ describe('the gate', () => {
     expect(textOf(replaced)).not.toContain('was not made');
     expect(textOf(replaced)).not.toContain('done it');
     expect(stage.calls()).toEqual([{ tool: 'echo', text: 'done it' }]);
+    const why = (await stage.run(['why', 'stop'])).stdout;
+    expect(why).toContain('so far 1 tool call was made and its result is withheld');
+    expect(why).toContain('echo: the call was made, the agent was told after it');
+    const log = (await stage.run(['log', '--all'])).stdout;
+    expect(log).toMatch(/withheld.*result of echo:echo: the call was made, the agent is told after it/u);
+    expect(`${why}${log}`).not.toMatch(/\brefused\b/u);
     const pulled = JSON.parse(textOf(await gateway.call('get_notifications'))) as {
       withheld_results: { tool: string; result: string }[];
     };
@@ -105,6 +111,7 @@ describe('the gate', () => {
     expect(pulled.withheld_results[0]?.result).toContain('done it');
     expect(textOf(await gateway.call('echo', { text: 'on' }))).toBe('on');
     expect(stage.calls()).toHaveLength(2);
+    expect((await stage.run(['why', 'stop'])).stdout).toContain('in place of the result of echo:echo, which was called');
   });
 
   it('withdrawn before the agent looked: nothing arrives', async () => {

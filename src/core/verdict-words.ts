@@ -55,7 +55,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
             : `The agent has read it since${reader(verdict.readBy)}.`
       }`;
     case 'gate': {
-      const refused = verdict.refusals === 1 ? '1 tool call was refused' : `${verdict.refusals} tool calls were refused`;
+      const refused = gateCalls(verdict.refusals, verdict.withheld ?? 0);
       const carried = verdict.deliveredAt === null ? '' : ` It was delivered at ${clock(verdict.deliveredAt)}.`;
       return verdict.action === 'pause'
         ? `The gate of ${verdict.log} is up: this is a pause, and ${refused}.${carried} The gate falls when somebody resumes the agent.`
@@ -129,6 +129,17 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   }
 }
 
+/** What the gate did to tool calls so far. A call that was made before the agent was told is not a refused one. */
+function gateCalls(refusals: number, withheld: number): string {
+  const refused = refusals === 1 ? '1 tool call was refused' : `${refusals} tool calls were refused`;
+  if (withheld === 0) return refused;
+  const made =
+    withheld === 1
+      ? '1 tool call was made and its result is withheld'
+      : `${withheld} tool calls were made and their results are withheld`;
+  return refusals === 0 ? made : `${refused}, and ${made}`;
+}
+
 /** `365 days ahead`. */
 export function offBy(ms: number): string {
   const days = Math.round(Math.abs(ms) / 86_400_000);
@@ -155,7 +166,7 @@ const brief = (text: string): string => {
 
 function rode(on: RodeOn | null): string {
   if (on === null) return 'with a message';
-  const { point, name } = on;
+  const { point, name, made = false } = on;
   switch (point) {
     case 'tool_result':
     case 'tool_batch_end':
@@ -167,7 +178,11 @@ function rode(on: RodeOn | null): string {
     case 'idle':
       return 'at the end of a turn';
     case 'forced':
-      return name === null ? 'by an interrupt' : `in place of a call of ${name}`;
+      return name === null
+        ? 'by an interrupt'
+        : made
+          ? `in place of the result of ${name}, which was called`
+          : `in place of a call of ${name}`;
     case null:
       return 'with a message';
     default:

@@ -242,6 +242,18 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Counted in a summary at t0: that message had no room for its text. The agent has read it since (get_notifications).',
   ],
   [
+    'an interrupt withholds results of calls that were made',
+    { n: { level: 'critical' }, item: closed('delivered', { gate: true }), withheld: 2 },
+    'gate',
+    'The gate of shop/coder is up because of this interrupt; so far 2 tool calls were made and their results are withheld. It was delivered at t0. The gate falls when the agent has read it.',
+  ],
+  [
+    'a pause refused a call and withholds a result',
+    { n: { action: 'pause' }, item: closed('delivered', { gate: true }), refusals: 1, withheld: 1 },
+    'gate',
+    'The gate of shop/coder is up: this is a pause, and 1 tool call was refused, and 1 tool call was made and its result is withheld. It was delivered at t0. The gate falls when somebody resumes the agent.',
+  ],
+  [
     'its gate is up',
     { n: { level: 'critical' }, item: closed('delivered', { gate: true }), refusals: 3 },
     'gate',

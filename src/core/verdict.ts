@@ -26,7 +26,8 @@ export type KnownConversation = {
 };
 
 /** The carrier that delivered it: its contact point, and the name of its tool or hook where there is one. */
-export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null };
+/** `made`: the call was made, and this stands in place of its result. */
+export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null; readonly made?: true };
 
 export type VerdictFacts = {
   /** `project/agent`. */
@@ -43,6 +44,8 @@ export type VerdictFacts = {
   readonly gates: readonly Item[];
   /** How often a tool call was refused because of it. */
   readonly refusals: number;
+  /** How often a call was made, and its result withheld because of it. */
+  readonly withheld?: number;
   readonly rodeOn: RodeOn | null;
   /** How the agent read it; with `markedRead`, who marked it read instead, which proves no reading. */
   readonly readBy: string | null;
@@ -113,6 +116,7 @@ export type Verdict =
       readonly log: string;
       readonly action: Action | null;
       readonly refusals: number;
+      readonly withheld?: number;
       readonly deliveredAt: number | null;
       readonly until: number | null;
     }
@@ -322,12 +326,13 @@ function endOf(facts: VerdictFacts): Verdict {
   }
 }
 
-function gateOf({ item, log, refusals }: VerdictFacts): Verdict {
+function gateOf({ item, log, refusals, withheld = 0 }: VerdictFacts): Verdict {
   return {
     kind: 'gate',
     log,
     action: item.notification.action ?? null,
     refusals,
+    ...(withheld > 0 ? { withheld } : {}),
     deliveredAt: item.outcome === 'delivered' ? (item.closedAt ?? null) : null,
     until: item.notification.expiresAt ?? null,
   };

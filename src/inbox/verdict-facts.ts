@@ -57,13 +57,21 @@ export async function factsOf(
     decisions,
     filter: withFile(filterOf(item.notification, policy, mutes, now)),
     gates,
-    refusals: records.filter(({ body }) => isType(body, 'gate_refused')).length,
+    refusals: refusalsIn(records, false),
+    withheld: refusalsIn(records, true),
     rodeOn: await rodeOn(inbox, item, records),
     readBy: read?.by ?? null,
     markedRead: read !== undefined && !isByAgent(read),
     closed: closed === undefined ? null : closedBy(closed, withFile),
   };
 }
+
+/** Calls that the gate answered: those that it refused, or those that were `made`, whose results it withheld. */
+const refusalsIn = (records: readonly Stored[], made: boolean): number =>
+  records.reduce(
+    (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),
+    0,
+  );
 
 function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => FilterCause | undefined): VerdictFacts['closed'] {
   if (isType(body, 'carrier_redacted')) return { at, by: 'provider', reason: body.reason };
@@ -102,7 +110,12 @@ async function rodeOn(inbox: Inbox, { id }: Item, records: readonly Stored[]): P
   );
   if (carrier === undefined) return null;
   const { body, log, seq } = carrier;
-  if (isType(body, 'carrier_offered')) return { point: body.at_point, name: body.on ?? null };
+  if (isType(body, 'carrier_offered')) {
+    // A refusal is written in the same step as its offer.
+    const refusal = records.find((record) => record.seq > seq && isType(record.body, 'gate_refused'))?.body;
+    const made = body.at_point === 'forced' && refusal !== undefined && isType(refusal, 'gate_refused') && refusal.made;
+    return { point: body.at_point, name: body.on ?? null, ...(made ? { made } : {}) };
+  }
   if (isType(body, 'chat_request')) return { point: body.source === 'system' ? 'forced' : 'turn_start', name: null };
   if (!isType(body, 'tool_call_response')) return null;
   const calls = await inbox.store.read({ log, types: ['tool_call_request'], upTo: seq, newestFirst: true, limit: CALLS });

@@ -120,7 +120,7 @@ function whatOf(body: Draft, item: Item): string {
   if (isType(body, 'carrier_redacted')) return 'left out';
   if (isType(body, 'notification_observed')) return 'observed';
   if (isType(body, 'notification_read')) return isByAgent(body) ? 'read' : 'marked as read';
-  if (isType(body, 'gate_refused')) return 'call refused';
+  if (isType(body, 'gate_refused')) return body.made ? 'result withheld' : 'call refused';
   if (isType(body, 'gate_lifted')) return 'gate lowered';
   if (isType(body, 'conversation_forked')) return 'forked';
   if (isType(body, 'conversation_succeeded')) return 'passed on';
@@ -149,7 +149,10 @@ function detailOf(
     const by = isByAgent(body) ? body.by : markedBy(body.by);
     return body.holds ? `${by}; the pause holds` : by;
   }
-  if (isType(body, 'gate_refused')) return body.times === undefined ? body.on : `${body.on}, ${body.times} times`;
+  if (isType(body, 'gate_refused')) {
+    const on = body.made ? `${body.on}: the call was made, the agent was told after it` : body.on;
+    return body.times === undefined ? on : `${on}, ${body.times} times`;
+  }
   if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;
   if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
   if (isType(body, 'conversation_succeeded'))

@@ -152,8 +152,13 @@ class LogView {
     if (isType(body, 'notification_closed')) return [body.ids, body.reason];
     if (isType(body, 'notification_read')) return [body.ids, `by ${body.by}`];
     if (isType(body, 'notification_observed')) return [body.ids, body.evidence];
-    if (isType(body, 'gate_refused'))
-      return [body.ids, `call of ${body.on}${body.times === undefined ? '' : `, ${body.times} times`}`];
+    if (isType(body, 'gate_refused')) {
+      const times = body.times === undefined ? '' : `, ${body.times} times`;
+      return [
+        body.ids,
+        body.made ? `result of ${body.on}: the call was made, the agent is told after it${times}` : `call of ${body.on}${times}`,
+      ];
+    }
     if (isType(body, 'gate_lifted')) return [body.ids, `${body.by}: ${body.reason}`];
     if (isType(body, 'conversation_forked')) return [body.ids, `of ${body.from}`];
     if (isType(body, 'fan_out')) return [[body.id], `to ${body.targets.map((target) => target.log).join(', ')}`];
@@ -191,7 +196,11 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 const whatOf = ({ body }: Stored): string =>
-  isType(body, 'notification_closed') ? body.outcome : (WORDS[body.type] ?? plain(body.type, 40));
+  isType(body, 'gate_refused') && body.made
+    ? 'withheld'
+    : isType(body, 'notification_closed')
+      ? body.outcome
+      : (WORDS[body.type] ?? plain(body.type, 40));
 
 /** What goes into a pipe or a file is not cut. */
 const cuts = (): boolean => columns() !== Number.POSITIVE_INFINITY;

@@ -204,6 +204,9 @@ export const REQUIREMENTS = {
   'view:xml': { behaviour: 'XML per item, and one batch with its count.' },
   'view:toon': { behaviour: 'A TOON table for many, the line form for one.' },
   'view:json': { behaviour: 'JSON that parses to what was queued.' },
+  'view:data': {
+    behaviour: "A sender's data stands as JSON behind the message; where it is too long, the line says where to read it.",
+  },
   'view:budget': {
     behaviour: 'One item that is longer than a carrier may be is cut to it, says so, and can be had whole.',
   },

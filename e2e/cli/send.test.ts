@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { textOf } from '../delivery/stage.ts';
 import { proves, verifies } from '../verifies.ts';
 import type { Earpiece } from '../../src/index.ts';
 import { Shell } from './shell.ts';
@@ -77,6 +78,19 @@ describe('send', () => {
     });
     expect(item?.notification.expiresAt).toBeGreaterThanOrEqual(before + 3_600_000);
     expect(item?.notification.expiresAt).toBeLessThan(Date.now() + 3_600_000 + 1);
+  });
+
+  it('--data reaches the model, without what `redact` matches', async () => {
+    proves('view:data');
+    await using shell = new Shell('redact = ["sk-[a-z0-9]+"]\n');
+    const gateway = await shell.gateway({ args: ['--as', 'coder'], client: 'claude-code' });
+    await shell.says(['send', '--to', 'coder', '--kind', 'ci.failed', '--data', '{"build":12,"key":"sk-abc123"}', 'CI failed']);
+    const read = textOf(await gateway.call('echo', { text: 'x' }));
+    expect(read).toMatch(/ci info: CI failed\n {4}data: \{"build":12,"key":"[^"]*"\}\n/);
+    expect(read).not.toContain('sk-abc123');
+    await shell.says(['send', '--to', 'coder', '--data', '{"build":13}', 'x']);
+    expect((await shell.json(['inbox', 'coder'])).map(({ data }) => data)).toEqual([{ build: 13 }]);
+    expect(textOf(await gateway.call('get_notifications'))).toContain('"data":{"build":13}');
   });
 
   it.each([

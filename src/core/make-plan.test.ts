@@ -402,7 +402,7 @@ const CASES: readonly Case[] = [
     name: 'budget: an order is never summarized, whatever its level',
     given: [
       { id: 'a', message: 'e1', level: 'error', kind: 'a.x' },
-      { id: 'b', message: 'wait', action: 'pause', kind: 'b.x' },
+      { id: 'b', message: 'wait', level: 'info', action: 'pause', kind: 'b.x' },
       { id: 'c', message: 'i1', kind: 'c.x' },
     ],
     policy: { maxItems: 1 },

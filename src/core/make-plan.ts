@@ -7,13 +7,21 @@
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import type { Item } from './items.ts';
 import { filteredBecause, type Mute } from './filter.ts';
-import { formatKind, isInterrupt, levelRank, type Deliver, type NotificationId, type Subscribed } from './notification.ts';
+import {
+  formatKind,
+  isInterrupt,
+  levelRank,
+  showsData,
+  type Deliver,
+  type NotificationId,
+  type Subscribed,
+} from './notification.ts';
 import { lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
 import { listsNothing } from './unlisted.ts';
-import { listedOf } from './views/wording.ts';
+import { dataSaid, listedOf } from './views/wording.ts';
 
 /** What was known when the carrier was composed; gathered before the transaction. Times are epoch ms. */
 export type Facts = {
@@ -269,6 +277,9 @@ function lineOf(group: Item[], { said }: Facts): Line {
     firstAt: group.reduce((least, item) => Math.min(least, item.notification.firstAt ?? saidAt(item)), Infinity),
     lastAt: group.reduce((most, item) => Math.max(most, item.lastAt), 0),
     data: rows,
+    ...(group.every((item) => item.notification.subscriber === undefined) && group.some((item) => showsData(item.notification))
+      ? { withData: true as const }
+      : {}),
     ...(subscriber === undefined ? {} : { subscriber, group: group.map((item) => groupedOf(item, subscriber)) }),
     ...(kinds.size > 1 ? { status: true as const } : {}),
     ...(n.action === undefined ? {} : { action: n.action }),
@@ -341,7 +352,11 @@ function costOf(line: Line, policy: Policy): number {
   if (line.rendered !== undefined) return LINE_TOKENS + tokensOf(line.rendered, policy);
   const { maxItemChars } = policy;
   const instruction = line.instruction?.slice(0, maxItemChars) ?? '';
-  return LINE_TOKENS + estimateTokens(shownOf(line, maxItemChars).join('; ')) + estimateTokens(instruction);
+  return (
+    LINE_TOKENS +
+    estimateTokens([...shownOf(line, maxItemChars), dataSaid(line, maxItemChars)].join('; ')) +
+    estimateTokens(instruction)
+  );
 }
 
 /** As views list them, about. */

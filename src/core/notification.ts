@@ -97,7 +97,7 @@ export type NotificationInput = {
   /** Default `info`, and `critical` with the action `cancel` or `pause`. `critical` interrupts. */
   readonly level?: Level;
   readonly message: string;
-  /** Structured data beside the message, for templates and views. */
+  /** Structured data. The model reads it as JSON behind the message. */
   readonly data?: Json;
   /** What is open under the same key is counted together, and withdrawn by it. */
   readonly key?: string;
@@ -146,6 +146,13 @@ export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>
 
 /** A request to stop is critical, unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
+
+/** Sources of ours whose messages say all of their data. */
+const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
+
+/** The reader gets the data beside the message. A subscriber's template chooses itself what it shows of its event's data. */
+export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
+  data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source);
 
 /**
  * As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do, nor by a name that is

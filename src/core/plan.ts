@@ -33,6 +33,8 @@ export type Line = {
   readonly lastAt: number;
   /** Rows of `data` of each, for views that show tables. */
   readonly data: readonly unknown[];
+  /** `data` belongs to what the line says. */
+  readonly withData?: true;
   /** The one subscriber behind all of it: its template says it. */
   readonly subscriber?: Subscribed;
   /** What each notification in it holds, for its template: the same order as `ids`. */

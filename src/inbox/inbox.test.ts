@@ -282,8 +282,7 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
         (await inbox.queue('shop/coder', { message: 'refused', key: 'k', kind: 'tool.failed', level: 'error', id: 'n3' })).kind,
       ).toBe('duplicate');
       const offer = await talk().offer({ at: 'tool_result' });
-      expect(offer?.view.text).toMatch(/3 times/);
-      expect(offer?.view.text).toMatch(/timeout.*refused/s);
+      expect(offer?.view.text).toMatch(/timeout; refused \(3 in all, last/);
       expect(
         (await inbox.queue('shop/coder', { message: 'timeout', key: 'k', kind: 'tool.failed', level: 'error', id: 'n4' })).kind,
       ).toBe('queued');
@@ -305,6 +304,22 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(open).toContain('pause');
       expect(open).toContain('stop');
       expect(open).not.toContain('n0');
+    });
+
+    it('data is read behind its message, and by get_notifications where it was too long for the line', async () => {
+      proves('view:data');
+      const data = { build: 12, log: ['a', 'b'] };
+      await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', data, id: 'n1' });
+      const first = await talk().offer({ at: 'tool_result' });
+      expect(first?.view.text).toContain('ci info: CI failed\n    data: {"build":12,"log":["a","b"]}\n');
+      await first?.confirm();
+      const long = { log: 'x'.repeat(5_000) };
+      await inbox.queue('shop/coder', { message: 'CI failed', kind: 'ci.failed', data: long, id: 'n2' });
+      const second = await talk().offer({ at: 'tool_result' });
+      expect(second?.view.text).toMatch(/data: more than 2,000 characters \(all of it: /);
+      await second?.confirm();
+      const { notifications } = await talk().pull({ mark: true });
+      expect(notifications).toMatchObject([{ id: 'n2', data: long }]);
     });
 
     it('beyond maxOpen the oldest of the lowest level are dropped, with one summary of what', async () => {

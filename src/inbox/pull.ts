@@ -5,7 +5,8 @@
 import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
 import { itemKey, type Item } from '../core/items.ts';
-import { formatKind, isInterrupt } from '../core/notification.ts';
+import type { Json } from '../core/json.ts';
+import { formatKind, isInterrupt, showsData, type Notification } from '../core/notification.ts';
 import type { Withheld } from '../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../core/records.ts';
 import { countedKeys, unlistedText } from '../core/unlisted.ts';
@@ -24,6 +25,8 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
+  /** What its sender gave beside the message: one value, or a list where several were counted together. */
+  readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
   /** It may have been shown before, by another answer or in a frame. */
@@ -154,11 +157,18 @@ function shown(
     instruction: n.instruction ?? null,
     created_at: new Date(at).toISOString(),
     ...(typeof taskId === 'string' ? { task_id: taskId } : {}),
+    ...dataShown(n, differs),
     ...(count > 1 ? { count } : {}),
     ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
     ...(repeated ? { repeated: true as const } : {}),
     ...(n.action === 'pause' && gate ? { holds: `until a person lifts it: ${lift}, or the console` } : {}),
   };
+}
+
+function dataShown(n: Notification, differs: Item['differs']): { readonly data?: Json } {
+  if (!showsData(n) || n.data === undefined) return {};
+  const all = [n.data, ...differs.flatMap(({ data }) => (data === undefined ? [] : [data]))];
+  return { data: all.length === 1 ? n.data : all };
 }
 
 /** All keys that the record of a storm's rest names. */

@@ -130,6 +130,7 @@ function asPage({ notifications, withheld, more }: Pulled, now: number): string 
     return [
       `${level(n.level as Level)} ${paint('bold', titleOf(n))}${from}${times} · ${ago(Date.parse(n.created_at), now)} ${paint('dim', `(${n.id})`)}`,
       plainLines(n.message),
+      ...(n.data === undefined ? [] : [`data: ${plain(JSON.stringify(n.data))}`]),
       ...(n.instruction === null ? [] : [`  ${paint('bold', 'instruction:')}`, plainLines(n.instruction, '    ')]),
     ].join('\n');
   });
@@ -238,6 +239,7 @@ const shown = (log: LogKey, item: Item, words: string | undefined): object => ({
   action: item.notification.action ?? null,
   instruction: item.notification.instruction ?? null,
   created_at: new Date(item.at).toISOString(),
+  ...(item.notification.data === undefined ? {} : { data: item.notification.data }),
   ...(item.count > 1 ? { count: item.count } : {}),
   ...(item.notification.origin?.person === undefined ? {} : { from: item.notification.origin.person }),
   receipt: receiptOf(item),

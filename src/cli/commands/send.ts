@@ -80,7 +80,7 @@ export function send(program: CommandLine, answer: Answer): void {
     .option('--id <id>', 'your own id: sending it again changes nothing')
     .option('--key <key>', 'notifications with the same key are counted together')
     .option('--supersede', 'with --key: the newest replaces the older ones')
-    .option('--data <json>', 'structured data beside the message')
+    .option('--data <json>', 'JSON that the agent reads behind the message')
     .addOption(choice('--action <action>', ACTIONS, 'an interrupt that asks for something'))
     .option('--instruction <text>', 'what the agent is asked to do')
     .option(

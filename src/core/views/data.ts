@@ -23,9 +23,13 @@ function copy(value: unknown, left: { chars: number }): Json {
     return escapeSigns(body);
   };
   if (typeof value === 'string') return text(value);
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    spend(String(value).length);
+    return value;
+  }
   spend(4);
-  if (value === null || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (value === null || typeof value === 'number') return null;
+  if (typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((each) => copy(each, left));
   if (typeof value === 'object')
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [text(key), copy(each, left)]));

@@ -8,7 +8,7 @@ import { plain } from './plain.ts';
 import { signalText } from './signal.ts';
 import { toon } from './toon.ts';
 import type { Render, ViewInput } from './view.ts';
-import { leadOf, MEANING_OF_MARK, readWith, restOf, totalOf, type How } from './wording.ts';
+import { dataSaid, leadOf, MEANING_OF_MARK, readWith, restOf, totalOf, type How } from './wording.ts';
 import { xml, xmlBatch } from './xml.ts';
 
 export type { Render, ViewInput } from './view.ts';
@@ -38,7 +38,7 @@ export const render: Render = (format, input) => {
   let view = show(format, input, how);
   if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
   // One item always rides: where it is too long for the carrier by itself, it is cut and says where all of it is.
-  let chars = Math.min(maxItemChars, charsIn(lines));
+  let chars = Math.min(maxItemChars, charsIn(lines, maxItemChars));
   for (let tokens = estimateTokens(view.text); tokens > maxTokens && chars > LEAST_CHARS; tokens = estimateTokens(view.text)) {
     chars = Math.max(LEAST_CHARS, Math.floor(chars * Math.min(0.9, maxTokens / tokens)));
     view = show(format, input, { ...how, maxItemChars: chars, tight: true });
@@ -49,9 +49,9 @@ export const render: Render = (format, input) => {
 /** So much is left of an item, whatever the budget. */
 const LEAST_CHARS = 40;
 
-const charsIn = (lines: readonly Line[]): number =>
+const charsIn = (lines: readonly Line[], maxItemChars: number): number =>
   lines
-    .flatMap(({ messages, rendered = '', instruction = '' }) => [...messages, rendered, instruction])
+    .flatMap((line) => [...line.messages, line.rendered ?? '', line.instruction ?? '', dataSaid(line, maxItemChars)])
     .reduce((sum, text) => sum + text.length, 0);
 
 function show(format: Exclude<ViewName, 'signal_en' | 'signal_ja'>, input: ViewInput, how: How): SentView {

@@ -126,6 +126,7 @@ const line: fc.Arbitrary<Line> = fc
       lastAt: fc.oneof(fc.integer(), fc.constantFrom(Number.NaN, Infinity, 1.7e12)),
       data: fc.array(fc.oneof(fc.jsonValue(), fc.anything(), fc.dictionary(body, body)), { maxLength: 3 }),
       status: fc.constant(true as const),
+      withData: fc.constant(true as const),
       action: fc.constantFrom(...ACTIONS),
       instruction: body,
       person: body,

@@ -16,9 +16,10 @@ const COLUMNS = ['level', 'from', 'message'] as const;
 export const toon: Layout = {
   item(line, how, alone) {
     const from = fromOf(line);
-    const message = indentedBody(line, how);
-    if (!alone) return row(line.level, from, message);
+    if (!alone) return row(line.level, from, indentedBody(line, how));
     const data = dataOf(line, how);
+    // The table shows it.
+    const message = indentedBody(data === undefined ? line : { ...line, data: [] }, how);
     return encode({ [`${line.level}.${from}`]: message, ...(data === undefined ? {} : { data }) });
   },
   owns: (text) => isRow(text) || keysOf(text) !== undefined,

@@ -1,7 +1,8 @@
 import { levelRank } from '../notification.ts';
 import type { Line, Rest } from '../plan.ts';
 import { listsNothing, unlistedOf, unlistedText } from '../unlisted.ts';
-import { isCopyable, isCutAt, neutralize, neutralizeKind, neutralizeName, quote } from './body.ts';
+import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutralizeName, quote, withCommas } from './body.ts';
+import { neutralData } from './data.ts';
 
 /** Distinct messages of one line that are listed below error; from error on none is left out. */
 const MESSAGES_BELOW_ERROR = 5;
@@ -44,10 +45,22 @@ export function wholeOf(line: Line, how: How): string | undefined {
   const texts = rendered === undefined ? messages : [rendered];
   const isCut =
     unlistedOf(line) !== undefined ||
+    (line.withData && neutralData(dataOf(line), how.maxItemChars) === undefined) ||
     (how.tight && texts.length > count) ||
     texts.slice(0, count).some((text) => isCutAt(text, chars)) ||
     isCutAt(instruction, how.maxItemChars);
   return isCut ? how.whole : undefined;
+}
+
+const dataOf = ({ data }: Line): unknown => (data.length === 1 ? data[0] : data);
+
+/** The sender's data as JSON in one line; empty where the line does not show it. */
+export function dataSaid(line: Line, maxChars: number): string {
+  if (!line.withData || line.data.length === 0) return '';
+  const data = neutralData(dataOf(line), maxChars);
+  if (data === undefined) return `data: more than ${withCommas(maxChars)} characters`;
+  // The keys and the punctuation of JSON together may look like a frame of ours.
+  return `data: ${escapeSigns(JSON.stringify(data))}`;
 }
 
 /** It says so: no body can, see `neutralize`. */
@@ -63,7 +76,8 @@ export function saidBy(line: Line, how: How): string {
   if (line.rendered !== undefined)
     return (neutralize(line.rendered, how.maxItemChars) || '(empty)') + (rest === '' ? '' : `\nand ${rest}`) + end;
   const said = generic(line, how);
-  return (line.unrendered ? `${said} (its template failed)` : said) + end;
+  const data = dataSaid(line, how.maxItemChars);
+  return (line.unrendered ? `${said} (its template failed)` : said) + (data === '' ? '' : `\n${data}`) + end;
 }
 
 function generic(line: Line, how: How): string {
@@ -79,11 +93,20 @@ function generic(line: Line, how: How): string {
 
   const sentences = shown.map((text) => text.replace(/(?<=[^.])\.$/, ''));
   if (line.status) return list(sentences);
-  const times = `${line.count} times`;
   const head = commonHead(sentences);
-  if (head !== undefined) return `${head} ${times}: ${list(sentences.map((text) => text.slice(head.length + 2)))}`;
+  const tails = head === undefined ? sentences : sentences.map((text) => text.slice(head.length + 2));
+  const isOneThing = line.messages.length === 1;
+  // Each happened once: the list is the count.
+  if (!isOneThing && line.count <= line.messages.length) {
+    const listed = list(tails);
+    if (head !== undefined) return `${head}: ${listed}`;
+    return listed.includes('\n') ? `${line.count} messages: ${listed}` : listed;
+  }
+  const times = `${line.count} times`;
+  if (head !== undefined) return `${head} ${times}: ${list(tails)}`;
+  if (!isOneThing) return `${list(sentences)} (${line.count} in all${lastTime(line, how)})`;
   const when = `${times}${lastTime(line, how)}`;
-  const short = sentences.length === 1 && !first.includes('\n') && first.length <= CHARS_A_MESSAGE;
+  const short = !first.includes('\n') && first.length <= CHARS_A_MESSAGE;
   return short ? `${sentences[0]} ${when}` : `${when}: ${list(sentences)}`;
 }
 

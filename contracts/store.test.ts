@@ -9,8 +9,9 @@ import { afterAll } from 'vitest';
 import type { LogKey } from '../src/core/address.ts';
 import { memoryStore } from '../src/stores/memory.ts';
 import { openSqliteStore, type SqliteStore } from '../src/stores/sqlite/store.ts';
+import { openThreadStore } from '../src/stores/thread/store.ts';
 import { queued } from './drafts.ts';
-import { describeStore } from './store.ts';
+import { type Backend, describeStore } from './store.ts';
 
 describeStore('memory', {
   make: async (options) => memoryStore(options),
@@ -42,15 +43,29 @@ const folder = mkdtempSync(join(tmpdir(), 'earpiece-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
+const producers: Backend['producers'] = async (store, log, count) => {
+  const running = Array.from({ length: count }, (_, i) => startProducer((store as SqliteStore).path, log, `p${i}`));
+  return {
+    stop: async () => (await Promise.all(running.map((one) => one.stop()))).flat(),
+  };
+};
+
 describeStore('sqlite', {
   make: (options) => openSqliteStore({ ...options, path: join(folder, `${files++}.db`) }),
   again: (store, options) => openSqliteStore({ ...options, path: (store as SqliteStore).path }),
-  producers: async (store, log, count) => {
-    const running = Array.from({ length: count }, (_, i) => startProducer((store as SqliteStore).path, log, `p${i}`));
-    return {
-      stop: async () => (await Promise.all(running.map((one) => one.stop()))).flat(),
-    };
-  },
+  producers,
+});
+
+describeStore('sqlite, whose writes share transactions', {
+  make: (options) => openSqliteStore({ ...options, path: join(folder, `${files++}.db`), together: true }),
+  again: (store, options) => openSqliteStore({ ...options, path: (store as SqliteStore).path, together: true }),
+  producers,
+});
+
+describeStore('sqlite, in a thread of its own', {
+  make: (options) => openThreadStore({ ...options, path: join(folder, `${files++}.db`) }),
+  again: (store, options) => openThreadStore({ ...options, path: (store as SqliteStore).path }),
+  producers,
 });
 
 function startProducer(path: string, log: LogKey, name: string): { stop(): Promise<string[]> } {

@@ -6,6 +6,7 @@ import { changeOf, filesAt, Half, missingAt, realPath, setAside, splitError, tru
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
+import type { Outcome, Step } from './together.ts';
 import { explain, isBusy } from './trouble.ts';
 
 /** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
@@ -133,6 +134,43 @@ export class Database {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /**
+   * Several callers' work in one transaction, in their order. Each part is kept or taken back by itself. Throws where the
+   * transaction as a whole fails; then nothing of it is there.
+   */
+  writeAll(steps: readonly Step[]): readonly Outcome[] {
+    const [only] = steps;
+    if (only !== undefined && steps.length === 1) return [{ kind: 'done', result: this.write(only.work, only.keep) }];
+    this.run('BEGIN IMMEDIATE');
+    try {
+      const outcomes = steps.map((step) => this.#part(step));
+      this.run('COMMIT');
+      this.#commits++;
+      return outcomes;
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #part({ work, keep }: Step): Outcome {
+    this.run('SAVEPOINT part');
+    let outcome: Outcome;
+    let kept = false;
+    try {
+      const result = work();
+      kept = keep(result);
+      outcome = { kind: 'done', result };
+    } catch (error) {
+      // SQLite has taken back the transaction itself: no part of it is there.
+      if (!this.#db.isTransaction) throw error;
+      outcome = { kind: 'failed', error };
+    }
+    if (!kept) this.run('ROLLBACK TO part');
+    this.run('RELEASE part');
+    return outcome;
   }
 
   /**

@@ -31,6 +31,7 @@ import { Logs } from './logs.ts';
 import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
+import { Together } from './together.ts';
 import { Turns } from './turns.ts';
 import { verify } from './verify.ts';
 import { Wakeups } from './wakeups.ts';
@@ -40,10 +41,14 @@ export type SqliteOptions = DatabaseOptions & {
   readonly clock?: Clock;
   /** How long a call waits for other processes' locks where its own `withinMs` does not say. Default 5,000. */
   readonly busyMs?: number;
+  /** Commits in one transaction what comes in one go of the event loop. For a thread of its own, which others wait for. */
+  readonly together?: boolean;
 };
 
 export interface SqliteStore extends Store {
   readonly path: string;
+  /** The newest time in the log that this process has seen, epoch ms; 0 before the first. */
+  readonly lastAt: number;
   /** Writes a consistent copy to a new file, while others go on. */
   backup(to: string): Promise<void>;
   /** Shrinks the file by what was removed from it, in steps, while others go on. */
@@ -60,7 +65,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   return turns.write(() => {
     const db = new Database({ ...options, path });
     try {
-      return new SqliteFile(db, turns, options.clock);
+      const together = options.together ? new Together(db, turns, options.busyMs ?? 5000) : undefined;
+      return new SqliteFile(db, turns, options.clock, together);
     } catch (error) {
       db.close();
       throw error;
@@ -75,6 +81,7 @@ class SqliteFile implements SqliteStore {
   readonly #logs: Logs;
   readonly #index: ItemIndex;
   readonly #turns: Turns;
+  readonly #together: Together | undefined;
   readonly #clock: Clock;
   /** The clock is the system's, not a test's. */
   readonly #ownClock: boolean;
@@ -85,13 +92,14 @@ class SqliteFile implements SqliteStore {
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(db: Database, turns: Turns, clock: Clock | undefined) {
+  constructor(db: Database, turns: Turns, clock: Clock | undefined, together: Together | undefined) {
     this.path = db.path;
     this.name = `sqlite ${db.path}`;
     this.#db = db;
     this.#logs = new Logs(db);
     this.#index = new ItemIndex(db);
     this.#turns = turns;
+    this.#together = together;
     this.#clock = clock ?? { now: () => Date.now() };
     this.#ownClock = clock === undefined;
     this.#last();
@@ -102,6 +110,10 @@ class SqliteFile implements SqliteStore {
         return undefined;
       }
     });
+  }
+
+  get lastAt(): number {
+    return this.#lastAt;
   }
 
   now(): number {
@@ -400,6 +412,7 @@ class SqliteFile implements SqliteStore {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.#wakeups.close();
+      await this.#together?.end();
       await this.#turns.end();
       this.#db.close();
     })();
@@ -415,7 +428,8 @@ class SqliteFile implements SqliteStore {
   }
 
   /** A transaction that writes, when it is its turn. */
-  #change<T>(work: () => T, options: Wait | undefined, keep?: (result: T) => boolean): Promise<T> {
+  #change<T>(work: () => T, options: Wait | undefined, keep: (result: T) => boolean = () => true): Promise<T> {
+    if (this.#together !== undefined) return this.#together.write({ work, keep }, options);
     return this.#turns.write(() => {
       // What is acknowledged is in the file that others open.
       this.#db.follow(true);

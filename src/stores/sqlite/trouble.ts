@@ -40,6 +40,9 @@ export function isBusy(error: unknown): boolean {
   return primary === CODE.BUSY || primary === CODE.LOCKED || primary === CODE.PROTOCOL;
 }
 
+/** Another holds the lock for longer than the caller waits. */
+export const isUnavailable = (error: unknown): boolean => error instanceof EarpieceError && error.code === 'store_unavailable';
+
 /** What SQLite said, in words of ours; errors of others pass. */
 export function explain(error: unknown, path: string): unknown {
   const code = errcode(error);

@@ -1,0 +1,88 @@
+import type { Wait } from '../../core/ports.ts';
+import type { Database } from './database.ts';
+import { explain, isUnavailable } from './trouble.ts';
+import type { Turns } from './turns.ts';
+
+/** One caller's part of a transaction that several share: what it does, and whether that is kept. */
+export type Step<T = unknown> = { readonly work: () => T; readonly keep: (result: T) => boolean };
+
+export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
+
+type Waiting = Step & {
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** More would make the first of them wait for the last. */
+const MOST = 256;
+
+/**
+ * Commits whatever waits in one transaction: one sync of the disk for all of it, in the order in which it came. Each caller
+ * has its own answer; what one of them throws, or does not keep, leaves the others.
+ */
+export class Together {
+  readonly #db: Database;
+  readonly #turns: Turns;
+  readonly #defaultMs: number;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(db: Database, turns: Turns, defaultMs: number) {
+    this.#db = db;
+    this.#turns = turns;
+    this.#defaultMs = defaultMs;
+  }
+
+  write<T>(step: Step<T>, options: Wait | undefined): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.push({
+      ...(step as Step),
+      deadline: performance.now() + (options?.withinMs ?? this.#defaultMs),
+      signal: options?.signal,
+      resolve: resolve as (result: unknown) => void,
+      reject,
+    });
+    // After the messages that are there already: they share the transaction.
+    this.#running ??= new Promise<void>((begin) => setImmediate(begin)).then(() => this.#run());
+    return promise;
+  }
+
+  /** Resolves when all that waits has its answer. */
+  async end(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MOST));
+    this.#running = undefined;
+  }
+
+  async #commit(all: readonly Waiting[]): Promise<void> {
+    const batch = all.filter((one) => {
+      if (one.signal?.aborted) one.reject(one.signal.reason);
+      return !one.signal?.aborted;
+    });
+    if (batch.length === 0) return;
+    const left = Math.max(...batch.map(({ deadline }) => deadline)) - performance.now();
+    try {
+      const outcomes = await this.#turns.write(
+        () => {
+          // What is acknowledged is in the file that others open.
+          this.#db.follow(true);
+          return this.#db.writeAll(batch);
+        },
+        { withinMs: Math.max(0, left) },
+      );
+      outcomes.forEach((outcome, at) => {
+        if (outcome.kind === 'done') batch[at]?.resolve(outcome.result);
+        else batch[at]?.reject(explain(outcome.error, this.#db.path));
+      });
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) for (const one of batch) one.reject(error);
+      // The whole transaction is gone, on a full disk for example: each tries alone, and has its own answer.
+      else for (const one of batch) await this.#commit([one]);
+    }
+  }
+}

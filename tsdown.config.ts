@@ -16,8 +16,9 @@ export default defineConfig({
     tasks: 'src/entries/tasks.ts',
     client: 'src/entries/client.ts',
     'cli/main': 'src/cli/main.ts',
-    // Started by its path, from beside or above: `src/bus/templates/thread.ts`.
+    // Started by their paths, from beside or above: `src/bus/templates/thread.ts`, `src/stores/thread/store.ts`.
     'workers/template': 'src/bus/templates/worker.ts',
+    'workers/store': 'src/stores/thread/worker.ts',
   },
   platform: 'node',
   fixedExtension: false,

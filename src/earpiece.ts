@@ -44,6 +44,8 @@ export type OpenOptions = {
   /** Instead of what the files say. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
+  /** The database gets a thread of its own; see `openStore`. For a process that lives long. Default: no. */
+  readonly thread?: boolean;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
   /** Instead of the shipped ones and the files of user and project. */
   readonly subscribers?: SubscriberSource;
@@ -131,7 +133,11 @@ export async function openWith(given: Config, options: OpenOptions): Promise<Ear
   const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const store =
     typeof db === 'string'
-      ? await openStore(db, { ...(options.clock ? { clock: options.clock } : {}), ...(onProblem ? { report: onProblem } : {}) })
+      ? await openStore(db, {
+          ...(options.clock ? { clock: options.clock } : {}),
+          ...(onProblem ? { report: onProblem } : {}),
+          ...(options.thread ? { thread: true } : {}),
+        })
       : db;
   const files = policySource({
     ...at,

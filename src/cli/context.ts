@@ -18,9 +18,13 @@ export const SERVER_OPTION = [
 
 type Work<T> = (ear: Earpiece) => Promise<T>;
 
-/** Runs `work` with the open log and closes it, whatever happens. */
-export async function withEarpiece<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
-  await using ear = await openEarpiece({ ...flagsOf(options), onProblem: complain });
+/** Runs `work` with the open log and closes it, whatever happens. `thread`: see `OpenOptions`. */
+export async function withEarpiece<T>(
+  options: GlobalOptions,
+  work: Work<T>,
+  how: { readonly thread?: boolean } = {},
+): Promise<T> {
+  await using ear = await openEarpiece({ ...flagsOf(options), ...how, onProblem: complain });
   return await work(ear);
 }
 

@@ -52,7 +52,7 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
-    const opened = await openWith(config, { ...at, onProblem: complain });
+    const opened = await openWith(config, { ...at, onProblem: complain, thread: true });
     inbox = opened;
     void opened.witnesses.note().then(checkClock, () => {});
     return inboxRider({

@@ -5,6 +5,7 @@ import { isatty } from 'node:tty';
 import { configWriter, readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
+import type { Earpiece } from '../earpiece.ts';
 import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { shellInfo } from './shell.ts';
@@ -37,7 +38,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
   const given = options.port === undefined ? undefined : countOption('--port', options.port, { min: 0, max: 65_535 });
   const stopped = asked();
   const files = { cwd: process.cwd(), env: process.env, ...flagsOf(options) };
-  return withEarpiece(options, async (ear) => {
+  const work = async (ear: Earpiece): Promise<number> => {
     const watched = watchConfig(files);
     const receivers = webhookReceivers(
       () => {
@@ -97,7 +98,8 @@ export async function runServer(options: ServeOptions): Promise<number> {
     await server.stop();
     await sweeping;
     return EXIT.ok.code;
-  });
+  };
+  return withEarpiece(options, work, { thread: true });
 }
 
 const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>

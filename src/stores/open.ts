@@ -9,6 +9,11 @@ type StoreOptions = {
   busyMs?: number;
   /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
   report?: (line: string) => void;
+  /**
+   * A file gets a thread of its own: a disk that hangs or a lock that is held stops nobody who does not wait for it, and what
+   * many write at once is committed together. For a process that lives long; it takes some milliseconds and megabytes.
+   */
+  thread?: boolean;
 };
 
 /**
@@ -63,7 +68,11 @@ function partsOf(url: string): { readonly scheme: string | undefined; readonly r
 const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
 /** SQLite is loaded only where it is used: it costs some milliseconds at start. */
-async function openSqlite(path: string, options: StoreOptions): Promise<Store> {
+async function openSqlite(path: string, { thread, ...options }: StoreOptions): Promise<Store> {
+  if (thread) {
+    const { openThreadStore } = await import('./thread/store.ts');
+    return openThreadStore({ ...options, path });
+  }
   const { openSqliteStore } = await import('./sqlite/store.ts');
   return openSqliteStore({ ...options, path });
 }

@@ -28,6 +28,7 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
   await using ear = await openEarpiece({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
     onProblem: (line) => front.note(line),
+    thread: true,
   });
   const choice = await chooseConversation(ear, {
     kind: 'chat',

@@ -24,7 +24,11 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   const purpose = purposeOf(options);
   const task = await taskFrom(words, options.resume !== undefined);
   const note = (message: string): void => (options.json ? printJson({ type: 'note', message }) : complain(message));
-  await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), onProblem: note });
+  await using ear = await openEarpiece({
+    ...(options.db === undefined ? {} : { flags: { db: options.db } }),
+    onProblem: note,
+    thread: true,
+  });
   const choice = await chooseConversation(ear, {
     kind: 'run',
     ...(options.as === undefined ? {} : { as: options.as }),

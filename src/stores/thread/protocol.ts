@@ -1,0 +1,64 @@
+/** What the thread that owns a database and the thread that asks it say to each other. */
+import { EarpieceError, type ErrorCode } from '../../core/errors.ts';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
+
+/** What is done for a caller by its name. */
+export type Method = Exclude<keyof SqliteStore, 'name' | 'path' | 'lastAt' | 'private' | 'now' | 'ordered' | 'quiet' | 'close'>;
+
+export type Setup = {
+  readonly path: string;
+  readonly busyMs: number | undefined;
+  /** The asking thread's clock, where it is not the system's: each message then brings its time. */
+  readonly now: number | undefined;
+  /** Two numbers: the last question for quiet that was answered, and its answer. */
+  readonly quiet: SharedArrayBuffer;
+  readonly fault: string | undefined;
+};
+
+export type Ask = { readonly now?: number } & (
+  | {
+      readonly kind: 'call';
+      readonly id: number;
+      readonly method: Method;
+      readonly args: readonly unknown[];
+      readonly options: Readonly<Record<string, unknown>>;
+      readonly progress?: true;
+    }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | { readonly kind: 'quiet'; readonly n: number; readonly log: LogKey; readonly conversation: ConversationId }
+  | { readonly kind: 'close' }
+);
+
+/** `lastAt`: the newest time in the log that the thread has seen. */
+export type Answer =
+  | { readonly kind: 'ready'; readonly name: string; readonly path: string; readonly lastAt: number }
+  | { readonly kind: 'refused'; readonly error: Failure }
+  | { readonly kind: 'done'; readonly id: number; readonly result: unknown; readonly lastAt: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: Failure }
+  | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
+  | { readonly kind: 'report'; readonly line: string };
+
+/** An error as a message carries it: its class would be lost. */
+export type Failure = {
+  readonly message: string;
+  readonly name: string;
+  readonly stack: string | undefined;
+  readonly earpiece?: { readonly code: ErrorCode; readonly retryable: boolean; readonly data: Record<string, unknown> };
+};
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), name: 'Error', stack: undefined };
+  const { message, name, stack } = error;
+  if (!(error instanceof EarpieceError)) return { message, name, stack };
+  const { code, retryable, data } = error;
+  return { message, name, stack, earpiece: { code, retryable, data: { ...data } } };
+}
+
+export function errorOf({ message, name, stack, earpiece }: Failure): Error {
+  if (earpiece !== undefined) return new EarpieceError(earpiece.code, message, earpiece);
+  const error = name === 'TypeError' ? new TypeError(message) : new Error(message);
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

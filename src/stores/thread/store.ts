@@ -1,0 +1,363 @@
+/**
+ * A database that a thread of its own owns: this thread never opens the file, so a disk that hangs or a lock that is held
+ * stops nobody who does not wait for it. Each call asks the thread, which commits whatever waits in one transaction.
+ */
+import { existsSync } from 'node:fs';
+import { resolve as absolute } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type {
+  AgentOverview,
+  Appended,
+  Clock,
+  ItemQuery,
+  LogOverview,
+  Presence,
+  PresenceUpdate,
+  Progress,
+  ReadQuery,
+  Swap,
+  Wait,
+  Withheld,
+} from '../../core/ports.ts';
+import type { Item } from '../../core/items.ts';
+import type { Draft, Owner, Stored } from '../../core/records.ts';
+import type { Compacted } from '../sqlite/compact.ts';
+import type { SqliteStore } from '../sqlite/store.ts';
+import { type Answer, type Ask, errorOf, type Method, type Setup } from './protocol.ts';
+
+export type ThreadOptions = {
+  readonly path: string;
+  readonly clock?: Clock;
+  /** How long a call waits where its own `withinMs` does not say. Default 5,000. */
+  readonly busyMs?: number;
+  /** Called with a line about something that a person should know. Default: a process warning. */
+  readonly report?: (line: string) => void;
+  /** As `EARPIECE_FAULT`, for tests. Default: what the environment says. */
+  readonly fault?: string;
+};
+
+/** Beside the sources, and in the package a folder of its own beside or above the chunk that this is in. */
+const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
+/** So much later than the thread itself would give up; after it the thread counts as stopped, by its disk for example. */
+const SPARE_MS = 50;
+/** How long whoever asks whether it is quiet may be held up. An idle thread answers in some 0.03 ms. */
+const QUIET_WITHIN_MS = 3;
+/** They take the time that they take. */
+const LONG: ReadonlySet<Method> = new Set(['verify', 'backup', 'compact', 'prune']);
+
+/** Opens as `openSqliteStore` does, and rejects as it does. */
+export async function openThreadStore(options: ThreadOptions): Promise<SqliteStore> {
+  const store = new ThreadStore(options);
+  await store.opened();
+  return store;
+}
+
+type Pending = {
+  readonly done: (result: unknown) => void;
+  readonly failed: (error: unknown) => void;
+  readonly onProgress: Progress['onProgress'];
+};
+
+class ThreadStore implements SqliteStore {
+  readonly path: string;
+  readonly #options: ThreadOptions;
+  readonly #busyMs: number;
+  readonly #clock: Clock;
+  readonly #answered = new Int32Array(new SharedArrayBuffer(8));
+  readonly #pending = new Map<number, Pending>();
+  /** What was asked in this go of the event loop. */
+  readonly #quiet = new Map<string, boolean>();
+  #worker: Worker | undefined;
+  #ready: Promise<void> | undefined;
+  #isReady = false;
+  #ended: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #asked = 0;
+  #next = 0;
+  #lastAt = 0;
+
+  constructor(options: ThreadOptions) {
+    this.path = absolute(options.path);
+    this.#options = options;
+    this.#busyMs = options.busyMs ?? 5_000;
+    this.#clock = options.clock ?? { now: () => Date.now() };
+  }
+
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  get name(): string {
+    return `sqlite ${this.path}`;
+  }
+
+  /** Resolves when the thread has opened the file; rejects with what it could not. A thread that ended is started anew. */
+  opened(): Promise<void> {
+    this.#ready ??= this.#start();
+    return this.#ready;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  ordered(): number {
+    return Math.max(this.#clock.now(), this.#lastAt);
+  }
+
+  quiet(log: LogKey, conversation: ConversationId): boolean {
+    if (!this.#isReady || this.#closing !== undefined) return false;
+    const key = `${log}#${conversation}`;
+    const known = this.#quiet.get(key);
+    if (known !== undefined) return known;
+    const quiet = this.#askQuiet(log, conversation);
+    if (this.#quiet.size === 0) queueMicrotask(() => this.#quiet.clear());
+    this.#quiet.set(key, quiet);
+    return quiet;
+  }
+
+  #askQuiet(log: LogKey, conversation: ConversationId): boolean {
+    const n = (this.#asked = (this.#asked + 1) | 0);
+    this.#say({ kind: 'quiet', n, log, conversation });
+    const until = performance.now() + QUIET_WITHIN_MS;
+    for (;;) {
+      const last = Atomics.load(this.#answered, 0);
+      if (last === n) return Atomics.load(this.#answered, 1) === 1;
+      const left = until - performance.now();
+      // Whoever asks the long way waits without stopping anybody else.
+      if (left <= 0 || Atomics.wait(this.#answered, 0, last, left) === 'timed-out') return false;
+    }
+  }
+
+  append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+    return this.#call('append', [log, drafts], options);
+  }
+  read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
+    return this.#call('read', [query], options);
+  }
+  head(options?: Wait): Promise<number> {
+    return this.#call('head', [], options);
+  }
+  items(log: LogKey, query: ItemQuery, options?: Wait): Promise<readonly Item[]> {
+    return this.#call('items', [log, query], options);
+  }
+  countOpen(log: LogKey, options?: Wait): Promise<number> {
+    return this.#call('countOpen', [log], options);
+  }
+  overview(project?: string, options?: Wait): Promise<readonly LogOverview[]> {
+    return this.#call('overview', [project], options);
+  }
+  agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
+    return this.#call('agents', [query], options);
+  }
+  touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
+    return this.#call('touch', [update], options);
+  }
+  presence(
+    query: { project?: string; log?: LogKey; conversation?: ConversationId },
+    options?: Wait,
+  ): Promise<readonly Presence[]> {
+    return this.#call('presence', [query], options);
+  }
+  bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {
+    return this.#call('bind', [host, to], options);
+  }
+  binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined> {
+    return this.#call('binding', [host], options);
+  }
+  withhold(held: Withheld, options?: Wait): Promise<void> {
+    return this.#call('withhold', [held], options);
+  }
+  withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
+    return this.#call('withheld', [log, conversation], options);
+  }
+  prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
+    return this.#call('prune', [before], options);
+  }
+  forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
+    return this.#call('forget', [seqs], options);
+  }
+  setting(key: string, options?: Wait): Promise<Json | undefined> {
+    return this.#call('setting', [key], options);
+  }
+  setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
+    return this.#call('setSetting', [key, value], options);
+  }
+  swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
+    return this.#call('swapSetting', [key, from, to], options);
+  }
+  secret(options?: Wait): Promise<string> {
+    return this.#call('secret', [], options);
+  }
+  verify(options?: Wait & Progress): Promise<readonly string[]> {
+    return this.#call('verify', [], options);
+  }
+  backup(to: string): Promise<void> {
+    return this.#call('backup', [absolute(to)], undefined);
+  }
+  compact(options?: Wait): Promise<Compacted> {
+    return this.#call('compact', [], options);
+  }
+
+  async changed(after: number, options: Wait = {}): Promise<number> {
+    const { withinMs, signal } = options;
+    // The end of a wait is no failure, and needs no thread.
+    const over = AbortSignal.any([
+      ...(signal ? [signal] : []),
+      ...(withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)]),
+    ]);
+    if (over.aborted) return after;
+    try {
+      return await this.#call<number>('changed', [after], { ...options, signal: over });
+    } catch (error) {
+      if (over.aborted || this.#closing !== undefined) return after;
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#ready?.catch(() => {});
+      if (this.#worker === undefined) return;
+      this.#worker.ref();
+      this.#say({ kind: 'close' });
+      await this.#ended;
+    })();
+    return this.#closing;
+  }
+
+  async #call<T>(method: Method, args: readonly unknown[], given: (Wait & Progress) | undefined): Promise<T> {
+    const { signal, onProgress, ...options } = given ?? {};
+    if (this.#closing !== undefined) throw closed(this.path);
+    signal?.throwIfAborted();
+    const waits = LONG.has(method) || method === 'changed' ? undefined : (options.withinMs ?? this.#busyMs);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const id = this.#next++;
+    const cancel = (): void => {
+      if (this.#isReady) this.#say({ kind: 'cancel', id });
+    };
+    const abort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const timer =
+      waits === undefined
+        ? undefined
+        : setTimeout(() => {
+            cancel();
+            reject(stopped(this.path, waits));
+          }, waits + SPARE_MS);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#pending.set(id, { done: resolve as (result: unknown) => void, failed: reject, onProgress });
+    this.#worker?.ref();
+    try {
+      if (this.#isReady) this.#ask(id, method, args, options, onProgress !== undefined);
+      else
+        this.opened().then(() => this.#pending.has(id) && this.#ask(id, method, args, options, onProgress !== undefined), reject);
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      this.#pending.delete(id);
+      if (this.#pending.size === 0 && this.#closing === undefined) this.#worker?.unref();
+    }
+  }
+
+  #ask(id: number, method: Method, args: readonly unknown[], options: object, progress: boolean): void {
+    try {
+      this.#say({ kind: 'call', id, method, args, options: { ...options }, ...(progress ? { progress: true as const } : {}) });
+    } catch (error) {
+      // What no message can carry (a function among the drafts) is the caller's fault, and nobody else's.
+      this.#pending.get(id)?.failed(error);
+    }
+  }
+
+  #say(ask: Ask): void {
+    const message = this.#options.clock === undefined ? ask : { ...ask, now: this.#clock.now() };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
+    this.#worker?.postMessage(message);
+  }
+
+  async #start(): Promise<void> {
+    const file = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
+    if (file === undefined) throw lost(this.path, 'its file is not in the package: install earpiece again');
+    const { clock, busyMs, fault = process.env['EARPIECE_FAULT'] } = this.#options;
+    const worker = new Worker(file, {
+      name: 'earpiece-store',
+      workerData: {
+        path: this.path,
+        busyMs,
+        now: clock?.now(),
+        quiet: this.#answered.buffer,
+        fault,
+      } satisfies Setup,
+      execArgv: [],
+    });
+    this.#worker = worker;
+    const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+    let why: string | undefined;
+    worker.on('message', (answer: Answer) => {
+      if (answer.kind === 'ready') {
+        this.#isReady = true;
+        this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
+        resolve();
+      } else if (answer.kind === 'refused') reject(errorOf(answer.error));
+      else this.#hear(answer);
+    });
+    worker.on('error', (error) => (why = error instanceof Error ? error.message : String(error)));
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#ended = ended;
+    worker.once('exit', (code) => {
+      this.#worker = undefined;
+      this.#isReady = false;
+      this.#ready = undefined;
+      const error = this.#closing === undefined ? lost(this.path, why ?? `it ended with code ${code}`) : closed(this.path);
+      reject(error);
+      for (const { failed } of this.#pending.values()) failed(error);
+      end();
+    });
+    await ready;
+    if (this.#pending.size === 0) worker.unref();
+  }
+
+  #hear(answer: Exclude<Answer, { kind: 'ready' | 'refused' }>): void {
+    switch (answer.kind) {
+      case 'done':
+        this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
+        this.#pending.get(answer.id)?.done(answer.result);
+        return;
+      case 'failed':
+        this.#pending.get(answer.id)?.failed(errorOf(answer.error));
+        return;
+      case 'progress':
+        this.#pending.get(answer.id)?.onProgress?.(answer.done, answer.of);
+        return;
+      case 'report':
+        if (this.#options.report === undefined) process.emitWarning(answer.line, 'EarpieceWarning');
+        else this.#options.report(answer.line);
+        return;
+      default:
+        answer satisfies never;
+    }
+  }
+}
+
+const closed = (path: string): EarpieceError =>
+  new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open it again`);
+
+const stopped = (path: string, ms: number): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk is stopped or very slow, or another process holds its lock; try again`,
+    { retryable: true, data: { path } },
+  );
+
+const lost = (path: string, why: string): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the thread of the database ${path} has ended (${why}); the next call starts it again, nothing that was acknowledged is lost`,
+    { retryable: true, data: { path } },
+  );

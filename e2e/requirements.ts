@@ -49,6 +49,17 @@ export const REQUIREMENTS = {
 
   // Stores.
   'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
+  'store:thread': {
+    behaviour:
+      'A database in a thread of its own commits what waits together, answers each caller for itself, and stops nobody when its lock is held.',
+  },
+  'store:thread-quiet': {
+    behaviour: 'The thread says at once whether a conversation is quiet, for each commit of another process.',
+  },
+  'store:frozen-disk': {
+    behaviour:
+      'A disk that is frozen, or a lock that is held, delays no call by more than 300 ms; what waits arrives afterwards, once.',
+  },
   'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
   'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
   'store:half-deleted': {

@@ -3,12 +3,13 @@ import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
  * For composition roots: with `EARPIECE_FAULT=point:n` the process ends by SIGKILL when it comes to that point for the n-th
- * time (default: the first), as if the machine had taken it. Does nothing when the variable is not set.
+ * time (default: the first), as if the machine had taken it. With `point:n:throw` the point throws instead. Does nothing when
+ * the variable is not set.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
   const wanted = env['EARPIECE_FAULT'];
   if (wanted === undefined || wanted === '') return;
-  const [point = '', times = '1'] = wanted.split(':');
+  const [point = '', times = '1', how = 'kill'] = wanted.split(':');
   let left = Number(times);
   const points: readonly string[] = [...FAULT_POINTS, ...AGENT_FAULT_POINTS];
   if (!points.includes(point)) {
@@ -20,7 +21,11 @@ export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined
   }
   if (!Number.isInteger(left) || left < 1)
     throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(times)} is no count; write ${point}:1`);
+  if (how !== 'kill' && how !== 'throw')
+    throw new EarpieceError('bad_argument', `EARPIECE_FAULT=${wanted}: ${JSON.stringify(how)} is neither kill nor throw`);
   armFaults((at: FaultPoint) => {
-    if (at === point && --left === 0) process.kill(process.pid, 'SIGKILL');
+    if (at !== point || --left !== 0) return;
+    if (how === 'throw') throw new Error(`EARPIECE_FAULT=${wanted}`);
+    process.kill(process.pid, 'SIGKILL');
   });
 }

@@ -45,8 +45,21 @@ const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
 const SPARE_MS = 50;
 /** How long whoever asks whether it is quiet may be held up. An idle thread answers in some 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
-/** They take the time that they take. */
-const LONG: ReadonlySet<Method> = new Set(['verify', 'backup', 'compact', 'prune']);
+/**
+ * Given up where the thread does not answer in time. What writes waits for the thread's own verdict: a write whose answer is
+ * late may have been done.
+ */
+const READS: ReadonlySet<Method> = new Set([
+  'read',
+  'head',
+  'items',
+  'countOpen',
+  'overview',
+  'agents',
+  'presence',
+  'binding',
+  'setting',
+]);
 
 /** Opens as `openSqliteStore` does, and rejects as it does. */
 export async function openThreadStore(options: ThreadOptions): Promise<SqliteStore> {
@@ -233,7 +246,7 @@ class ThreadStore implements SqliteStore {
     const { signal, onProgress, ...options } = given ?? {};
     if (this.#closing !== undefined) throw closed(this.path);
     signal?.throwIfAborted();
-    const waits = LONG.has(method) || method === 'changed' ? undefined : (options.withinMs ?? this.#busyMs);
+    const waits = READS.has(method) ? (options.withinMs ?? this.#busyMs) : undefined;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const id = this.#next++;
     const cancel = (): void => {

@@ -1,0 +1,192 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Draft } from '../../core/records.ts';
+import { queued } from '../../../contracts/drafts.ts';
+import { proves } from '../../../e2e/verifies.ts';
+import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts';
+import { openThreadStore } from './store.ts';
+
+const LOG = 'shop/coder' as LogKey;
+const ME = 'main' as ConversationId;
+
+describe('a database in a thread of its own', () => {
+  let folder: string;
+  let path: string;
+  const opened: SqliteStore[] = [];
+  const open = async (options: { fault?: string; busyMs?: number } = {}): Promise<SqliteStore> => {
+    const store = await openThreadStore({ path, ...options });
+    opened.push(store);
+    return store;
+  };
+  const ids = async (): Promise<string[]> => {
+    const store = await openSqliteStore({ path });
+    try {
+      expect(await store.verify()).toEqual([]);
+      return (await store.items(LOG, { kind: 'open' })).map(({ id }) => id);
+    } finally {
+      await store.close();
+    }
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'earpiece-thread-'));
+    path = join(folder, 'earpiece.db');
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('answers each of 64 callers for itself: one conflicts, one is refused, one meets a fault, 61 are committed', async () => {
+    proves('store:thread');
+    const store = await open({ fault: 'append.record_written:31:throw' });
+    const wrong: Readonly<Record<number, Draft>> = {
+      10: { type: 'notification_closed', ids: ['nobody'], outcome: 'withdrawn', by: 'x', reason: 'x' } as unknown as Draft,
+      20: { ...queued('n20'), data: () => {} } as unknown as Draft,
+    };
+    const before = await store.head();
+    const answers = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, n) => store.append(LOG, [wrong[n] ?? queued(`n${n}`)])),
+    );
+    const said = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.kind : String(answer.reason)));
+    expect(said[10]).toBe('conflict');
+    expect(said[20]).toMatch(/could not be cloned/);
+    const failed = said.flatMap((text, n) => (text.includes('EARPIECE_FAULT') ? [n] : []));
+    expect(failed).toHaveLength(1);
+    expect(said.filter((text) => text === 'appended')).toHaveLength(61);
+    const kept = said.flatMap((text, n) => (text === 'appended' ? [`n${n}`] : []));
+    expect((await ids()).toSorted()).toEqual(kept.toSorted());
+    expect(await store.head()).toBe(before + 61);
+  });
+
+  it('commits what comes at once together: few syncs for many callers', async () => {
+    const store = await open();
+    const before = commitsIn(`${path}-wal`);
+    await Promise.all(Array.from({ length: 200 }, (_, n) => store.append(LOG, [queued(`n${n}`)])));
+    const commits = commitsIn(`${path}-wal`) - before;
+    expect(commits).toBeGreaterThan(0);
+    expect(commits).toBeLessThanOrEqual(20);
+    expect(await ids()).toHaveLength(200);
+  });
+
+  it('stops nobody while another process holds the lock, and goes on when it lets go', async () => {
+    proves('store:thread');
+    const store = await open({ busyMs: 300 });
+    await store.append(LOG, [queued('n0')]);
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const lags: number[] = [];
+    let last = performance.now();
+    const timer = setInterval(() => {
+      lags.push(performance.now() - last);
+      last = performance.now();
+    }, 5);
+    await expect(store.append(LOG, [queued('n1')])).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
+    clearInterval(timer);
+    expect(lags.length).toBeGreaterThan(10);
+    expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(50);
+    // Readers wait for nobody.
+    expect(await store.countOpen(LOG)).toBe(1);
+    const late = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
+    await sleep(100);
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await late).kind).toBe('appended');
+    expect(await ids()).toEqual(['n0', 'n2']);
+  });
+
+  it('gives up for a caller that does not wait any more, and writes nothing of its call', async () => {
+    const store = await open();
+    await store.append(LOG, [queued('n0')]);
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const gone = new AbortController();
+    const call = store.append(LOG, [queued('n1')], { signal: gone.signal });
+    const behind = store.append(LOG, [queued('n2')], { withinMs: 10_000 });
+    await sleep(50);
+    gone.abort(new Error('gone'));
+    await expect(call).rejects.toThrow('gone');
+    await expect(store.append(LOG, [queued('n3')], { signal: gone.signal })).rejects.toThrow('gone');
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await behind).kind).toBe('appended');
+    expect((await ids()).filter((id) => id !== 'n1')).toEqual(['n0', 'n2']);
+  });
+
+  it('says at once whether it is quiet, for each commit of another process', async () => {
+    proves('store:thread-quiet');
+    const [store, other] = [await open(), await openSqliteStore({ path })];
+    await store.touch({ log: LOG, conversation: ME });
+    for (let n = 0; n < 20; n++) {
+      expect(await quietSoon(store)).toBe(true);
+      await other.append(LOG, [queued(`n${n}`)]);
+      expect(store.quiet?.(LOG, ME)).toBe(false);
+      await other.append(LOG, [
+        { type: 'notification_closed', ids: [`n${n}` as never], outcome: 'withdrawn', by: 'x', reason: 'x' },
+      ]);
+    }
+    await other.close();
+  });
+
+  it('closing loses nothing: what was asked for is written, and what comes after is refused', async () => {
+    const store = await open();
+    const asked = Array.from({ length: 50 }, (_, n) => store.append(LOG, [queued(`n${n}`)]));
+    const closing = store.close();
+    await expect(store.head()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await Promise.all([...asked, closing]);
+    expect(await ids()).toHaveLength(50);
+    expect(store.quiet?.(LOG, ME)).toBe(false);
+    await store.close();
+  });
+
+  it('that the file refuses is refused in the words of the store', async () => {
+    const other = new DatabaseSync(path);
+    other.exec('CREATE TABLE theirs (x); PRAGMA user_version = 7');
+    other.close();
+    const [direct, threaded] = await Promise.all(
+      [openSqliteStore, openThreadStore].map((opens) => opens({ path }).then(String, (error: unknown) => error)),
+    );
+    expect(direct).toMatchObject({ code: 'store_refused' });
+    expect(threaded).toMatchObject({ code: 'store_refused', message: (direct as Error).message });
+  });
+
+  it('waits for what another process appends, until it is told not to', async () => {
+    const [store, other] = [await open(), await openSqliteStore({ path })];
+    const waiting = store.changed(0);
+    await other.append(LOG, [queued('n0')]);
+    expect(await waiting).toBe(1);
+    expect(await store.changed(1, { withinMs: 20 })).toBe(1);
+    const gone = new AbortController();
+    const aborted = store.changed(1, { signal: gone.signal });
+    gone.abort();
+    expect(await aborted).toBe(1);
+    const atEnd = store.changed(1);
+    await sleep(20);
+    await store.close();
+    expect(await atEnd).toBe(1);
+    await other.close();
+  });
+});
+
+/** The frames of a write-ahead log that end a transaction: they say how long the database is then. */
+function commitsIn(wal: string): number {
+  const bytes = readFileSync(wal);
+  const frame = 24 + bytes.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + frame <= bytes.length; at += frame) if (bytes.readUInt32BE(at + 4) > 0) commits++;
+  return commits;
+}
+
+/** An idle thread answers in far less than it may take; a busy machine may let the first question pass. */
+async function quietSoon(store: SqliteStore): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (store.quiet?.(LOG, ME)) return true;
+    await sleep(5);
+  }
+  return false;
+}

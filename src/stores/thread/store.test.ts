@@ -46,8 +46,8 @@ describe('a database in a thread of its own', () => {
     proves('store:thread');
     const store = await open({ fault: 'append.record_written:31:throw' });
     const wrong: Readonly<Record<number, Draft>> = {
-      10: { type: 'notification_closed', ids: ['nobody'], outcome: 'withdrawn', by: 'x', reason: 'x' } as unknown as Draft,
-      20: { ...queued('n20'), data: () => {} } as unknown as Draft,
+      10: { type: 'notification_closed', ids: ['nobody'], outcome: 'withdrawn', by: 'x', reason: 'x' },
+      20: { ...queued('n20'), data: () => {} },
     };
     const before = await store.head();
     const answers = await Promise.allSettled(

@@ -1,8 +1,16 @@
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/parts.css';
 import './styles/shell.css';
 import './styles/conversation.css';
+import './styles/notes.css';
+import './styles/composer.css';
+import './styles/why.css';
+import './styles/conversation-narrow.css';
 import './styles/pages.css';
+import './styles/activity.css';
+import './styles/settings.css';
+import './styles/narrow.css';
 import './styles/tasks.css';
 import './styles/verdict.css';
 import './parts/theme.ts';

@@ -54,6 +54,7 @@ export function doingSays({ doing, active, hosts }: Pick<AgentSummary, 'doing' |
     case 'thinking':
       return 'thinking';
     case 'nothing':
+      if (active && doing.what !== null) return `last called ${doing.what}`;
       return !active ? 'not active' : hosts.every((host) => host === 'earpiece') ? 'idle' : 'quiet';
     default:
       return doing.kind satisfies never;

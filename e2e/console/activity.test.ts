@@ -49,7 +49,7 @@ verifies(
           .locator('.numbers div', { hasText: /^delivered/u })
           .getByRole('link')
           .click(),
-      () => page.locator('.numbers div', { hasText: '95 % within' }).getByRole('link').click(),
+      () => page.locator('.numbers div', { hasText: '95 % delivered within' }).getByRole('link').click(),
     ]) {
       await page.goto(activity);
       await open();

@@ -91,7 +91,7 @@ verifies('console:hands', 'a task that is written in stays there, whichever othe
   await page.getByRole('button', { name: 'Edit t1' }).click();
   const what = page.getByRole('form', { name: 'Edit t1' }).getByRole('textbox', { name: 'Description' });
   await what.fill('From twelve.');
-  await page.getByRole('checkbox', { name: 'also what is over' }).check();
+  await page.getByRole('checkbox', { name: 'show finished tasks' }).check();
   await page.locator('[data-task=t2]').waitFor();
   expect(await what.inputValue()).toBe('From twelve.');
 });

@@ -28,7 +28,7 @@ verifies(
     await page.getByText('shop has nothing to do').waitFor();
     await page.getByRole('textbox', { name: 'Title' }).fill('Count down');
     await page.getByLabel('For', { exact: true }).selectOption('coder');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create task' }).click();
     const row = page.locator('[data-task=t1]');
     await row.getByText('Count down').waitFor();
     expect(await nextFor(tasks, worker)).toMatchObject({ kind: 'work' });

@@ -48,7 +48,7 @@ export type AgentSummary = {
   readonly conversations: readonly ConversationSummary[];
 };
 
-/** `what` is a tool's name. `nothing`: it waits for somebody, or nobody knows. */
+/** `what` is a tool's name. `nothing`: it waits for somebody, or nobody knows; `what` is then the tool that it called last. */
 export type Doing = {
   readonly kind: 'tool' | 'thinking' | 'nothing';
   readonly what: string | null;

@@ -28,16 +28,12 @@ export function agentSummary(inbox: Inbox, overview: AgentOverview): AgentSummar
 }
 
 const NOTHING: Doing = { kind: 'nothing', what: null, since: null, conversation: null };
-/** Longer ago than that a call is not what an agent does now. */
-const DOING_MS = 10 * 60_000;
-
-/** By the newest record: a call, or what carried to a host whose calls we see only then. */
-function doingOf({ last, presence }: AgentOverview): Doing {
+/** By the newest record: a call, or what carried on the result of one, which is over then. */
+function doingOf({ last }: AgentOverview): Doing {
   if (last === undefined) return NOTHING;
-  const seenAt = presence[0]?.seenAt ?? last.at;
   const of = (kind: Doing['kind']): Doing => ({
     kind,
-    what: kind === 'tool' ? (last.what ?? null) : null,
+    what: kind === 'thinking' ? null : (last.what ?? null),
     since: last.at,
     conversation: last.conversation ?? null,
   });
@@ -46,7 +42,7 @@ function doingOf({ last, presence }: AgentOverview): Doing {
       return of('tool');
     case 'carrier_offered':
     case 'carrier_confirmed':
-      return last.what !== undefined && seenAt - last.at < DOING_MS ? of('tool') : NOTHING;
+      return last.what === undefined ? NOTHING : of('nothing');
     case 'turn_start':
     case 'chat_request':
     case 'tool_call_response':

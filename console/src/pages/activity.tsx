@@ -115,12 +115,12 @@ export function ActivityPage({ query }: { readonly query: Query }): ReactElement
               href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
-              name="to delivery, half within"
+              name="half delivered within"
               says={timeSays(reply.delivery.p50Ms)}
               href={reply.delivery.count === 0 ? null : within(reply)}
             />
             <Figure
-              name="to delivery, 95 % within"
+              name="95 % delivered within"
               says={timeSays(reply.delivery.p95Ms)}
               href={reply.delivery.count === 0 ? null : within(reply)}
             />

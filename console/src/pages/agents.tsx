@@ -20,8 +20,9 @@ const SHOWN = [
   { value: '', says: 'all' },
   { value: 'active', says: 'active' },
   { value: 'open', says: 'with something open' },
-  { value: 'stuck', says: 'stuck: it waits for a minute and more' },
+  { value: 'stuck', says: 'stuck for over a minute' },
   { value: 'paused', says: 'paused' },
+  { value: 'away', says: 'not active' },
 ] as const;
 
 export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
@@ -51,7 +52,7 @@ export function AgentsPage({ query }: { readonly query: Query }): ReactElement {
             <select aria-label="Show" value={only} onChange={(event) => filter({ only: event.target.value })}>
               {SHOWN.map(({ value, says }) => (
                 <option key={value} value={value}>
-                  {says}
+                  {`${says} (${items.filter((agent) => passes(agent, value)).length}${more ? '+' : ''})`}
                 </option>
               ))}
             </select>
@@ -115,6 +116,8 @@ function passes(agent: AgentSummary, only: string): boolean {
       return stuckSince(agent, serverNow()) !== null;
     case 'paused':
       return agent.paused;
+    case 'away':
+      return !agent.active;
     default:
       return true;
   }
@@ -138,11 +141,8 @@ function AgentRow({ agent }: { readonly agent: AgentSummary }): ReactElement {
       </span>
       <span className="agent-doing words">
         {stateSays(agent)}
-        {!agent.paused && doing.since !== null && doing.kind !== 'nothing' && (
-          <span className="muted">
-            {' '}
-            <Lasting since={doing.since} />
-          </span>
+        {!agent.paused && doing.since !== null && (
+          <span className="muted"> {doing.kind === 'nothing' ? <Ago at={doing.since} /> : <Lasting since={doing.since} />}</span>
         )}
       </span>
       <span className="agent-open">
@@ -212,7 +212,7 @@ function Connect(): ReactElement {
       {clients.map((client) => (
         <Command key={client} text={`earpiece gateway --print ${client} -- npx -y @modelcontextprotocol/server-filesystem .`} />
       ))}
-      <h3>The agent that comes along</h3>
+      <h3>The agent that ships with Earpiece</h3>
       <p className="muted">Without a model it says which it can use here.</p>
       <Command text="earpiece chat" />
       <h3>Nothing at hand: queue one for later</h3>

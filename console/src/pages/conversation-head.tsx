@@ -62,7 +62,7 @@ export function Head({
             <span className="muted words">{`#${conversation}`}</span>
           )}
         </h1>
-        <p className="talk-facts">
+        <div className="talk-facts">
           {agent !== undefined && (
             <span className="state">
               <StateDot state={paused ? 'paused' : stateOf(agent)} />
@@ -72,7 +72,10 @@ export function Head({
           {summary !== undefined && (
             <>
               <span>{hostSays(summary)}</span>
-              <span title={GUARANTEE_LONG[summary.force]}>{GUARANTEE[summary.force]}</span>
+              <details className="guarantee-more">
+                <summary>{GUARANTEE[summary.force]}</summary>
+                <p>{GUARANTEE_LONG[summary.force]}</p>
+              </details>
               <span>
                 {'seen '}
                 <Ago at={summary.seenAt} />
@@ -80,7 +83,7 @@ export function Head({
             </>
           )}
           {forks !== undefined && <Origin log={log} forks={forks} />}
-        </p>
+        </div>
       </div>
       <button type="button" className="quiet find-here" aria-label="Find or do" onClick={() => over.set('palette')}>
         <Icon name="search" />

@@ -1,6 +1,7 @@
 /** Chat and timeline in one: what was said, done and told, what waits to ride, and what a person says next. */
-import { Fragment, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Fragment, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
+import { useCameFor, useCameTo } from '../parts/came-for.ts';
 import { Composer } from '../parts/composer.tsx';
 import { Command } from '../parts/copy.tsx';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
@@ -12,18 +13,18 @@ import { Icon } from '../parts/icons.tsx';
 import { useMoving } from '../parts/moving.ts';
 import { Muted } from '../parts/mutes.tsx';
 import { Ended, Pending, Ride } from '../parts/notification.tsx';
-import { useReading, type Reading } from '../parts/reading.ts';
+import { useReading } from '../parts/reading.ts';
 import { Ago } from '../parts/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { change, go, to, type Find } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow } from '../state/clock.ts';
-import { useTalk, type Talk } from '../state/conversation.ts';
+import { useTalk } from '../state/conversation.ts';
 import { isPaused, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { word } from '../state/text.ts';
-import { callsIn, contactIn, doingIn, timelineOf, type Entry } from '../state/timeline.ts';
+import { callsIn, contactIn, doingIn, timelineOf } from '../state/timeline.ts';
 import { useWakes } from '../state/wakes.ts';
 import type { AgentSummary, ConversationSummary } from '../types.ts';
 import { doingSays } from '../words.ts';
@@ -162,6 +163,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
               <Doing agent={agent} conversation={conversation} paused={paused} />
               <Waiting
                 log={log}
+                force={summary?.force ?? 'waits'}
                 agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : null}
                 waiting={waiting}
                 why={why}
@@ -321,83 +323,3 @@ function Wakes({
     </div>
   );
 }
-
-/** The notification that somebody came for is brought into view, once; from then on they read where they like. */
-function useCameFor(page: React.RefObject<HTMLElement | null>, loading: boolean, id: string | null, reading: Reading): void {
-  const wanted = useRef(id);
-  const { toEntry, toElement } = reading;
-  useLayoutEffect(() => {
-    const { current } = wanted;
-    if (loading || current === null) return;
-    const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
-    // What is not on the page yet is there when this is called next.
-    if (found === null && toEntry((entry) => isAbout(entry, current))) return;
-    wanted.current = null;
-    if (found !== null) toElement(found);
-  });
-}
-
-/** So many at a time on the way to a place that is far back. */
-const BACK_PAGE = 500;
-
-/**
- * A place of the log is brought into view whenever it is another one: what lies before it is read first. True while it is.
- * Its line is marked, opened and focused, as whoever follows a link expects.
- */
-function useCameTo(
-  page: React.RefObject<HTMLElement | null>,
-  talk: Talk,
-  { at, why }: { readonly at: number | null; readonly why: string | null },
-  entries: readonly Entry[],
-  { toEntry, toElement }: Reading,
-): boolean {
-  const came = useRef<string | null>(null);
-  const wanted = at === null ? null : `${at} ${why ?? ''}`;
-  const missing = at !== null && talk.from !== null && at < talk.from && talk.problem === null;
-  // Before the browser tells of any scrolling: a page that is near an edge would go on from there.
-  useLayoutEffect(() => {
-    if (wanted === null) came.current = null;
-    if (at === null || wanted === came.current || talk.loading) return;
-    if (missing) {
-      if (!talk.loadingEarlier) talk.loadEarlier(BACK_PAGE);
-      return;
-    }
-    const note = why ?? queuedAt(talk.records, at);
-    const entry = entries[placeIn(entries, talk.records, at, note)];
-    const found =
-      (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
-      (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
-      null;
-    // What is not on the page yet is there when this is called next.
-    if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
-    came.current = wanted;
-    if (!(found instanceof HTMLElement)) return;
-    for (const other of page.current?.querySelectorAll('.came-to') ?? []) other.classList.remove('came-to');
-    found.classList.add('came-to');
-    for (const closed of found.querySelectorAll('details')) closed.open = true;
-    found.tabIndex = -1;
-    found.focus({ preventScroll: true });
-    toElement(found);
-  });
-  return missing && !talk.loading;
-}
-
-/** The entry in which a record is read: its own, its call's, the one that tells of it, else the last before it. */
-function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
-  const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));
-  if (about >= 0) return about;
-  const own = entries.findIndex(({ seq }) => seq === at);
-  if (own >= 0) return own;
-  const { id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly id?: unknown };
-  const call = entries.findIndex((entry) => entry.kind === 'tool' && entry.id === id);
-  return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
-}
-
-/** The notification that this record queued: it is read where it rode. */
-function queuedAt(records: readonly Stored[], at: number): string | null {
-  const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
-  return type === 'system_notification_queued' ? (id ?? null) : null;
-}
-
-const isAbout = (entry: Entry, id: string): boolean =>
-  entry.kind === 'ride' ? entry.riders.some((rider) => rider.id === id) : entry.kind === 'ended' && entry.ids[0] === id;

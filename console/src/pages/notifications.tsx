@@ -13,7 +13,7 @@ import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { firstOf } from '../state/text.ts';
 import type { Level, NotificationView } from '../types.ts';
-import { LEVELS, receiptSays } from '../words.ts';
+import { GRAVEST, LEVELS, receiptSays } from '../words.ts';
 
 const PAGE = 50;
 const REFRESH_MS = 1_000;
@@ -76,6 +76,12 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     };
   }, [first]);
   const said = saidOf(query);
+  const choose =
+    (name: 'state' | 'level') =>
+    (value: string): void => {
+      const { [name]: _, ...rest } = query;
+      change(to.notifications({ ...rest, ...(value === '' ? {} : { [name]: value }) }));
+    };
   return (
     <div className="page notifications">
       <header className="page-head">
@@ -91,6 +97,10 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         </h1>
         <Search key={`${words} ${query['from']} ${query['to']}`} words={words ?? ''} query={query} />
       </header>
+      <div className="filters narrowed">
+        <Choice name="State" of={['open', 'closed']} all="open and closed" value={query['state']} onChoose={choose('state')} />
+        <Choice name="Level" of={GRAVEST} all="every level" value={query['level']} onChoose={choose('level')} />
+      </div>
       {said.length > 0 && (
         <ul className="chips" aria-label="filters">
           {said.map(({ name, says }) => (
@@ -160,6 +170,29 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     </div>
   );
 }
+
+const Choice = ({
+  name,
+  of,
+  all,
+  value = '',
+  onChoose,
+}: {
+  readonly name: string;
+  readonly of: readonly string[];
+  readonly all: string;
+  readonly value: string | undefined;
+  readonly onChoose: (value: string) => void;
+}): ReactElement => (
+  <select aria-label={name} value={of.includes(value) ? value : ''} onChange={(event) => onChoose(event.target.value)}>
+    <option value="">{all}</option>
+    {of.map((each) => (
+      <option key={each} value={each}>
+        {each}
+      </option>
+    ))}
+  </select>
+);
 
 const timesOf = ({ from, to: until }: Query): Times => ({ from: numberIn(from), until: numberIn(until) });
 const isTimed = ({ from, to: until }: Query): boolean => from !== undefined || until !== undefined;
@@ -231,7 +264,7 @@ function betweenSays({ from, until }: Times): string {
 function saidOf(query: Query): { name: string; says: string }[] {
   const { by } = query;
   return [
-    ...['project', 'log', 'kind', 'level', 'state', 'receipt', 'q'].flatMap((name) =>
+    ...['project', 'log', 'kind', 'receipt', 'q'].flatMap((name) =>
       query[name] === undefined ? [] : [{ name, says: name === 'q' ? `“${query[name]}”` : `${name} ${query[name]}` }],
     ),
     ...(isTimed(query) ? [{ name: 'from', says: `${by ?? 'queued'} ${betweenSays(timesOf(query))}` }] : []),

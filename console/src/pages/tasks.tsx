@@ -2,18 +2,18 @@
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Empty, Problem, Skeleton } from '../parts/empty.tsx';
 import { useFocusStays } from '../parts/focus.ts';
+import { NewTask, NOBODY, useAgentNames } from '../parts/new-task.tsx';
 import { Folded } from '../parts/said.tsx';
-import { Description, EditTask, Priority } from '../parts/task-words.tsx';
+import { EditTask } from '../parts/task-words.tsx';
 import { Ago } from '../parts/time.tsx';
 import { change, to, type Query } from '../route.ts';
-import { useAgents } from '../state/agents.ts';
 import { listen } from '../state/live.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { useProjects } from '../state/projects.ts';
 import { client } from '../state/server.ts';
 import { soon } from '../state/soon.ts';
 import { word } from '../state/text.ts';
-import type { TaskExecution, TaskPriority, TaskStatus, TaskView } from '../types.ts';
+import type { TaskExecution, TaskStatus, TaskView } from '../types.ts';
 
 /** What needs somebody first. */
 const ORDER: readonly TaskStatus[] = ['blocked', 'in_progress', 'todo', 'backlog', 'done', 'cancelled'];
@@ -81,7 +81,7 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
           </select>
           <label className="inline">
             <input type="checkbox" checked={over} onChange={(event) => show({ over: event.target.checked })} />
-            <span>also what is over</span>
+            <span>show finished tasks</span>
           </label>
         </div>
       </header>
@@ -91,12 +91,12 @@ export function TasksPage({ query }: { readonly query: Query }): ReactElement {
       {tasks.value !== undefined && groups.length === 0 && (
         <Empty title={over ? `${project} has no tasks` : `${project} has nothing to do`}>
           <p>
-            Make one above and give it to an agent. It asks for its next one with the tool get_next_action, and says how it went
+            Create one above and give it to an agent. It asks for its next one with the tool get_next_action, and says how it went
             with report_completed.
           </p>
           {!over && (
             <button type="button" onClick={() => show({ over: true })}>
-              Show those that are over
+              Show finished tasks
             </button>
           )}
         </Empty>
@@ -345,8 +345,6 @@ function Work({ execution, project }: { readonly execution: TaskExecution; reado
   );
 }
 
-const NOBODY = '';
-
 function Assignee({
   task,
   busy,
@@ -372,73 +370,5 @@ function Assignee({
         </option>
       ))}
     </select>
-  );
-}
-
-function useAgentNames(project: string, also: string | null): readonly string[] {
-  const { items } = useAgents();
-  return [
-    ...new Set([
-      ...items.filter((agent) => agent.project === project).map(({ agent }) => agent),
-      ...(also === null ? [] : [also]),
-    ]),
-  ].toSorted();
-}
-
-function NewTask({ project, onMade }: { readonly project: string; readonly onMade: () => void }): ReactElement {
-  const [title, setTitle] = useState('');
-  const [description, setDescription] = useState('');
-  const [assignee, setAssignee] = useState(NOBODY);
-  const [priority, setPriority] = useState<TaskPriority>('normal');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const names = useAgentNames(project, null);
-  const make = (): void => {
-    if (busy) return;
-    setBusy(true);
-    client
-      .createTask({ project, title: title.trim(), description, priority, ...(assignee === NOBODY ? {} : { assignee }) })
-      .then(
-        () => {
-          // What was written meanwhile is of the next one.
-          setTitle((now) => (now === title ? '' : now));
-          setDescription((now) => (now === description ? '' : now));
-          setProblem(null);
-          onMade();
-        },
-        (error: unknown) => setProblem(messageOf(error)),
-      )
-      .finally(() => setBusy(false));
-  };
-  return (
-    <form
-      className="new-task"
-      aria-label="New task"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (title.trim() !== '') make();
-      }}
-    >
-      <input
-        aria-label="Title"
-        placeholder={`Something to do in ${project} …`}
-        value={title}
-        onChange={(event) => setTitle(event.target.value)}
-      />
-      <select aria-label="For" value={assignee} onChange={(event) => setAssignee(event.target.value)}>
-        <option value={NOBODY}>nobody yet</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-      <Priority label="Priority" value={priority} onChange={setPriority} />
-      {(title !== '' || description !== '') && <Description value={description} onChange={setDescription} />}
-      <button type="submit" disabled={busy || title.trim() === ''}>
-        Make it
-      </button>
-      {problem !== null && <Problem text={problem} />}
-    </form>
   );
 }

@@ -158,7 +158,7 @@ function Story({
       )}
       <h4>
         What was sent
-        {last !== undefined && <Copy text={last.text} what="what was sent" />}
+        {last !== undefined && <Copy text={textOf(last)} what="what was sent" />}
       </h4>
       {sent.length === 0 && (
         <p className="muted">{n.state === 'closed' ? 'Nothing was sent.' : 'Nothing yet: no carrier has taken it.'}</p>
@@ -169,7 +169,7 @@ function Story({
             {`${each.point === 'forced' ? `in place of a call${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`}` : `${each.point ?? each.record}${each.on === null ? '' : ` of ${calls.get(each.on) ?? each.on}`}`} · ${exactTime(each.at)}${each.repeated ? ' · repeated' : ''}${each.format === null ? '' : ` · ${each.format} view`}`}
           </figcaption>
           <pre className="sent" tabIndex={0} aria-label="what was sent">
-            {visible(each.text)}
+            {visible(textOf(each))}
           </pre>
         </figure>
       ))}
@@ -196,6 +196,9 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
   </div>
 );
 
+/** The answer of get_notifications is JSON around its items, of which the log keeps the texts. */
+const textOf = ({ text, item }: StoryItem['sent'][number]): string => (text === '' ? item : text);
+
 /** `in the result of call_7` as a person says it. */
 function named(detail: string, calls: ReadonlyMap<string, string>): string {
   const id = /^in the result of (.+)$/u.exec(detail)?.[1];
@@ -209,6 +212,7 @@ const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string 
     .replace(/^(\w+), carrier /u, (whole, reason: string) =>
       RELEASED[reason] === undefined ? whole : `${RELEASED[reason]}, carrier `,
     )
+    .replace(/^marked as read (?=by )/u, '')
     .replace(/^forced of /u, 'in place of a call of ')
     .replace(/^(?:filter|supersede|relevance): /u, '');
 

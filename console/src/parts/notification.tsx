@@ -1,7 +1,7 @@
 /** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
 import { exact, lasting, span, useNow, whenSays } from '../state/clock.ts';
-import type { Deliver } from '../types.ts';
+import type { Deliver, Force } from '../types.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
@@ -12,6 +12,7 @@ import { MOMENTS, receiptSays } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
 import { MuteButton } from './mutes.tsx';
 import { Folded, SaidText } from './said.tsx';
+import { Clock } from './time.tsx';
 
 type WhyProps = { readonly id: string; readonly kind: string; readonly open: boolean; readonly onWhy: (id: string) => void };
 
@@ -104,6 +105,7 @@ function Rode({
         said={said}
         person={rider.person}
         sender={rider.sender}
+        at={entry.offeredAt}
       />
       <div className="note-body">
         {templated ? (
@@ -136,6 +138,7 @@ function NoteHead({
   said = false,
   person,
   sender,
+  at,
 }: {
   readonly level: Note['level'];
   readonly kind: string;
@@ -143,6 +146,8 @@ function NoteHead({
   readonly said?: boolean;
   readonly person: string | null;
   readonly sender: string | null;
+  /** When it was sent; of what waits the time runs below. */
+  readonly at?: number;
 }): ReactElement {
   return (
     <header>
@@ -154,6 +159,7 @@ function NoteHead({
         {said || person !== null ? `from ${person}` : sender !== null ? `from the agent ${sender}` : 'system'}
       </span>
       {count > 1 && <span className="times" aria-label={`${count} times`}>{`${count}×`}</span>}
+      {at !== undefined && <Clock at={at} />}
     </header>
   );
 }
@@ -161,12 +167,15 @@ function NoteHead({
 export function Staged({
   note,
   agent,
+  force,
   open,
   onWhy,
 }: {
   readonly note: Note;
   /** What holds everything back that waits for this agent. */
   readonly agent: AgentHolds;
+  /** What an interrupt does at its host. */
+  readonly force: Force;
   readonly open: boolean;
   readonly onWhy: (id: string) => void;
 }): ReactElement {
@@ -188,7 +197,7 @@ export function Staged({
       </div>
       <footer>
         <span>
-          {note.state === 'offered' ? 'offered, not confirmed yet' : waits(note, agent, now)}
+          {note.state === 'offered' ? 'offered, not confirmed yet' : waits(note, agent, force, now)}
           <span title={`queued ${exact(note.at)}`}>{` · ${lasting(now - note.at)}`}</span>
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
           {note.conversation === null && ' · any conversation of this agent'}
@@ -199,16 +208,23 @@ export function Staged({
   );
 }
 
+const INTERRUPTS: Readonly<Record<Force, string>> = {
+  aborts_stream: 'interrupts the agent',
+  refuses_next_call: 'refuses its next tool call until the agent has read it',
+  next_contact: 'asks at its next message',
+  waits: 'waits until the agent comes back',
+};
+
 /** The agent is not there, or paused; null: neither. */
 export type AgentHolds = 'away' | 'paused' | null;
 
 /** Whether a mute, a filter or a newer one holds it is known to Why alone: the card claims no message for it. */
-function waits(note: Note, agent: AgentHolds, now: number): string {
+function waits(note: Note, agent: AgentHolds, force: Force, now: number): string {
   const { level, action } = note;
   if (agent === 'away') return 'waits: the agent is not active';
   if (agent === 'paused' && action === null) return 'waits: the agent is paused';
   if (action === 'pause') return 'pauses the agent until somebody resumes it';
-  if (level === 'critical' || action === 'cancel') return 'interrupts the agent';
+  if (level === 'critical' || action === 'cancel') return INTERRUPTS[force];
   return note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${momentOf(note.deliver, now)}`;
 }
 
@@ -291,6 +307,7 @@ export function Ended({
         <span className="kind">{note?.kind ?? first}</span>
         {entry.ids.length > 1 && <span className="from">{`and ${entry.ids.length - 1} more`}</span>}
         <span className="outcome">{entry.outcome}</span>
+        <Clock at={entry.at} />
       </header>
       <footer>
         <span className="words">{endedSays(entry)}</span>

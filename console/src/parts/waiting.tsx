@@ -2,6 +2,7 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { to } from '../route.ts';
 import type { Note } from '../state/notes.ts';
+import type { Force } from '../types.ts';
 import { GRAVEST } from '../words.ts';
 import { LevelShape } from './icons.tsx';
 import { Staged, type AgentHolds } from './notification.tsx';
@@ -12,6 +13,7 @@ const MORE = 100;
 export function Waiting({
   log,
   agent,
+  force,
   waiting,
   why,
   onWhy,
@@ -19,6 +21,7 @@ export function Waiting({
 }: {
   readonly log: string;
   readonly agent: AgentHolds;
+  readonly force: Force;
   readonly waiting: readonly Note[];
   readonly why: string | null;
   readonly onWhy: (id: string) => void;
@@ -52,7 +55,7 @@ export function Waiting({
         </div>
       )}
       {(asked === undefined ? shown : [asked, ...shown]).map((note) => (
-        <Staged key={note.id} note={note} agent={agent} open={why === note.id} onWhy={onWhy} />
+        <Staged key={note.id} note={note} agent={agent} force={force} open={why === note.id} onWhy={onWhy} />
       ))}
       {children}
     </section>

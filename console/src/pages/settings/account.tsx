@@ -1,11 +1,18 @@
 import { useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Problem } from '../../parts/empty.tsx';
+import type { TokenInfo } from '../../../../src/client/index.ts';
 import { setTheme, theme, type Theme } from '../../parts/theme.ts';
 import { useCell } from '../../state/cell.ts';
-import { exact } from '../../state/clock.ts';
+import { day, minuteTime } from '../../state/clock.ts';
 import { messageOf } from '../../state/loaded.ts';
 import { leave, session } from '../../state/session.ts';
+
+/** `a browser with admin rights`, `a browser of ci, with project rights in shop`. */
+function whoSays({ name, session: isBrowser, kind, project }: TokenInfo): string {
+  const owner = isBrowser ? name.replace(/^browser\b/u, 'a browser') : name;
+  return `${owner}${/ of /u.test(owner) ? ',' : ''} with ${kind} rights${project === null ? '' : ` in ${project}`}`;
+}
 
 export function Account(): ReactElement | null {
   const who = useCell(session);
@@ -18,12 +25,12 @@ export function Account(): ReactElement | null {
       <dl className="facts wide">
         <div>
           <dt>you are</dt>
-          <dd className="words">{`${reply.who.name} (${reply.who.session ? 'a browser, ' : ''}${reply.who.kind} rights${reply.who.project === null ? '' : ` in ${reply.who.project}`})`}</dd>
+          <dd className="words">{whoSays(reply.who)}</dd>
         </div>
         {reply.who.expiresAt !== null && (
           <div>
-            <dt>until</dt>
-            <dd>{exact(reply.who.expiresAt)}</dd>
+            <dt>logged in until</dt>
+            <dd>{`${day(reply.who.expiresAt)}, ${minuteTime(reply.who.expiresAt)}`}</dd>
           </div>
         )}
         <div>

@@ -179,7 +179,7 @@ function Where({
           <span className="words">
             {`${WHOSE[each].says}${each === 'project' ? ` of ${project}` : ''}, ${WHOSE[each].about} `}
             <code className="muted">{places[each].file}</code>
-            {!places[each].exists && <span className="muted"> (is made then)</span>}
+            {!places[each].exists && <span className="muted"> (your first change creates it)</span>}
           </span>
         </label>
       ))}

@@ -10,7 +10,7 @@ export function Models(): ReactElement {
   const own = settings.value?.settings.filter(({ key }) => key.startsWith('agent.')) ?? [];
   return (
     <>
-      <p>Which model the agent that comes along talks to. Other hosts choose their own.</p>
+      <p>The model of the agent that ships with Earpiece. Other hosts choose their own.</p>
       {settings.problem !== null && <Problem text={settings.problem} again={settings.again} />}
       {settings.value === undefined && settings.problem === null && <Skeleton rows={3} label="reading settings" />}
       {own.length > 0 && <SettingTable label="models" settings={own} />}

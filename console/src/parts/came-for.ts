@@ -1,0 +1,91 @@
+/** Brings a place of the log into view for a person who came for it. */
+import { useLayoutEffect, useRef } from 'react';
+import type { Stored } from '../../../src/core/records.ts';
+import type { Talk } from '../state/conversation.ts';
+import type { Entry } from '../state/timeline.ts';
+import type { Reading } from './reading.ts';
+
+/** The notification that somebody came for is brought into view, once; from then on they read where they like. */
+export function useCameFor(
+  page: React.RefObject<HTMLElement | null>,
+  loading: boolean,
+  id: string | null,
+  reading: Reading,
+): void {
+  const wanted = useRef(id);
+  const { toEntry, toElement } = reading;
+  useLayoutEffect(() => {
+    const { current } = wanted;
+    if (loading || current === null) return;
+    const found = page.current?.querySelector(`article[data-note="${CSS.escape(current)}"]`) ?? null;
+    // What is not on the page yet is there when this is called next.
+    if (found === null && toEntry((entry) => isAbout(entry, current))) return;
+    wanted.current = null;
+    if (found !== null) toElement(found);
+  });
+}
+
+/** So many at a time on the way to a place that is far back. */
+const BACK_PAGE = 500;
+
+/**
+ * A place of the log is brought into view whenever it is another one: what lies before it is read first. True while it is.
+ * Its line is marked, opened and focused, as whoever follows a link expects.
+ */
+export function useCameTo(
+  page: React.RefObject<HTMLElement | null>,
+  talk: Talk,
+  { at, why }: { readonly at: number | null; readonly why: string | null },
+  entries: readonly Entry[],
+  { toEntry, toElement }: Reading,
+): boolean {
+  const came = useRef<string | null>(null);
+  const wanted = at === null ? null : `${at} ${why ?? ''}`;
+  const missing = at !== null && talk.from !== null && at < talk.from && talk.problem === null;
+  // Before the browser tells of any scrolling: a page that is near an edge would go on from there.
+  useLayoutEffect(() => {
+    if (wanted === null) came.current = null;
+    if (at === null || wanted === came.current || talk.loading) return;
+    if (missing) {
+      if (!talk.loadingEarlier) talk.loadEarlier(BACK_PAGE);
+      return;
+    }
+    const note = why ?? queuedAt(talk.records, at);
+    const entry = entries[placeIn(entries, talk.records, at, note)];
+    const found =
+      (note === null ? null : page.current?.querySelector(`article[data-note="${CSS.escape(note)}"]`)) ??
+      (entry === undefined ? null : page.current?.querySelector(`[data-entry^="${entry.seq} "]`)) ??
+      null;
+    // What is not on the page yet is there when this is called next.
+    if (found === null && entry !== undefined && toEntry((each) => each === entry)) return;
+    came.current = wanted;
+    if (!(found instanceof HTMLElement)) return;
+    for (const other of page.current?.querySelectorAll('.came-to') ?? []) other.classList.remove('came-to');
+    found.classList.add('came-to');
+    for (const closed of found.querySelectorAll('details')) closed.open = true;
+    found.tabIndex = -1;
+    found.focus({ preventScroll: true });
+    toElement(found);
+  });
+  return missing && !talk.loading;
+}
+
+/** The entry in which a record is read: its own, its call's, the one that tells of it, else the last before it. */
+function placeIn(entries: readonly Entry[], records: readonly Stored[], at: number, note: string | null): number {
+  const about = note === null ? -1 : entries.findIndex((entry) => isAbout(entry, note));
+  if (about >= 0) return about;
+  const own = entries.findIndex(({ seq }) => seq === at);
+  if (own >= 0) return own;
+  const { id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly id?: unknown };
+  const call = entries.findIndex((entry) => entry.kind === 'tool' && entry.id === id);
+  return call >= 0 ? call : entries.findLastIndex(({ seq }) => seq <= at);
+}
+
+/** The notification that this record queued: it is read where it rode. */
+function queuedAt(records: readonly Stored[], at: number): string | null {
+  const { type, id } = (records.find(({ seq }) => seq === at)?.body ?? {}) as { readonly type?: string; readonly id?: string };
+  return type === 'system_notification_queued' ? (id ?? null) : null;
+}
+
+const isAbout = (entry: Entry, id: string): boolean =>
+  entry.kind === 'ride' ? entry.riders.some((rider) => rider.id === id) : entry.kind === 'ended' && entry.ids[0] === id;

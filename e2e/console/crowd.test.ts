@@ -1,0 +1,172 @@
+/** What a stranger asks on a busy day, with 60 agents and 300 notifications: each question has its answer on the page. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { verifies } from '../verifies.ts';
+import { conversation, rode, staged, visit } from './articles.ts';
+import { openBrowser } from './browser.ts';
+import { AGENTS, AWAY, crowd, nameOf, PAUSED } from './crowd.ts';
+import { faults } from './faults.ts';
+import { Stage } from './stage.ts';
+
+let browser: Browser;
+let stage: Stage;
+beforeAll(async () => {
+  browser = await openBrowser();
+  stage = await Stage.open(browser);
+  await crowd(stage);
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  await browser.close();
+});
+
+const row = (page: Page, log: string) => page.getByRole('main').locator(`a[data-log="${log}"]`);
+
+verifies('console:agents', 'the filter says how many there are of each, also of those that are not active', async () => {
+  const page = await stage.page();
+  await visit(page, `${stage.url}/#/agents`);
+  const show = page.getByLabel('Show', { exact: true });
+  await expect
+    .poll(() => show.locator('option').allInnerTexts())
+    .toEqual(
+      expect.arrayContaining([`all (${AGENTS})`, `active (${AGENTS - 1})`, 'not active (1)', `paused (${PAUSED.length})`]),
+    );
+  await show.selectOption('away');
+  await row(page, AWAY).waitFor();
+  expect(await page.getByRole('main').locator('a[data-log]').count()).toBe(1);
+});
+
+verifies('console:agents', 'a call that has its answer is not called running', async () => {
+  const page = await stage.page();
+  await visit(page, `${stage.url}/#/agents`);
+  await row(page, nameOf(16))
+    .getByText(/^last called read_file \d+ s ago$/u)
+    .waitFor();
+  expect(await page.getByText('calling read_file').count()).toBe(0);
+});
+
+verifies('console:agents', 'the project stays in view above its agents, however far the list is scrolled', async () => {
+  const page = await stage.page();
+  await visit(page, conversation(stage, nameOf(2)));
+  const heading = page.locator('.side-list h2', { hasText: 'infra' });
+  const chosen = page.locator('.side-list a[aria-current=true]');
+  await expect
+    .poll(async () => {
+      const [above, own] = [await heading.boundingBox(), await chosen.boundingBox()];
+      return (own?.y ?? -1) >= (above?.y ?? 0) + (above?.height ?? 0) - 1;
+    })
+    .toBe(true);
+  await page.locator('.side-list a', { hasText: 'agent-59' }).scrollIntoViewIfNeeded();
+  const [list, box] = [await page.locator('.side-list').boundingBox(), await heading.boundingBox()];
+  expect(box?.y ?? -1).toBeGreaterThanOrEqual((list?.y ?? 0) - 1);
+});
+
+verifies('console:history', 'each card says when it was delivered or ended', async () => {
+  const page = await stage.page();
+  await visit(page, conversation(stage, nameOf(2)));
+  await rode(page, 'disk.full')
+    .locator('header time')
+    .getByText(/^\d\d:\d\d$/u)
+    .waitFor();
+  await visit(page, conversation(stage, nameOf(1)));
+  await page
+    .locator('article[data-state=ended] header time')
+    .getByText(/^\d\d:\d\d$/u)
+    .waitFor();
+});
+
+verifies('console:person', 'a waiting interrupt says what it does at this host', async () => {
+  const page = await stage.page();
+  await visit(page, conversation(stage, nameOf(9)));
+  await staged(page, 'files.changed').getByText('asks at its next message').waitFor();
+  await visit(page, conversation(stage, nameOf(10)));
+  await stage.ear.queue(`${nameOf(10)}#main`, { kind: 'disk.full', level: 'critical', message: 'full' });
+  await staged(page, 'disk.full').getByText('refuses its next tool call').waitFor();
+});
+
+verifies('console:keys', 'what a host can promise is explained without a mouse', async () => {
+  const page = await stage.page({ viewport: { width: 390, height: 800 } });
+  await visit(page, conversation(stage, nameOf(0)));
+  const promise = page.locator('.talk-facts summary', { hasText: 'leased · can refuse tools' });
+  await promise.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('A critical one refuses the next tool call until it was read.').waitFor();
+  expect(await faults(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+});
+
+verifies('console:activity', 'notifications are filtered by state and level on their page', async () => {
+  const page = await stage.page();
+  await visit(page, `${stage.url}/#/notifications`);
+  const rows = page.getByRole('main').locator('a.row');
+  await page.getByLabel('State', { exact: true }).selectOption('closed');
+  await page.getByLabel('Level', { exact: true }).selectOption('warning');
+  await expect
+    .poll(() =>
+      rows
+        .locator('.kind')
+        .allInnerTexts()
+        .then((kinds) => [...new Set(kinds)]),
+    )
+    .toEqual(['disk.full']);
+  expect(page.url()).toMatch(/state=closed/u);
+  await page.getByLabel('State', { exact: true }).selectOption('');
+  await page.getByLabel('Level', { exact: true }).selectOption('');
+  await expect.poll(() => page.url()).toBe(`${stage.url}/#/notifications`);
+});
+
+verifies('console:hands', 'a task that is being written is there when its writer comes back', async () => {
+  const page = await stage.page();
+  await visit(page, `${stage.url}/#/tasks`);
+  await page.getByRole('textbox', { name: 'Title' }).fill('Round prices in one');
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Agents', exact: true }).click();
+  await row(page, AWAY).waitFor();
+  await page.goBack();
+  expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Round prices in one');
+  await page.getByRole('button', { name: 'Create task' }).click();
+  await page.getByRole('main').getByText('Round prices in one').waitFor();
+  await page.reload();
+  await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('');
+});
+
+verifies('console:why', 'what get_notifications showed is shown, and a mark is told once', async () => {
+  const main = stage.ear.conversation(`${nameOf(11)}#main`, {
+    host: 'codex',
+    carrier: 'gateway:stdio files',
+    pulls: true,
+  });
+  await stage.ear.queue(`${nameOf(11)}#main`, { id: 'pulled', kind: 'ci.failed', message: 'the nightly build is red' });
+  await (await main.pull({ mark: true })).offer?.confirm();
+  const page = await stage.page();
+  await visit(page, `${conversation(stage, nameOf(11))}?why=pulled`);
+  const why = page.getByRole('complementary', { name: 'Why' });
+  await why.locator('pre.sent', { hasText: 'the nightly build is red' }).waitFor();
+  await visit(page, `${conversation(stage, nameOf(2))}?why=n2`);
+  await why.locator('.step-detail', { hasText: /^by Mira in the console$/u }).waitFor();
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  for (const width of [1280, 390])
+    verifies('console:accessible', `a busy day, ${colorScheme}, ${width} wide`, async () => {
+      const page = await stage.page({ colorScheme, viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+      for (const hash of [
+        'agents',
+        `agents/${nameOf(3)}/main`,
+        `agents/${nameOf(2)}/main`,
+        'notifications?state=closed',
+        'tasks',
+      ]) {
+        await visit(page, `${stage.url}/#/${hash}`);
+        expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+        expect([hash, await faults(page)]).toEqual([hash, []]);
+      }
+      // Nothing is cut to a word that says nothing.
+      await visit(page, conversation(stage, nameOf(3)));
+      const says = await page.locator('.talk-head .toggle').evaluate((label) => {
+        const { content } = (
+          globalThis as unknown as { getComputedStyle(of: unknown, part: string): { content: string } }
+        ).getComputedStyle(label, '::after');
+        return `${(label as unknown as { innerText: string }).innerText}${content === 'none' ? '' : content}`;
+      });
+      expect(says).toMatch(/records/u);
+    });

@@ -145,6 +145,17 @@ describe('JSON with comments', () => {
     );
   });
 
+  test('reads a file with a string of 30 MB, as the history of an agent has it, and says where one does not end', () => {
+    const history = 'x'.repeat(30_000_000);
+    const text = `{"history":"${history}","mcpServers":{"a":{"command":"npx"}}}`;
+    expect(Object.keys(parseMcpServers(text, '/f.json', { env: {} }).servers)).toEqual(['a']);
+    expect(parseJsonc(`{"history":"${history}`)).toMatchObject({
+      kind: 'malformed',
+      expected: 'a string in double quotes',
+      at: { line: 1, column: 12 },
+    });
+  });
+
   test('answers any text, and refuses what only looks like JSON', () => {
     const noise = fc.array(
       fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"', '1', '-', 'true', ' ', '\n', '/*', '*/', '//', '\\u'),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import type { ProducerLine } from './history.ts';
 import { Journal, now } from './journal.ts';
+import type { Quiet } from './quiet.ts';
 import type { Window } from './windows.ts';
 import type { Project, World } from './world.ts';
 
@@ -28,19 +29,7 @@ type Sending = {
   readonly ttlMs?: number;
 };
 
-/** While somebody wants quiet, the others say nothing. */
-export class Quiet {
-  #by: object | undefined;
-  #until = 0;
-
-  ask(by: object, ms: number): void {
-    [this.#by, this.#until] = [by, now() + ms];
-  }
-
-  isFor(other: object): boolean {
-    return this.#by === undefined || this.#by === other || now() > this.#until;
-  }
-}
+export type Told = { readonly nonce: string; readonly acknowledged: boolean };
 
 export type ProducersOptions = {
   readonly world: World;
@@ -84,8 +73,8 @@ export class Producer {
       }
       const deed = this.#chance.weighed({
         send: 46,
-        broadcast: 9,
-        quiet: 2,
+        broadcast: 8,
+        quiet: 4,
         critical: 8,
         cancel: 4,
         pause: 7,
@@ -108,11 +97,15 @@ export class Producer {
       case 'broadcast':
         return this.#send({ ...this.#sending(), to: `${project}/*` });
       case 'quiet': {
-        // Nothing else is on its way when it comes.
-        this.#options.quiet.ask(this, 2_500);
-        await sleep(1_000);
+        const { quiet, windows } = this.#options;
+        const two = windows.filter(({ agent }) => windows.filter((other) => other.agent === agent).length > 1);
+        if (two.length === 0 || quiet.isOn) return;
+        quiet.ask(this, 15_000);
+        for (const until = now() + 8_000; now() < until && !two.every(({ isAtWork }) => isAtWork);) await sleep(100);
+        await sleep(300);
         await this.#send({ ...this.#sending(), to: `${project}/*` }, false);
-        return sleep(this.#chance.between(300, 1_200));
+        await sleep(this.#chance.between(600, 1_500));
+        return quiet.end(this);
       }
       case 'expiring': {
         const level = this.#chance.of(0.15) ? 'critical' : 'error';
@@ -250,15 +243,20 @@ export class Producer {
     if (another) {
       await this.pause(to);
       await sleep(this.#chance.between(100, 600));
-      if (this.#chance.of(0.6)) await this.#takeBack(pause.nonce);
+      if (this.#chance.of(0.6)) await this.takeBack(pause.nonce);
       await sleep(this.#chance.between(300, 1_500));
     }
     await this.resume(to);
   }
 
-  async pause(to: string): Promise<{ readonly nonce: string; readonly acknowledged: boolean }> {
+  pause(to: string): Promise<Told> {
+    return this.tell(to, 'pause');
+  }
+
+  async tell(to: string, action?: 'pause'): Promise<Told> {
     const nonce = `nonce-${this.#chance.hex()}`;
-    return { nonce, acknowledged: await this.#send({ nonce, to, level: 'warning', action: 'pause' }) };
+    const sending = { nonce, to, level: 'error', ...(action === undefined ? {} : { action }) } as const;
+    return { nonce, acknowledged: await this.#send(sending) };
   }
 
   async resume(to: string): Promise<void> {
@@ -299,10 +297,10 @@ export class Producer {
   async #withdraw(): Promise<void> {
     const one = this.#recent.pop();
     this.#recent = this.#recent.slice(-5);
-    if (one !== undefined) await this.#takeBack(one.nonce);
+    if (one !== undefined) await this.takeBack(one.nonce);
   }
 
-  async #takeBack(nonce: string): Promise<void> {
+  async takeBack(nonce: string): Promise<void> {
     const { world, project } = this.#options;
     this.#said.write({ t: now(), kind: 'withdrawing', nonce });
     const { code, stdout } = await world.run(project, ['withdraw', nonce, '--json'], { killAfterMs: this.#killAfter(0.2) });

@@ -8,7 +8,8 @@ import { Chance } from './chance.ts';
 import { check, type Verdict } from './checker/check.ts';
 import { readHistory } from './history.ts';
 import { now } from './journal.ts';
-import { Producer, Quiet } from './producers.ts';
+import { Producer } from './producers.ts';
+import { Quiet } from './quiet.ts';
 import { World, type Project } from './world.ts';
 import { type Front, Window, type WindowOptions } from './windows.ts';
 
@@ -76,6 +77,7 @@ export async function storm(options: StormOptions): Promise<Stormed> {
   for (const window of windows) {
     const of = window.options.project === 'shop' ? producers[0] : producers[2];
     window.person = of;
+    window.quiet = quiet;
   }
 
   const serving = keepUp(over.signal, new Chance(`${seed} server`), async (point) => {

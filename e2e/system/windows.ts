@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
 import type { Answered, Wish } from './orders.ts';
 import type { Producer } from './producers.ts';
+import type { Quiet } from './quiet.ts';
 import type { ToolName } from './tools.ts';
 import type { Host, Project, World } from './world.ts';
 
@@ -70,6 +71,9 @@ export class Window {
   conversation: string | undefined;
   /** It does not read just now: a kill of its host would lose what the gateway has written. */
   isDeaf = false;
+  quiet: Quiet | undefined;
+  /** It has worked in this quiet. */
+  isAtWork = false;
   /** Its person at another terminal. */
   person: Producer | undefined;
 
@@ -172,17 +176,27 @@ export class Window {
   }
 
   async #session(host: Host): Promise<void> {
-    for (let left = this.#chance.between(6, 45); left > 0 && !this.#over.aborted; left--) {
+    for (let left = this.#chance.between(6, 45); left > 0 && !this.#over.aborted;) {
+      if (this.quiet?.isOn === true) {
+        const goesOn = await this.#do(host, this.#chance.weighed({ call: 7, pull: 3 }));
+        this.isAtWork = goesOn;
+        if (!goesOn) return;
+        await sleep(this.#chance.between(10, 90));
+        continue;
+      }
+      left--;
+      this.isAtWork = false;
       const deed = this.#chance.weighed({
         call: 54,
         parallel: 10,
         serial: 9,
         pull: 6,
         cancelled: 3,
-        crossed: 6,
+        crossed: 7,
         deaf: 2,
         hangUp: 2,
         outlived: this.person === undefined ? 0 : 1.5,
+        takenBack: this.person === undefined ? 0 : 2,
         killGateway: 8,
         killHost: 4,
         clear: 3,
@@ -210,7 +224,7 @@ export class Window {
         // Mostly when the cancel can have crossed with the answer, else when it cannot.
         return this.#went(
           host,
-          this.#calling(['small'], { crossAfterMs: chance.of(0.75) ? chance.between(0, 100) : chance.between(700, 1_500) }),
+          this.#calling(['small'], { crossAfterMs: chance.of(0.6) ? chance.between(0, 100) : chance.between(700, 1_500) }),
         );
       case 'deaf': {
         if (this.options.url !== undefined) return true;
@@ -231,6 +245,8 @@ export class Window {
       }
       case 'outlived':
         return this.#outlived(host);
+      case 'takenBack':
+        return this.#takenBack(host);
       case 'pull':
         return this.#pull(host);
       case 'rest':
@@ -278,6 +294,18 @@ export class Window {
     }
     await person.resume(address);
     return true;
+  }
+
+  /** A notification is taken back when nobody knows whether its answer was heard: its gateway died right behind it. */
+  async #takenBack(host: Host): Promise<boolean> {
+    const { address, person } = this;
+    if (person === undefined || this.options.url !== undefined) return true;
+    const { nonce } = await person.tell(address);
+    const did = await host.ask(this.#calling(['small']));
+    if (did?.answered?.includes('told') === true && host.gateway !== undefined) this.#world.kill('gateway', host.gateway);
+    else if (did?.answered?.includes('gone') !== true) return did !== undefined;
+    await person.takeBack(nonce);
+    return this.#reconnect(host);
   }
 
   /** Calls, and does what a model does about the answer: after a refusal it looks most of the time. */

@@ -1,7 +1,7 @@
 /** Rows for `check.test.ts`: what came again, for whom, in which order and how soon. */
 import type { History } from '../history.ts';
 import type { Rule } from './check.ts';
-import { framed, history, N1, N2, one, Recorded, sent } from './recorded.ts';
+import { framed, history, N1, N2, N3, one, Recorded, sent } from './recorded.ts';
 
 const TO = 'shop/coder';
 const ANNA = { conversation: 'anna-s1' } as const;
@@ -13,6 +13,7 @@ const withdrawn = (t: number, result: string) =>
     { t: t + 10, kind: 'withdrawn', nonce: N1, result },
   ] as const;
 const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50, { supersedes: 'k' })];
+const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
 export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
@@ -78,6 +79,48 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
         new Recorded(10).call('c1', framed('2 notifications, automatic, no human typed this', `ci error: a ${N1}`)).over(),
       ]),
     /says 2 notifications and lists 1/,
+  ],
+  [
+    'reworded',
+    'two texts for the calls that one interrupt refuses',
+    () =>
+      history(sent(N1, TO, 5, { level: 'critical' }), [
+        new Recorded(10)
+          .refused('c1', N1)
+          .refused('c2', N1, { as: (line) => line.replace('Calls are', 'Your calls are') })
+          .over(),
+      ]),
+    /anna was refused with/,
+  ],
+  [
+    'reworded',
+    'a frame with another mark',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...sent(N2, TO, 50)],
+        [new Recorded(10).call('c1', one(N1)).call('c2', one(N2).replaceAll('k7f3', 'k7f4'), { at: 70 }).over()],
+      ),
+    /the marks k7f3, k7f4/,
+  ],
+  [
+    'disordered',
+    'a warning before an error',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...sent(N2, TO, 6)],
+        [new Recorded(20).call('c1', two(`ci warning: a ${N1}`, `ci error: b ${N2}`)).over()],
+      ),
+    /ci warning: a .* is too early/,
+  ],
+  [
+    'disordered',
+    'a newer one before an older one',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...sent(N2, TO, 20)],
+        [new Recorded(30).call('c1', two(`ci error: b ${N2}`, `ci error: a ${N1}`)).over()],
+      ),
+    /ci error: b .* is too early/,
   ],
   [
     'fields',
@@ -163,6 +206,25 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
 ];
 
 export const SOUND: readonly [string, History][] = [
+  [
+    'the urgent first, then the oldest',
+    history(
+      [...sent(N1, TO, 5), ...sent(N2, TO, 20), ...sent(N3, TO, 40, { level: 'critical' })],
+      [
+        new Recorded(50)
+          .call(
+            'c1',
+            framed(
+              '3 notifications, automatic, no human typed this',
+              `ci critical: c ${N3}`,
+              `ci error: a ${N1}`,
+              `ci error: b ${N2}`,
+            ),
+          )
+          .over(),
+      ],
+    ),
+  ],
   [
     'a repeat behind a cancel that crossed with the answer',
     history(sent(N1, TO, 5), [new Recorded(10).call('c1', one(N1)).cancelled(80).call('c2', one(N1, true)).over()]),

@@ -9,8 +9,9 @@ import { late, lost } from './lost.ts';
 import { notificationsOf } from './notifications.ts';
 import { reachOf, type Moment } from './reach.ts';
 import { read, sightsOf } from './reading.ts';
-import { again, reworded, twice, unflagged } from './repeats.ts';
+import { again, twice, unflagged } from './repeats.ts';
 import { endOf } from './spans.ts';
+import { disordered, reworded } from './words.ts';
 import { outdated, uncalled } from './uncalled.ts';
 
 export type Verdict = {
@@ -35,7 +36,8 @@ export const RULES = {
   late: 'open, and not in a pull',
   unflagged: 'shown again without being called repeated',
   again: 'shown again on a connection that had it',
-  reworded: "with other words than their producer's, or than the first time",
+  reworded: "not in their producer's words, or in other ones than the first time",
+  disordered: 'frames that are not in order',
   twice: 'in two records of our own transcript',
   altered: 'tool results that are not the bytes of their server',
   misplaced: 'notifications outside their frame, or in a broken one',
@@ -79,6 +81,7 @@ export function check(history: History, epoch: number): Verdict {
       unflagged: unflagged(readings),
       again: again(all, readings, storm),
       reworded: reworded(all, readings),
+      disordered: disordered(all, readings),
       twice: twice(readings),
       altered: readings.flatMap((reading) => reading.altered),
       misplaced: [...readings.flatMap((reading) => reading.misplaced), ...inUpstream(history)],

@@ -6,7 +6,7 @@ export const NONCE = /nonce-[0-9a-f]{12}/g;
 export const noncesIn = (text: string): string[] => [...new Set(text.match(NONCE) ?? [])];
 
 /** One item of a frame: the notifications that it tells, which may be several. */
-export type FrameItem = { readonly nonces: readonly string[]; readonly text: string };
+export type FrameItem = { readonly nonces: readonly string[]; readonly text: string; readonly level: string | undefined };
 
 export type Frame = {
   readonly mark: string;
@@ -17,11 +17,12 @@ export type Frame = {
   /** How many items the frame calls repeated. */
   readonly repeated: number;
   readonly refusal: boolean;
+  readonly text: string;
 };
 
 const OPENING =
   /^\[ep ([^\]\s]+)\] (?:(this call was not made, an interrupt came first): )?(\d+) notifications?(?:, (?:(\d+) )?(repeated))?/;
-const ITEM = /^\S+ (?:info|warning|error|critical)[:,] /;
+const ITEM = /^\S+ (info|warning|error|critical)[:,] /;
 const REFUSED = /^\[ep [^\]\s]+\] this call was not made/;
 
 /** The frame that this text is, or a sentence that says why the text is no frame. */
@@ -40,11 +41,14 @@ export function frameOf(text: string): Frame | string {
   const all = Number(count);
   return {
     mark,
-    items: items.map((text) => ({ text, nonces: noncesIn(text) })).filter(({ nonces }) => nonces.length > 0),
+    items: items
+      .map((item) => ({ text: item, nonces: noncesIn(item), level: ITEM.exec(item)?.[1] }))
+      .filter(({ nonces }) => nonces.length > 0),
     says: all,
-    lists: items.filter((text) => ITEM.test(text)).length,
+    lists: items.filter((item) => ITEM.test(item)).length,
     repeated: repeated === undefined ? 0 : someRepeated === undefined ? all : Number(someRepeated),
     refusal: refused !== undefined,
+    text,
   };
 }
 

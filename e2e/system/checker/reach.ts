@@ -1,12 +1,13 @@
 /** Moments in which promises differ: how often a storm came there. A rule says nothing about a moment that never was. */
 import type { History } from '../history.ts';
-import { missableFrom, projectOf, isBroadcast, type Notification } from './notifications.ts';
+import { isBroadcast, isInterrupt, missableFrom, projectOf, type Notification } from './notifications.ts';
 import { sightsOf, type Reading } from './reading.ts';
 import { endOf, wasActive } from './spans.ts';
 
 /** Each must be reached in a storm of five minutes. */
 export const MOMENTS = {
   crossed: 'answers with a notification that a cancel crossed',
+  cameAgain: 'notifications that came again for that',
   cancelledLate: 'answers with a notification that were cancelled later',
   outlived: 'pauses that refused a session, and the next one after a kill',
   paused: 'refusals for two pauses at once',
@@ -42,6 +43,14 @@ export function reachOf(
   );
   return {
     crossed: cancelled.filter((ms) => ms >= 0 && ms < CROSSES_MS).length,
+    cameAgain: sights.filter(
+      ({ nonce, t, cancelledAt = Infinity, connection, reading }) =>
+        cancelledAt >= t &&
+        cancelledAt - t < CROSSES_MS &&
+        !isInterrupt(all.get(nonce) ?? { level: 'critical' }) &&
+        reading.session.about.client !== 'opencode' &&
+        byNonce.get(nonce)?.some((other) => other.reading === reading && other.connection === connection && other.t > t),
+    ).length,
     cancelledLate: cancelled.filter((ms) => ms >= 2 * CROSSES_MS).length,
     outlived: pauses.filter(({ nonce }) => {
       const refused = (byNonce.get(nonce) ?? []).filter(({ form }) => form === 'refusal');

@@ -3,6 +3,7 @@ import type { ClientLine, History, ProducerLine, SessionLine, StormLine, Upstrea
 
 export const N1 = 'nonce-000000000001';
 export const N2 = 'nonce-000000000002';
+export const N3 = 'nonce-000000000003';
 const MARK = 'k7f3';
 
 export const framed = (lead: string, ...items: readonly string[]): string =>
@@ -47,9 +48,10 @@ export class Recorded {
     return this.#received(as(frame(text === undefined ? theirs : `${theirs},${block(text)}`)), ms);
   }
 
-  refused(call: string, nonce: string, how: { at?: number } = {}): this {
-    const id = this.#sent('small', how.at, call);
-    return this.#received(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(refusal(nonce))}],"isError":true}}`, 10);
+  refused(call: string, nonce: string, how: { at?: number; as?: (line: string) => string } = {}): this {
+    const { at, as = (line: string) => line } = how;
+    const id = this.#sent('small', at, call);
+    return this.#received(as(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${block(refusal(nonce))}],"isError":true}}`), 10);
   }
 
   /** Its gateway was killed, and the host has started another one. */

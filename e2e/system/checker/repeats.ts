@@ -1,6 +1,6 @@
 /** What a model was shown again. */
 import type { History } from '../history.ts';
-import { isBroadcast, isInterrupt, type Notification } from './notifications.ts';
+import { isInterrupt, type Notification } from './notifications.ts';
 import { sightsOf, type Reading, type Sight } from './reading.ts';
 import { unheardOf } from './spans.ts';
 
@@ -95,28 +95,4 @@ export function twice(readings: readonly Reading[]): string[] {
             (records.get(`${session.about.agent} ${nonce}`) ?? new Set()).add(line.key),
           );
   return [...records].flatMap(([what, keys]) => (keys.size > 1 ? [`${what} is in ${keys.size} records of one transcript`] : []));
-}
-
-/**
- * What is told has the words of its producer in it, and a repeat has the item's text of the first time. A copy of a line to all
- * has a text of its own in each conversation.
- */
-export function reworded(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
-  const problems: string[] = [];
-  const first = new Map<string, string>();
-  const sights = readings
-    .flatMap((reading) => sightsOf(reading).map((sight) => ({ ...sight, about: reading.session.about })))
-    .toSorted((a, b) => a.t - b.t);
-  for (const { nonce, text, form, about, conversation } of sights) {
-    const one = all.get(nonce);
-    if (one?.text !== undefined && !text.includes(one.text))
-      problems.push(`${nonce} said ${JSON.stringify(one.text)}, and ${about.window} was shown ${JSON.stringify(text)}`);
-    if (form === 'pull') continue;
-    const place = isBroadcast(one?.to ?? '') ? `${nonce} ${about.window} ${about.t} ${conversation}` : `${nonce} ${about.agent}`;
-    const before = first.get(place) ?? text;
-    first.set(place, before);
-    if (before !== text)
-      problems.push(`${nonce} came again in ${about.window} as ${JSON.stringify(text)}, first it was ${JSON.stringify(before)}`);
-  }
-  return problems;
 }

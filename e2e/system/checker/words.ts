@@ -1,0 +1,79 @@
+/** What frames say, and in which order. */
+import { isBroadcast, type Notification } from './notifications.ts';
+import { sightsOf, type Reading } from './reading.ts';
+import type { FrameItem } from './frames.ts';
+
+type All = ReadonlyMap<string, Notification>;
+
+/**
+ * What is told has the words of its producer in it, and a repeat has the item's text of the first time. A copy of a line to all
+ * has a text of its own in each conversation.
+ */
+export function reworded(all: All, readings: readonly Reading[]): string[] {
+  const problems: string[] = [];
+  const first = new Map<string, string>();
+  const sights = readings
+    .flatMap((reading) => sightsOf(reading).map((sight) => ({ ...sight, about: reading.session.about })))
+    .toSorted((a, b) => a.t - b.t);
+  for (const { nonce, text, form, about, conversation } of sights) {
+    const one = all.get(nonce);
+    if (one?.text !== undefined && !text.includes(one.text))
+      problems.push(`${nonce} said ${JSON.stringify(one.text)}, and ${about.window} was shown ${JSON.stringify(text)}`);
+    if (form === 'pull') continue;
+    const place = isBroadcast(one?.to ?? '') ? `${nonce} ${about.window} ${about.t} ${conversation}` : `${nonce} ${about.agent}`;
+    const before = first.get(place) ?? text;
+    first.set(place, before);
+    if (before !== text)
+      problems.push(`${nonce} came again in ${about.window} as ${JSON.stringify(text)}, first it was ${JSON.stringify(before)}`);
+  }
+  return [...problems, ...refusals(readings), ...marks(readings)];
+}
+
+/** On one connection all calls that the same interrupts refuse get the same text. */
+function refusals(readings: readonly Reading[]): string[] {
+  return readings.flatMap(({ session, shown }) => {
+    const texts = new Map<string, string>();
+    return shown.flatMap(({ form, frame, sights, connection }) => {
+      if (form !== 'refusal' || frame === undefined) return [];
+      const key = [connection, ...sights.map(({ nonce }) => nonce).toSorted()].join(' ');
+      const before = texts.get(key) ?? frame.text;
+      texts.set(key, before);
+      if (before === frame.text) return [];
+      return [`${session.about.window} was refused with ${JSON.stringify(frame.text)}, before with ${JSON.stringify(before)}`];
+    });
+  });
+}
+
+/** All frames of an agent have one mark. */
+function marks(readings: readonly Reading[]): string[] {
+  return [...Map.groupBy(readings, ({ session }) => session.about.agent)].flatMap(([agent, each]) => {
+    const found = new Set(each.flatMap(({ shown }) => shown.flatMap(({ frame }) => frame?.mark ?? [])));
+    return found.size > 1 ? [`the frames of ${agent} have the marks ${[...found].join(', ')}`] : [];
+  });
+}
+
+const LEVELS: readonly (string | undefined)[] = ['info', 'warning', 'error', 'critical'];
+
+/** In one frame the most urgent stands first, and inside of a level the oldest. */
+export function disordered(all: All, readings: readonly Reading[]): string[] {
+  return readings.flatMap(({ session, shown }) =>
+    shown.flatMap(({ frame }) => {
+      const wrong = (frame?.items ?? []).find((item, at, items) => {
+        const next = items[at + 1];
+        return next !== undefined && (rankOf(next) > rankOf(item) || (rankOf(next) === rankOf(item) && isOlder(all, next, item)));
+      });
+      return wrong === undefined
+        ? []
+        : [`${session.about.window} was shown ${JSON.stringify(frame?.text)}: ${wrong.text} is too early`];
+    }),
+  );
+}
+
+const rankOf = ({ level }: FrameItem): number => LEVELS.indexOf(level);
+
+/** For certain: it was acknowledged before the other one was asked for. Of a line to all each log has a copy, which may be younger. */
+function isOlder(all: All, one: FrameItem, other: FrameItem): boolean {
+  const [a, b] = [one, other].map(({ nonces }) => (nonces.length === 1 ? all.get(nonces[0] ?? '') : undefined));
+  if (a === undefined || b === undefined || isBroadcast(a.to) || isBroadcast(b.to)) return false;
+  return a.acknowledgedAt !== undefined && a.acknowledgedAt < b.t;
+}

@@ -21,5 +21,10 @@ it('hosts, gateways, the server and commands are killed for 20 s: every rule hol
   expect(Object.values(verdict.kills).reduce((sum, kills) => sum + kills, 0)).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.acknowledged).toBeGreaterThanOrEqual(5);
   expect(verdict.counts.calls).toBeGreaterThanOrEqual(20);
+  // Each window does some things first; one of them may die by a kill before it is done.
+  const { crossed, cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured } = verdict.reached;
+  const moments = { cancelled: crossed + cancelledLate, outlived, hungUp, deaf, maybeSeen, paused, replaced, structured };
+  const missed = Object.entries(moments).flatMap(([moment, times]) => (times === 0 ? [moment] : []));
+  expect(missed.length, `not reached with seed ${seed}: ${missed.join(', ')}`).toBeLessThanOrEqual(4);
   remove();
 });

@@ -153,9 +153,24 @@ function windowsOf(small: boolean, url: () => Front | undefined): readonly Windo
     variable: 'CLAUDE_CODE_SESSION_ID',
   } as const;
   const few: readonly WindowOptions[] = [
-    { ...claude, name: 'anna' },
-    { name: 'cora', project: 'shop', agent: 'codex', program: 'codex', client: 'codex-mcp-client' },
-    { name: 'hugo', project: 'shop', agent: 'web-agent', program: 'relay', client: 'web-agent', url },
+    { ...claude, name: 'anna', overture: ['tell', 'crossed', 'takenBack', 'hangUp'] },
+    {
+      name: 'cora',
+      project: 'shop',
+      agent: 'codex',
+      program: 'codex',
+      client: 'codex-mcp-client',
+      overture: ['outlived', 'tell', 'deaf'],
+    },
+    {
+      name: 'hugo',
+      project: 'shop',
+      agent: 'web-agent',
+      program: 'relay',
+      client: 'web-agent',
+      url,
+      overture: ['tell', 'crossed', 'hangUp'],
+    },
   ];
   if (small) return few;
   return [
@@ -211,7 +226,9 @@ async function passes(seconds: number, { chance, world, windows, producers, onPr
   let backedUp = false;
   let told = 0;
   const isThin = (): boolean =>
-    world.kills < seconds / 4 || producers.reduce((sum, producer) => sum + producer.acknowledged, 0) < seconds / 2;
+    windows.some(({ isWarm }) => !isWarm) ||
+    world.kills < seconds / 4 ||
+    producers.reduce((sum, producer) => sum + producer.acknowledged, 0) < seconds / 2;
   // A busy machine gets more time, so that a verdict never rests on a handful of deeds.
   for (let at = 0; at < seconds || (at < seconds * 4 && isThin()); at = (now() - started) / 1_000) {
     if (stops[0] !== undefined && at > stops[0] && !windows.some(({ isDeaf }) => isDeaf)) {

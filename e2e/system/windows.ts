@@ -22,6 +22,8 @@ export type WindowOptions = {
   /** The host names its conversation in this variable. */
   readonly variable?: string;
   readonly servers?: 1 | 2;
+  /** What it does first, so that a short storm comes to these moments too. */
+  readonly overture?: readonly string[];
   /** Where an HTTP gateway listens now; makes it a client over HTTP. */
   readonly url?: () => Front | undefined;
 };
@@ -62,6 +64,7 @@ export class Window {
   readonly #world: World;
   readonly #chance: Chance;
   readonly #over: AbortSignal;
+  readonly #overture: string[];
   #host: Host | undefined;
   #sessions = 0;
   #calls = 0;
@@ -82,6 +85,12 @@ export class Window {
     this.options = options;
     this.#chance = new Chance(`${seed} ${options.name}`);
     this.#over = over;
+    this.#overture = [...(options.overture ?? [])];
+  }
+
+  /** It has done what it does first. */
+  get isWarm(): boolean {
+    return this.#overture.length === 0;
   }
 
   get agent(): string {
@@ -186,7 +195,7 @@ export class Window {
       }
       left--;
       this.isAtWork = false;
-      const deed = this.#chance.weighed({
+      const by = this.#chance.weighed({
         call: 54,
         parallel: 10,
         serial: 9,
@@ -202,6 +211,7 @@ export class Window {
         clear: 3,
         rest: 3,
       });
+      const deed = this.#overture.shift() ?? by;
       if (!(await this.#do(host, deed))) return;
       await sleep(this.#chance.between(10, 90));
     }
@@ -220,6 +230,11 @@ export class Window {
         return this.#went(host, this.#calling(['small', 'failing', 'small'], { gapMs: chance.between(8, 35) }));
       case 'cancelled':
         return this.#went(host, this.#calling(['small'], { delayMs: 400, cancelAfterMs: 80 }));
+      case 'tell':
+        await this.person?.tell(this.address);
+        return true;
+      case 'structured':
+        return this.#went(host, this.#calling(['structured']));
       case 'crossed':
         // Mostly when the cancel can have crossed with the answer, else when it cannot.
         return this.#went(

@@ -16,7 +16,7 @@ await morning(stage);
 const desk = await stage.page({ viewport: { width: 1100, height: 640 }, colorScheme: 'light', reducedMotion: 'reduce' });
 await desk.goto(`${stage.url}/#/agents/shop/coder/main`);
 await desk.getByRole('button', { name: 'Why tool.call.failure' }).first().click();
-await desk.getByRole('complementary', { name: 'Why' }).getByText('What the model read').waitFor();
+await desk.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
 await desk.locator('.timeline').evaluate('(timeline) => timeline.scrollTo(0, 90)');
 await desk.screenshot({ path: join(FOLDER, 'console.png') });
 

@@ -84,6 +84,18 @@ verifies('console:person', 'a waiting interrupt says what it does at this host',
   await staged(page, 'disk.full').getByText('refuses its next tool call').waitFor();
 });
 
+verifies(
+  'console:why',
+  'the head of a conversation leaves its deeds their place beside Why and takes three lines at most',
+  async () => {
+    const page = await stage.page({ viewport: { width: 1100, height: 640 } });
+    await visit(page, `${conversation(stage, nameOf(2))}?why=n2`);
+    await page.getByRole('complementary', { name: 'Why' }).getByText('What was sent').waitFor();
+    const box = await page.locator('.talk-head').boundingBox();
+    expect(box?.height).toBeLessThan(90);
+  },
+);
+
 verifies('console:keys', 'what a host can promise is explained without a mouse', async () => {
   const page = await stage.page({ viewport: { width: 390, height: 800 } });
   await visit(page, conversation(stage, nameOf(0)));

@@ -1,5 +1,5 @@
 /** What a clone brings does not speak with our authority before its user has said so. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../delivery/stage.ts';
@@ -158,6 +158,19 @@ describe('a clone that is not trusted', () => {
     await shell.says(['send', '--to', 'coder', '--id', 'c3', '--level', 'critical', 'by a trusted file']);
     const [queued] = await shell.json(['why', 'c3']);
     expect(queued).toMatchObject({ items: [{ item: { notification: { level: 'info' } } }] });
+  });
+
+  it('a trusted folder of subscribers counts with what comes into it later, and not at another path', async () => {
+    await using shell = clone('');
+    const event = { input: '{"type":"build.failed","source":"ci","severity":"error","data":{}}' };
+    await shell.says(['trust', '--yes']);
+    writeFileSync(join(shell.folder, '.earpiece/subscribers/build.toon.j2'), 'what a pull brought');
+    expect((await shell.run(['emit', '--to', 'coder', '-'], event)).code).toBe(0);
+    await using client = await shell.gateway({ env: { EARPIECE_ADDRESS: 'shop/coder#main' } });
+    expect(textOf(await client.call('echo', { text: 'x' }))).toContain('what a pull brought');
+    renameSync(join(shell.folder, '.earpiece/subscribers'), join(shell.folder, 'elsewhere'));
+    symlinkSync(join(shell.folder, 'elsewhere'), join(shell.folder, '.earpiece/subscribers'));
+    expect((await shell.run(['emit', '--to', 'coder', '-'], event)).code).toBe(5);
   });
 
   it('sets no system prompt, no model and no waking', async () => {

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { defineConfig } from 'tsdown';
+
+const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 
 export default defineConfig({
   entry: {
@@ -24,6 +27,10 @@ export default defineConfig({
   fixedExtension: false,
   // Older than what we support: an older Node must be able to parse an entry before it can say that it is too old.
   target: 'es2022',
+  // An optional peer: its types are part of ours, so that a program without it compiles.
+  deps: { dts: { alwaysBundle: ['@ai-sdk/provider', 'json-schema'] } },
+  // The types of that package import this name from a package that brings no types.
+  plugins: [{ name: 'json-schema', resolveId: { order: 'pre', handler: (id) => (id === 'json-schema' ? JSON_SCHEMA : null) } }],
   dts: { entry: ['src/index.ts', 'src/entries/*.ts'] },
   // Chunks lie one folder deep, like sources: `src/cli/version.ts` finds package.json two folders up from either.
   outputOptions: { chunkFileNames: 'chunks/[name]-[hash].js' },

@@ -109,22 +109,36 @@ test.each(specifiers)('%s can be imported, and required, with its dependencies a
 
 test.each(['nodenext', 'bundler'])('every subpath has types, strictly, with moduleResolution %s', (moduleResolution) => {
   proves('package:subpaths');
-  // Their types name those of optional peers, which are not here: `docs/library.md` says so.
-  const ofPeers = ['earpiece/agent', 'earpiece/server'];
-  const own = specifiers.filter((specifier) => !ofPeers.includes(specifier));
-  for (const [skipLibCheck, imported] of [
-    [false, own],
-    [true, specifiers],
-  ] as const) {
-    const lines = imported.map((specifier, i) => `import * as m${i} from '${specifier}';\nexport const all${i}: object = m${i};`);
-    writeFileSync(join(app, 'all.mts'), lines.join('\n'));
-    const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext'], target: 'es2024' };
-    const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
-    const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, skipLibCheck, ...types };
-    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.mts'] }));
-    const { stdout } = node([join(bin, 'tsc'), '-p', '.']);
-    expect(stdout).toBe('');
-  }
+  const lines = specifiers.map((specifier, i) => `import * as m${i} from '${specifier}';\nexport const all${i}: object = m${i};`);
+  writeFileSync(join(app, 'all.mts'), lines.join('\n'));
+  // Hono's types, which those of the server name, need the DOM's.
+  const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext', 'dom'], target: 'es2024' };
+  const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
+  // No optional peer is here: our declarations name nothing of theirs.
+  const compilerOptions = { strict: true, noEmit: true, module, moduleResolution, skipLibCheck: false, ...types };
+  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.mts'] }));
+  const { stdout } = node([join(bin, 'tsc'), '-p', '.']);
+  expect(stdout).toBe('');
+});
+
+test('a model of the AI SDK, and what is asked of it, fit into the types of earpiece/agent', () => {
+  const peer = join(app, 'node_modules/@ai-sdk/provider');
+  mkdirSync(dirname(peer), { recursive: true });
+  symlinkSync(join(root, 'node_modules/@ai-sdk/provider'), peer);
+  writeFileSync(
+    join(app, 'model.mts'),
+    `import { openModel, promptOf } from 'earpiece/agent';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+export const model: LanguageModelV4 = await openModel('openai:x', {});
+export const ours: Awaited<ReturnType<typeof openModel>> = model;
+export const asked = model.doStream({ prompt: promptOf([], {} as Parameters<typeof promptOf>[1]) });
+`,
+  );
+  const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], lib: ['esnext'], target: 'es2024' };
+  const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', skipLibCheck: true, ...types };
+  writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['model.mts'] }));
+  expect(node([join(bin, 'tsc'), '-p', '.']).stdout).toBe('');
+  rmSync(peer);
 });
 
 test('templates render in the worker that is in the package, with its bounds', () => {

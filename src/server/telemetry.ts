@@ -29,11 +29,14 @@ export const NO_TELEMETRY: Telemetry = {
   count: () => {},
 };
 
-/** Nothing where the package is not installed; a no-op where no SDK is registered, which is OpenTelemetry's own rule. */
-export async function openTelemetry(load: () => Promise<OpenTelemetry> = () => import('@opentelemetry/api')): Promise<Telemetry> {
+/**
+ * Nothing where the package is not installed; a no-op where no SDK is registered, which is OpenTelemetry's own rule. `load` gives
+ * the package; its type is not named, because a program without it could not compile against ours.
+ */
+export async function openTelemetry(load: () => Promise<unknown> = () => import('@opentelemetry/api')): Promise<Telemetry> {
   let loaded: OpenTelemetry;
   try {
-    loaded = await load();
+    loaded = (await load()) as OpenTelemetry;
   } catch {
     return NO_TELEMETRY;
   }

@@ -1,0 +1,4 @@
+/** `tsdown.config.ts` puts this in the place of the package `json-schema`, which has no types: the user's own type of a schema fits. */
+// oxlint-disable-next-line typescript/no-explicit-any -- an interface is assignable to an index signature of this type alone
+export type JSONSchema7 = { [keyword: string]: any };
+export type JSONSchema7Definition = JSONSchema7 | boolean;

@@ -1,7 +1,7 @@
 /**
  * `npm run faults`: kills processes that share one database, at random (`--rounds`, 1000) and at each named point of a write
  * (`--points-each`, 20), checks what they leave, and prints the counts. The last line is the verdict; the exit code says it
- * too. `--bug <name>` puts a fault into the workers on purpose: then the verdict must be bad.
+ * too. `--thread` gives each database a thread of its own. `--bug <name>` puts a fault into the workers on purpose: then the verdict must be bad.
  *
  * `npm run faults -- system` is another run: the whole product under a storm of kills, with a checker that reads only what
  * clients received. See `e2e/system/command.ts`.
@@ -31,6 +31,7 @@ const { random, points, counts, problems } = await run({
   rounds,
   pointsEach,
   ...(bug === undefined ? {} : { bug: bug as Bug }),
+  thread: values.thread,
   onEpoch: (line) => console.log(line),
 });
 
@@ -59,11 +60,12 @@ function asked() {
         rounds: { type: 'string', default: '1000' },
         'points-each': { type: 'string', default: '20' },
         bug: { type: 'string' },
+        thread: { type: 'boolean', default: false },
       },
     });
   } catch (error) {
     console.error(
-      `${error instanceof Error ? error.message : String(error)}\nusage: npm run faults -- [--rounds N] [--points-each N] [--bug NAME]\n   or: npm run faults -- system [--minutes N] [--seed S] [--entry FILE] [--small]`,
+      `${error instanceof Error ? error.message : String(error)}\nusage: npm run faults -- [--rounds N] [--points-each N] [--thread] [--bug NAME]\n   or: npm run faults -- system [--minutes N] [--seed S] [--entry FILE] [--small]`,
     );
     return process.exit(2);
   }

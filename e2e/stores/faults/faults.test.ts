@@ -22,6 +22,15 @@ it('a death at each named point: the same', async () => {
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
 }, 120_000);
 
+it('the same where each database has a thread of its own', async () => {
+  proves('faults:random', 'faults:points', 'store:thread');
+  const { random, points, counts, problems } = await run({ rounds: 60, pointsEach: 1, thread: true });
+  expect(problems).toEqual([]);
+  expect(random).toBe(60);
+  expect(Object.values(points).every((times) => times >= 1)).toBe(true);
+  expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
+}, 120_000);
+
 it.each<[Bug, Point, RegExp]>([
   ['ack_before_commit', 'append.begun', /was acknowledged and is lost$/],
   ['close_without_condition', 'touch.committed', /was delivered \d+ times in our own transcript$/],

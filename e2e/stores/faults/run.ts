@@ -30,6 +30,8 @@ export type Options = {
   /** Only these points; all by default. */
   readonly points?: readonly Point[];
   readonly bug?: Bug;
+  /** Each worker's database has a thread of its own. */
+  readonly thread?: boolean;
   readonly onEpoch?: (line: string) => void;
 };
 
@@ -67,6 +69,7 @@ export async function run(options: Options): Promise<Report> {
       ...process.env,
       NODE_COMPILE_CACHE: join(folder, 'cache'),
       ...(options.bug ? { EARPIECE_BUG: options.bug } : {}),
+      ...(options.thread ? { EARPIECE_THREAD: '1' } : {}),
     };
     const points = options.points ?? FAULT_POINTS;
     for (const point of points) report.points[point] = 0;

@@ -15,6 +15,7 @@ import { Settling } from '../../../src/gateway/riding/settling.ts';
 import { Inbox, type Conversation, type Offer } from '../../../src/inbox/index.ts';
 import { armFaultsFromEnv } from '../../../src/stores/fault-env.ts';
 import { openSqliteStore } from '../../../src/stores/index.ts';
+import { openThreadStore } from '../../../src/stores/thread/store.ts';
 import { carryWithoutCondition } from './bugs.ts';
 import { AT_POINT, type Bug, type Deed, HOST, LOGS, OWN, type Point, type Role, type Told } from './roles.ts';
 
@@ -26,7 +27,7 @@ const fault = process.env['EARPIECE_FAULT']?.split(':')[0] as Point | undefined;
 const preferred: Deed | undefined = bug === 'close_without_condition' ? 'carry' : fault && AT_POINT[fault][1];
 
 armFaultsFromEnv();
-const store = await openSqliteStore({ path });
+const store = await (process.env['EARPIECE_THREAD'] === '1' ? openThreadStore : openSqliteStore)({ path });
 const inbox = new Inbox({
   store,
   policies: { policy: () => DEFAULT_POLICY },

@@ -16,6 +16,18 @@ const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50, { sup
 const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
 const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
 
+/** Five answers with one notification each, all cancelled at once; the first ones come again. */
+function cancelledOften(again: number): History {
+  const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
+  const anna = new Recorded(100);
+  for (const [at, nonce] of nonces.entries()) anna.call(`a${at}`, one(nonce)).cancelled();
+  for (const [at, nonce] of nonces.slice(0, again).entries()) anna.call(`b${at}`, one(nonce, true));
+  return history(
+    nonces.flatMap((nonce, at) => sent(nonce, TO, at)),
+    [anna.over()],
+  );
+}
+
 export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
   [
     'again',
@@ -155,6 +167,7 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
       ),
     /while ben was active/,
   ],
+  ['lost', 'five answers that a cancel crossed, of which none comes again', () => cancelledOften(0), /and none came again/],
   [
     'outdated',
     'an older state by a call that began when the newer one was acknowledged',
@@ -206,6 +219,7 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
 ];
 
 export const SOUND: readonly [string, History][] = [
+  ['five answers that a cancel crossed, of which some come again', cancelledOften(2)],
   [
     'the urgent first, then the oldest',
     history(

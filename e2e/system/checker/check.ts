@@ -9,7 +9,7 @@ import { late, lost } from './lost.ts';
 import { notificationsOf } from './notifications.ts';
 import { reachOf, type Moment } from './reach.ts';
 import { read, sightsOf } from './reading.ts';
-import { again, twice, unflagged } from './repeats.ts';
+import { again, twice, unflagged, unreleased } from './repeats.ts';
 import { endOf } from './spans.ts';
 import { disordered, reworded } from './words.ts';
 import { outdated, uncalled } from './uncalled.ts';
@@ -76,7 +76,7 @@ export function check(history: History, epoch: number): Verdict {
     ),
     reached: reachOf(all, readings, storm),
     problems: {
-      lost: lost(all, readings, storm),
+      lost: [...lost(all, readings, storm), ...unreleased(all, readings)],
       late: late(all, readings, storm),
       unflagged: unflagged(readings),
       again: again(all, readings, storm),

@@ -1,6 +1,6 @@
 /** What a model was shown again. */
 import type { History } from '../history.ts';
-import { isInterrupt, type Notification } from './notifications.ts';
+import { isInterrupt, missableFrom, type Notification } from './notifications.ts';
 import { sightsOf, type Reading, type Sight } from './reading.ts';
 import { unheardOf } from './spans.ts';
 
@@ -72,6 +72,30 @@ export function again(
     }
   }
   return problems;
+}
+
+/** So soon behind an answer a cancel has crossed with it, however busy the gateway is, most of the time. */
+const SURELY_CROSSES_MS = 100;
+const ENOUGH = 5;
+
+/**
+ * A cancel that crosses with an answer releases what it carried, which comes again. A gateway that is stopped for a while may
+ * read one too late, so one alone says nothing; when none of several comes again, none was released.
+ */
+export function unreleased(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
+  const sights = readings.flatMap((reading) => sightsOf(reading));
+  const last = new Map<string, number>();
+  for (const { nonce, t } of sights) last.set(nonce, Math.max(t, last.get(nonce) ?? 0));
+  const crossed = readings
+    .filter(({ session }) => !CANCELS_ANSWERED.has(session.about.client))
+    .flatMap((reading) => sightsOf(reading))
+    .filter(({ nonce, form, t, cancelledAt = Infinity }) => {
+      const one = all.get(nonce);
+      const isPlain = one !== undefined && !isInterrupt(one) && missableFrom(one) === Infinity && one.supersedes === undefined;
+      return form === 'ride' && isPlain && cancelledAt >= t && cancelledAt < t + SURELY_CROSSES_MS;
+    });
+  if (crossed.length < ENOUGH || crossed.some(({ nonce, t }) => (last.get(nonce) ?? 0) > t)) return [];
+  return [`${crossed.map(({ nonce }) => nonce).join(', ')} were in answers that a cancel crossed, and none came again`];
 }
 
 /**

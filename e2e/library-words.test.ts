@@ -1,0 +1,69 @@
+/** The table of words in `docs/library.md` has each word of the types, and no other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { TurnResult } from '../src/entries/agent.ts';
+import type { ErrorCode, Item, Queued, Withdrawn } from '../src/index.ts';
+
+/** The compiler refuses a word that is missing here, and one that the type does not have. */
+const words = <Word extends string>(all: Readonly<Record<Word, true>>): readonly string[] => Object.keys(all).toSorted();
+
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  'queue(…).kind': words<Queued['kind']>({ queued: true, folded: true, duplicate: true }),
+  'withdraw(…)[].result': words<Withdrawn['result']>({
+    withdrawn: true,
+    maybe_seen: true,
+    gate_lowered: true,
+    too_late: true,
+    unknown: true,
+  }),
+  'TurnResult.how': words<TurnResult['how']>({ complete: true, truncated: true, refused: true, stopped: true, failed: true }),
+  'Item.outcome': words<NonNullable<Item['outcome']>>({
+    delivered: true,
+    summarized: true,
+    withdrawn: true,
+    expired: true,
+    superseded: true,
+    filtered: true,
+    known: true,
+    dropped: true,
+    left_out: true,
+    folded: true,
+  }),
+  ErrorCode: words<ErrorCode>({
+    bad_address: true,
+    bad_argument: true,
+    bad_config: true,
+    bad_event: true,
+    bad_frame: true,
+    bad_notification: true,
+    bad_subscriber: true,
+    not_found: true,
+    conflict: true,
+    nobody_there: true,
+    not_trusted: true,
+    store_unavailable: true,
+    store_refused: true,
+    store_corrupt: true,
+    store_full: true,
+    upstream: true,
+    timeout: true,
+  }),
+};
+
+it.each(Object.keys(WORDS))('the page has every word of %s', (field) => {
+  expect(onThePage().get(field)?.toSorted()).toEqual(WORDS[field]);
+});
+
+function onThePage(): ReadonlyMap<string, string[]> {
+  const page = readFileSync(join(import.meta.dirname, '../docs/library.md'), 'utf8');
+  const table = page.slice(page.indexOf('| field | word |')).split('\n').slice(2);
+  const found = new Map<string, string[]>();
+  let field = '';
+  for (const row of table) {
+    const [, first = '', second = ''] = row.split('|');
+    field = /`([^`]+)`/.exec(first)?.[1] ?? field;
+    found.set(field, [...(found.get(field) ?? []), ...[...second.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)]);
+  }
+  return found;
+}

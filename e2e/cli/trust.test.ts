@@ -193,3 +193,14 @@ it('a change of waking that a person makes by name needs no further trust', asyn
   expect(await shell.says(['config', 'set', 'wake.error', 'auto', '--project'])).toContain('wake.error is auto');
   expect(await shell.says(['config', 'explain', 'wake.error'])).not.toContain('not trusted');
 });
+
+it('projects that are trusted at the same time are all trusted', async () => {
+  await using shell = new Shell();
+  const folders = Array.from({ length: 12 }, (_, i) => join(shell.folder, `clone${i}`));
+  for (const folder of folders) {
+    mkdirSync(join(folder, '.git'), { recursive: true });
+    writeFileSync(join(folder, 'earpiece.toml'), 'db = "here.db"\n');
+  }
+  await Promise.all(folders.map((cwd) => shell.says(['trust', '--yes'], { cwd })));
+  expect(await shell.json(['trust', '--list'])).toHaveLength(12);
+});

@@ -3,12 +3,11 @@
  * one. The file is that of release 0.0.0, whose entries have no root: it is found out from their folder.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { nameFrom } from '../core/address.ts';
 import { projectPlace, stateFolder, type Surroundings } from './places.ts';
 import { isFolder, rootOf } from './repository.ts';
-import { makeFolders } from '../input/folders.ts';
+import { lock } from './lock.ts';
 import { readState, writeState } from './state-file.ts';
 
 export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
@@ -107,27 +106,4 @@ function changeEntries(at: Surroundings, change: (entries: readonly Entry[]) => 
   } finally {
     letGo();
   }
-}
-
-const TRIES = 100;
-const AGAIN_MS = 10;
-/** Whoever holds it this long is dead: a change takes milliseconds. */
-const STALE_MS = 5_000;
-
-/** Two roots that begin at once must not both get the name. Where no lock can be made, writing says what is wrong. */
-function lock(file: string): () => void {
-  const name = `${file}.lock`;
-  for (let tries = 0; tries < TRIES; tries++) {
-    try {
-      makeFolders(dirname(file));
-      closeSync(openSync(name, 'wx', 0o600));
-      return () => rmSync(name, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(dirname(file))) break;
-      const since = statSync(name, { throwIfNoEntry: false })?.mtimeMs;
-      if (since !== undefined && Math.abs(Date.now() - since) > STALE_MS) rmSync(name, { force: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
-    }
-  }
-  return () => {};
 }

@@ -6,7 +6,7 @@ import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { VIEW_NAMES } from '../core/records.ts';
-import { profile, server, showServer, type ProfileEntry, type ServerEntry } from './servers.ts';
+import { askedFor, profile, server, type ProfileEntry, type ServerEntry } from './servers.ts';
 import {
   address,
   boolean,
@@ -205,6 +205,7 @@ export const SETTINGS = {
     'gateway.separator',
     text('one to four of letters, digits, "_" and "-"', (s) => /^[A-Za-z0-9_-]{1,4}$/.test(s)),
     '__',
+    { needsTrust: (separator) => `gateway.separator (leaves out each server with ${separator} in its name)` },
   ),
   gatewayTasks: one('gateway.tasks', boolean(), undefined),
   httpHost: one(
@@ -224,7 +225,7 @@ export const SETTINGS = {
   ),
   server: many('gateway.servers.*', server(), undefined, {
     needsTrust: (entry: ServerEntry) =>
-      entry.target.kind === 'stdio' ? `runs ${showServer(entry)}` : `connects to ${showServer(entry)}`,
+      entry.target.kind === 'stdio' ? `runs ${askedFor(entry)}` : `connects to ${askedFor(entry)}`,
   }),
   profile: many('gateway.profiles.*', profile(), undefined, {
     needsTrust: ({ maxResultChars, maxErrorChars }: ProfileEntry) =>

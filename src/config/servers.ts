@@ -112,6 +112,18 @@ export function showServer(entry: ServerEntry): string {
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }
 
+/** The same for whoever is to trust it: with its folder, and the variables of the user that it is given. */
+export function askedFor(entry: ServerEntry): string {
+  const { target } = entry;
+  const folder = target.kind === 'stdio' && target.cwd !== undefined ? ` in ${target.cwd}` : '';
+  const texts =
+    target.kind === 'stdio'
+      ? [target.command, ...target.args, ...Object.values(target.env), target.cwd ?? '']
+      : [target.url, ...Object.values(target.headers)];
+  const names = new Set(texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name = '']) => name)));
+  return `${showServer(entry)}${folder}${names.size === 0 ? '' : `, with your ${[...names].join(', ')}`}`;
+}
+
 const PROFILE = {
   kind: oneOf(PROFILE_KINDS),
   max_result_chars: integer({ min: 100, max: 100_000_000 }),

@@ -183,3 +183,44 @@ test('a cloned project does not weaken the gate: interrupt = "after" waits for t
   expect(read().config.policy.interrupt).toBe('after');
   expect(world({ project: 'interrupt = "before"\n' }).read().config.untrusted).toEqual([]);
 });
+
+test('a file that changes while a person looks at it is not trusted', () => {
+  proves('config:trust');
+  const { read, write, short, projectFile, options } = world({ project: '[gateway.servers.a]\ncommand = "npx"\n' });
+  const book = trustBook(options());
+  const seen = book.print(projectFile);
+  write(projectFile, '[gateway.servers.a]\ncommand = "evil"\n');
+  expect(() => book.trust(projectFile, seen)).toThrow('has changed since it was shown; nothing is trusted, look at it again');
+  expect(read().config.gateway.servers).toEqual({});
+  expect(short(book.trust(projectFile, book.print(projectFile)).what.join())).toBe('gateway.servers.a (runs evil)');
+});
+
+test('a cloned project leaves out no server of its user by a separator', () => {
+  proves('config:trust');
+  const { read, options, projectFile } = world({
+    user: '[gateway.servers.files]\ncommand = "mine"\n',
+    project: '[gateway]\nseparator = "i"\n',
+  });
+  expect(Object.keys(read().config.gateway.servers)).toEqual(['files']);
+  trustBook(options()).trust(projectFile);
+  expect(Object.keys(read().config.gateway.servers)).toEqual([]);
+});
+
+test('what is asked for names the folder of a command, and the variables that go out', () => {
+  const { read } = world({
+    project: `
+[gateway.servers.a]
+command = "node"
+args = ["\${MINE:-x}.js"]
+cwd = "tools"
+env = { SECRET = "s3cr3t", KEY = "\${OPENAI_API_KEY}" }
+[gateway.servers.b]
+url = "https://example.com/mcp"
+headers = { X = "Bearer \${env:AWS_SECRET}" }
+`,
+  });
+  expect(read().config.untrusted[0]?.what).toEqual([
+    'gateway.servers.a (runs node ${MINE:-x}.js (env: SECRET, KEY) in tools, with your MINE, OPENAI_API_KEY)',
+    'gateway.servers.b (connects to https://example.com/mcp (headers: X), with your AWS_SECRET)',
+  ]);
+});

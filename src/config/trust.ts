@@ -10,6 +10,7 @@ import { readLimited } from '../input/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { MAX_BYTES, checkConfigText, type Entry } from './check.ts';
 import type { Demand } from './foreign.ts';
+import { lock } from './lock.ts';
 import { stateFolder, type Surroundings } from './places.ts';
 import { readState, writeState } from './state-file.ts';
 
@@ -27,20 +28,26 @@ export type TrustBook = {
   readonly asking: (file: string) => Untrusted;
   /** What the file holds now that needs trust and has it. */
   readonly allowed: (file: string) => Untrusted;
-  /** Says yes to what the file holds now; returns what that is. */
-  readonly trust: (file: string) => Untrusted;
+  /**
+   * Says yes to what the file holds now; returns what that is. `seen`: what `print` said when a person was shown it; throws
+   * `conflict` where that is not what it holds any more.
+   */
+  readonly trust: (file: string, seen?: string) => Untrusted;
+  /** Changes with the parts of the file that need trust. */
+  readonly print: (file: string) => string;
   /** Says yes to some keys alone, as they are now. */
   readonly allow: (file: string, keys: readonly string[]) => void;
   /** False when it was not trusted. */
   readonly untrust: (file: string) => boolean;
   readonly list: () => readonly string[];
+  /** Something of the file was trusted, and that was not taken back. */
+  readonly isListed: (file: string) => boolean;
 };
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
 /** `foreign`: what more needs trust here, see `foreign.ts`. */
 export function trustBook(at: Surroundings, foreign: Demand = () => undefined): TrustBook {
-  const file = trustFile(at);
   const asked = (of: string): readonly Entry[] => entriesOf(of).filter((entry) => demand(entry, foreign) !== undefined);
   const waiting = (of: string): readonly Entry[] => {
     const entries = entriesOf(of);
@@ -54,37 +61,58 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       const held = new Set(waiting(of).map(({ key }) => key));
       return { file: realPath(of), what: whatOf(asked(of).filter(({ key }) => !held.has(key))) };
     },
-    trust: (of) => {
-      const asking = asked(of);
-      const { files, parts } = readBook(at);
+    print: (of) => fingerprint(asked(of)),
+    trust: (of, seen) => {
+      const entries = entriesOf(of);
+      const asking = entries.filter((entry) => demand(entry, foreign) !== undefined);
       const path = realPath(of);
-      // A name needs trust only while another root has it: a yes to it lasts.
-      const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
-      writeState(file, {
-        version: 1,
-        files: { ...files, [path]: fingerprint(entriesOf(of).filter(isOfFirstRelease)) },
-        parts: { ...parts, [path]: { ...Object.fromEntries(kept), ...hashes(asking) } },
-      } satisfies Book);
+      if (seen !== undefined && seen !== fingerprint(asking))
+        throw new EarpieceError('conflict', `${path} has changed since it was shown; nothing is trusted, look at it again`, {});
+      changeBook(at, ({ files, parts }) => {
+        // A name needs trust only while another root has it: a yes to it lasts.
+        const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
+        return {
+          files: { ...files, [path]: fingerprint(entries.filter(isOfFirstRelease)) },
+          parts: { ...parts, [path]: { ...Object.fromEntries(kept), ...hashes(asking) } },
+        };
+      });
       return { file: path, what: whatOf(asking) };
     },
     allow: (of, keys) => {
       const mine = keys.length === 0 ? [] : asked(of).filter(({ key }) => keys.includes(key));
       if (mine.length === 0) return;
-      const { files, parts } = readBook(at);
       const path = realPath(of);
-      writeState(file, { version: 1, files, parts: { ...parts, [path]: { ...parts[path], ...hashes(mine) } } } satisfies Book);
+      changeBook(at, ({ files, parts }) => ({ files, parts: { ...parts, [path]: { ...parts[path], ...hashes(mine) } } }));
     },
     untrust: (of) => {
-      const book = readBook(at);
       const path = realPath(of);
-      const { [path]: removed, ...files } = book.files;
-      const { [path]: removedParts, ...parts } = book.parts;
-      const was = removed !== undefined || removedParts !== undefined;
-      if (was) writeState(file, { version: 1, files, parts } satisfies Book);
+      let was = false;
+      changeBook(at, (book) => {
+        const { [path]: removed, ...files } = book.files;
+        const { [path]: removedParts, ...parts } = book.parts;
+        was = removed !== undefined || removedParts !== undefined;
+        return was ? { files, parts } : undefined;
+      });
       return was;
+    },
+    isListed: (of) => {
+      const { files, parts } = readBook(at);
+      return files[realPath(of)] !== undefined || parts[realPath(of)] !== undefined;
     },
     list: () => [...new Set([...Object.keys(readBook(at).files), ...Object.keys(readBook(at).parts)])],
   };
+}
+
+/** Reads the book, and writes it changed; undefined leaves it. */
+function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'version'> | undefined): void {
+  const file = trustFile(at);
+  const letGo = lock(file);
+  try {
+    const next = change(readBook(at));
+    if (next !== undefined) writeState(file, { version: 1, ...next } satisfies Book);
+  } finally {
+    letGo();
+  }
 }
 
 /** Folders of a project whose files say what agents read. */
@@ -109,8 +137,7 @@ export function trustedFolders(at: Surroundings): {
       return book.parts[realPath(folder)] !== undefined;
     },
     trust: (folder) => {
-      const { files, parts } = readBook(at);
-      writeState(file, { version: 1, files, parts: { ...parts, [realPath(folder)]: {} } } satisfies Book);
+      changeBook(at, ({ files, parts }) => ({ files, parts: { ...parts, [realPath(folder)]: {} } }));
     },
   };
 }
@@ -167,7 +194,7 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
 const SINCE_FIRST =
-  /^(?:(?:agent|wake|ttl|max_level|gateway\.profiles)\.|(?:interrupt|budget\.max_item_chars|gateway\.http\.token_env)$)/;
+  /^(?:(?:agent|wake|ttl|max_level|gateway\.profiles)\.|(?:interrupt|budget\.max_item_chars|gateway\.(?:separator|http\.token_env))$)/;
 
 const hashes = (entries: readonly Entry[]): Readonly<Record<string, string>> =>
   Object.fromEntries(entries.map((entry) => [entry.key, fingerprint([entry])]));

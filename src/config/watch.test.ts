@@ -239,3 +239,15 @@ describe('the policy of a project', () => {
     expect(brief(policySource(here.options({ cwd: here.api })).policy('api'))).toEqual(['toon', 9]);
   });
 });
+
+test('trust that is taken back counts at once, also while the file is broken', () => {
+  const here = world({ project: 'interrupt = "after"\nview = "xml"\n' });
+  const book = trustBook(here.options());
+  book.trust(here.projectFile);
+  const watch = watchConfig(here.options());
+  expect(watch.current().policy.interrupt).toBe('after');
+  here.write(here.projectFile, 'interrupt = "after"\nview = "xml"\nveiw = 1\n');
+  expect(watch.current().policy.interrupt).toBe('after');
+  book.untrust(here.projectFile);
+  expect(watch.current().policy).toMatchObject({ interrupt: 'before', view: 'xml' });
+});

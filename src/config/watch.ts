@@ -1,8 +1,8 @@
 import { statSync, type Stats } from 'node:fs';
 import { readConfig, type Config, type LoadOptions } from './load.ts';
-import { projectPlace, userConfigFile } from './places.ts';
+import { projectPlace, userConfigFile, type Surroundings } from './places.ts';
 import type { Problem } from './problems.ts';
-import { trustFile } from './trust.ts';
+import { trustBook, trustFile } from './trust.ts';
 
 /**
  * The configuration as it is now. No timer and no file watch: each `current` asks for the state of the few files that
@@ -37,6 +37,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
   let settled = isSettled(files);
   const first = readConfig(options);
   let config = first.config;
+  let trusted = isListed(config, at);
   let told = state + JSON.stringify(first.problems.filter((problem) => problem.file !== undefined));
   report(first.problems);
   return {
@@ -48,13 +49,22 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       const next = readConfig(options);
       // What is wrong with variables and flags was said at first, and does not get right by changing a file.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
-      if (problems.length === 0) config = next.config;
+      // What is wrong changes nothing, but for trust that was taken back: that must not count on.
+      const stillTrusted = isListed(config, at);
+      if (problems.length === 0 || (trusted && !stillTrusted)) config = next.config;
+      trusted = isListed(config, at);
       const telling = state + JSON.stringify(problems);
       if (telling !== told) report(problems);
       told = telling;
       return config;
     },
   };
+}
+
+/** The project's file is in the book of trusted ones, whatever of it. */
+function isListed({ files }: Config, at: Surroundings): boolean {
+  const project = files.find(({ scope }) => scope === 'project')?.file;
+  return project !== undefined && trustBook(at).isListed(project);
 }
 
 /**

@@ -116,13 +116,15 @@ async function agreed(question: string): Promise<boolean> {
 }
 
 function partOf(book: TrustBook, target: string): Part {
+  const seen = book.print(target);
   const { file, what } = book.asking(target);
   return {
     place: file,
     what,
     already: book.allowed(target).what,
     lasts: 'is trusted as it is now; a change of these parts is asked about again',
-    allow: () => void book.trust(target),
+    // A pull may come while a person reads.
+    allow: () => void book.trust(target, seen),
   };
 }
 

@@ -15,7 +15,7 @@ export const VERDICTS: Readonly<
   },
   paused: {
     kind: 'paused',
-    says: /^Waiting: shop\/paused is paused by Mira since .+\. The pause holds until somebody resumes the agent, at most until .+\.$/u,
+    says: /^Waiting: shop\/paused is paused by Mira since .+\. The pause holds until somebody resumes the agent\.$/u,
     cures: ['Resume the agent', 'Show the other one'],
   },
   muted: {

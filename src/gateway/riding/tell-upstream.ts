@@ -53,8 +53,15 @@ export async function tellUpstream(
   };
   if (emitter !== undefined) return void (await emitter.emit(input));
   const made = makeEvent(input, { id: inbox.ids.make('e'), now: inbox.store.now() });
-  if (back) await inbox.withdraw(conversation.log, { key: `mcp:${server}` }, { by: 'mcp', reason: `${server} is back` });
+  if (back) await takeBack(inbox, conversation, server);
   await inbox.queue(conversation.address, notificationFrom(made));
+}
+
+/** What this conversation was told of the server: another one may have a process of its own that is still gone. */
+async function takeBack(inbox: Inbox, { log, id }: Conversation, server: string): Promise<void> {
+  const open = await inbox.store.items(log, { kind: 'key', key: `mcp:${server}` });
+  for (const item of open)
+    if (item.audience === id) await inbox.withdraw(log, { id: item.id }, { by: 'mcp', reason: `${server} is back` });
 }
 
 function upstreamMessage({ server, state, detail }: UpstreamEvent): string {

@@ -2,13 +2,17 @@ import path from 'node:path';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
+import { openThreadStore } from '../../src/stores/thread/store.ts';
 
-/** An inbox as the CLI and the gateway have it, on a file of its own. WAL, synchronous=FULL are the store's. */
+/**
+ * An inbox on a file of its own, opened directly as the CLI does, or in a thread as gateway, server and agent do. WAL,
+ * synchronous=FULL are the store's.
+ */
 export async function openInbox(
   folder: string,
-  { file = 'ours.db', policy = {} }: { file?: string; policy?: Partial<Policy> } = {},
+  { file = 'ours.db', policy = {}, thread = false }: { file?: string; policy?: Partial<Policy>; thread?: boolean } = {},
 ) {
-  const store = await openSqliteStore({ path: path.join(folder, file) });
+  const store = await (thread ? openThreadStore : openSqliteStore)({ path: path.join(folder, file) });
   const whole: Policy = { ...DEFAULT_POLICY, ...policy };
   return new Inbox({ store, policies: { policy: () => whole } });
 }

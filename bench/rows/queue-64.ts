@@ -1,0 +1,9 @@
+import { queueVersusInsert } from '../log/queue.ts';
+import type { Row } from '../row.ts';
+
+export const row: Row = {
+  name: 'queue-64',
+  what: '64 callers of one process queue at once through the thread of the store, which commits them together, against one prepared insert at a time by the raw driver',
+  bar: [{ figure: 'ratio', is: '>=', value: 2 }],
+  run: (options) => queueVersusInsert(options, { callers: 64, thread: true }),
+};

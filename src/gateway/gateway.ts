@@ -36,7 +36,8 @@ export type GatewayOptions = {
 export type ProfileEntry = Pick<Profile, 'kind'> & Partial<Pick<Profile, 'maxResultChars' | 'maxErrorChars'>>;
 
 export type Front =
-  | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable }
+  /** `ready`: the client is heard from then on; its server starts before. */
+  | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable; readonly ready?: Promise<unknown> }
   | ({ readonly kind: 'http' } & HttpFrontOptions);
 
 export type Gateway = {
@@ -108,7 +109,9 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
     },
   });
   endpoint.start();
-  client.start();
+  const hear = (): void => client.start();
+  if (front.ready === undefined) hear();
+  else front.ready.then(hear, hear);
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
 }
 

@@ -425,6 +425,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
+      what: 'a file of several lines that is no JSON',
+      files: { 'event.json': 'type:\n  deploy\n' },
+      args: ['emit', 'event.json'],
+      ...usage(
+        'event.json: it is no JSON (Unexpected token \'y\', "type: deploy " is not valid JSON); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
+      ),
+    },
+    {
       what: 'a line that is none',
       ...emit('{"type":"cli.event"}\n{"type":'),
       ...usage(

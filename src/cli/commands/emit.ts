@@ -40,7 +40,7 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
       const options = command.optsWithGlobals<Options>();
       const text = await eventText(file);
       await withEarpiece(options, async (ear) => {
-        const events = await eventsIn(text, ear, options.to);
+        const events = await eventsIn({ text, file }, ear, options.to);
         let heard = false;
         const unheard: Emitted[] = [];
         for (let at = 0; at < events.length; at += AT_ONCE) {
@@ -65,11 +65,23 @@ const said = (emitted: Emitted, several: boolean): string =>
     .map((line) => (several ? `${plain(emitted.event.type)}  ${line}` : line))
     .join('\n');
 
-/** All of them are checked before the first is emitted. */
-async function eventsIn(text: string, ear: Earpiece, to: string | undefined): Promise<readonly EventInput[]> {
+type Given = { readonly text: string; readonly file: string };
+
+/** An error names the file that the events are from. */
+async function readFrom({ text, file }: Given, subject: string): Promise<readonly EventInput[]> {
   const { cloudEventsIn } = await import('../../sources/webhooks/cloud-event.ts');
+  try {
+    return cloudEventsIn(text, { source: 'cli', subject });
+  } catch (error) {
+    if (!(error instanceof EarpieceError) || file === '-') throw error;
+    throw new EarpieceError(error.code, `${plain(file)}: ${error.message}`, { data: error.data, cause: error });
+  }
+}
+
+/** All of them are checked before the first is emitted. */
+async function eventsIn(given: Given, ear: Earpiece, to: string | undefined): Promise<readonly EventInput[]> {
   const subject = formatAddress(addressFrom(ear, to));
-  const events = cloudEventsIn(text, { source: 'cli', subject });
+  const events = await readFrom(given, subject);
   return events.map((event, i) => {
     try {
       const whom = to === undefined && event.subject !== subject ? formatAddress(addressFrom(ear, event.subject)) : subject;

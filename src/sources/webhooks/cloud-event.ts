@@ -152,7 +152,8 @@ function isJson(text: string): boolean {
 const noJson = (what: string, error: unknown): EarpieceError =>
   bad(
     undefined,
-    `${what} is no JSON (${(error as Error).message}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
+    // The parser quotes the text, which may have several lines.
+    `${what} is no JSON (${(error as Error).message.replace(/\s+/g, ' ')}); write {"type": "build.failed", "data": {…}}, a list of such, or one a line`,
   );
 
 function checkNames(json: Table): void {

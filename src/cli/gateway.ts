@@ -84,15 +84,15 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
     await rider.open();
     return inbox !== undefined && new Tasks(inbox).any(projectOf(address, config));
   };
-  const ready = offersTaskTools({
-    purpose,
-    always: config.gateway.tasks,
-    any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
-  }).then((tasks) => void (tools = ownTools({ tasks })));
-  // The server starts while the log is opened.
-  if (front.kind === 'http') await ready;
+  tools = ownTools({
+    tasks: await offersTaskTools({
+      purpose,
+      always: config.gateway.tasks,
+      any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
+    }),
+  });
   const running = await started({
-    front: front.kind === 'stdio' ? { ...front, ready } : front,
+    front,
     upstreams,
     rider,
     report: complain,

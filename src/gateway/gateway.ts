@@ -36,8 +36,7 @@ export type GatewayOptions = {
 export type ProfileEntry = Pick<Profile, 'kind'> & Partial<Pick<Profile, 'maxResultChars' | 'maxErrorChars'>>;
 
 export type Front =
-  /** `ready`: the client is heard from then on; its server starts before. */
-  | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable; readonly ready?: Promise<unknown> }
+  | { readonly kind: 'stdio'; readonly input?: Readable; readonly output?: Writable }
   | ({ readonly kind: 'http' } & HttpFrontOptions);
 
 export type Gateway = {
@@ -109,9 +108,7 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
     },
   });
   endpoint.start();
-  const hear = (): void => client.start();
-  if (front.ready === undefined) hear();
-  else front.ready.then(hear, hear);
+  client.start();
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
 }
 

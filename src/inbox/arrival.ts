@@ -1,5 +1,6 @@
 /** A conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
 import type { ConversationId, LogKey } from '../core/address.ts';
+import type { Presence } from '../core/ports.ts';
 import type { Conversation } from './conversation.ts';
 import { isSame, runOf } from './presence.ts';
 import { joinStanding } from './standing.ts';
@@ -21,14 +22,20 @@ export async function arrive(conversation: Conversation, { connection, pending =
   const there = await inbox.store.presence({ log });
   const before = there.find((p) => p.conversation === id);
   const goesOn = before !== undefined && (inbox.isActive(before) || (!options.shared && isSame(before.process, options.process)));
-  const beside = there.filter((p) => p.conversation !== id && inbox.isActive(p)).map(runOf);
+  const besideIn = (all: readonly Presence[]): readonly string[] =>
+    all.filter((p) => p.conversation !== id && inbox.isActive(p)).map(runOf);
+  const began = goesOn ? undefined : { run: inbox.ids.make('r'), beside: besideIn(there) };
   const gone = Object.entries(before?.connections ?? {}).flatMap(([key, owner]) => (inbox.isAlive(owner) === false ? key : []));
   await conversation.seen({
     ...(pending ? { pending } : {}),
-    ...(goesOn ? {} : { began: { run: inbox.ids.make('r'), beside } }),
+    ...(began === undefined ? {} : { began }),
     ...(gone.length === 0 ? {} : { disconnect: gone }),
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
+  if (began === undefined) return;
+  // Who arrived between the look and the write saw nobody either: of two, the one that looks last sees the other.
+  const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
+  if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
 
 export type Beginning = {

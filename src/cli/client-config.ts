@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import type { InstallHost } from './install.ts';
 
-/** A larger file is not a configuration that a client would read either. */
+/** No client's configuration file is larger: a larger file is not read. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** `variables`: the names in its environment, which a removal takes away with it. */
+/** A server that the client has configured. `variables`: the names in its environment, which are lost when it is removed. */
 export type Configured = { readonly variables: readonly string[] };
 
 /** The server of this name, where the line that we print for the client would put ours. */
@@ -49,7 +49,7 @@ const at = (value: unknown, key: string): unknown =>
 const json = (file: string): unknown => read(file, JSON.parse);
 const toml = (file: string): unknown => read(file, parse);
 
-/** A file that is not there or cannot be read says nothing: the client will say what is wrong with it. */
+/** Undefined for a file that is missing or unreadable: the client reports that itself. */
 function read(file: string, parser: (text: string) => unknown): unknown {
   try {
     const stats = statSync(file);

@@ -1,11 +1,11 @@
-/** What a command says about a moment that no carrier of the addressed agent can see. */
+/** The warning of a command about a moment that no carrier of the addressed agent can see. */
 import { formatAddress, logOf, type Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { Earpiece } from '../earpiece.ts';
 import { plain } from './terminal.ts';
 
-/** Undefined where somebody can count turns there, or nobody is active yet. */
+/** Returns the warning; undefined where a carrier of the agent counts turns, or where no agent is active yet. */
 export async function turnsUnseen(
   ear: Earpiece,
   to: Address,

@@ -1,4 +1,4 @@
-/** What waits in some logs, newest first and a page at a time: a log may hold hundreds of thousands. */
+/** Lists waiting notifications of some logs, newest first, a page at a time: a log may hold hundreds of thousands. */
 import type { ConversationId, LogKey } from '../core/address.ts';
 import type { Item } from '../core/items.ts';
 import type { Store } from '../core/ports.ts';
@@ -6,7 +6,7 @@ import type { Waiting } from './waiting.ts';
 
 const PAGE = 500;
 
-/** Open ones, and those of which an agent heard only the number. */
+/** Open notifications, and those that an agent only heard counted in a summary. */
 export async function* waitingIn(
   store: Store,
   logs: readonly LogKey[],

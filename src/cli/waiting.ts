@@ -1,4 +1,4 @@
-/** What waits, as its agent will read it: without older states that a newer one replaces, and in the words of its subscriber. */
+/** Shows waiting notifications as their agent will read them: without superseded states, in the words of their subscriber. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
@@ -7,7 +7,7 @@ import type { Earpiece } from '../earpiece.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
-/** Of the states of one key the newest is delivered; the plan closes the others as superseded. `found` is newest first. */
+/** Drops each state that a newer one of its key replaces: the plan closes those as superseded. `found` is newest first. */
 export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIterable<Waiting> {
   const seen = new Set<string>();
   for await (const one of found) {
@@ -34,10 +34,10 @@ export function mutedOf(ear: Earpiece): (one: Waiting) => Promise<boolean> {
   };
 }
 
-/** So many are put into the words of their templates; a list of more shows the events' own messages. */
+/** A longer list is not rendered by templates: it shows the messages of the events. */
 const RENDERED = 200;
 
-/** By id, what a template makes of an item; those without a template, and where it fails, are missing. */
+/** Rendered texts by id. An item without a template, or whose template fails, is missing. */
 export async function wordsOf(ear: Earpiece, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();
   const { lines, timeZone } = ear;

@@ -1,4 +1,4 @@
-/** What `doctor` finds out about MCP servers and carriers: servers that do not work, and agents that only their wrapped tools reach. */
+/** The findings of `doctor` about MCP servers that do not work, and about agents that hear only through wrapped tools. */
 import type { LogKey } from '../core/address.ts';
 import type { Item } from '../core/item.ts';
 import type { Presence } from '../core/ports.ts';

@@ -1,4 +1,4 @@
-/** What the client can ask: one method a route. */
+/** The methods of the client: one for each route. */
 import type {
   ActivityReply,
   AgentSummary,
@@ -45,19 +45,19 @@ export interface Client {
   readonly url: string;
 
   health(options?: Call): Promise<Health>;
-  /** Logs this browser in; from then on its cookie goes along. */
+  /** Logs this browser in. Later requests carry its cookie. */
   logIn(by: { readonly code: string } | { readonly token: string }): Promise<SessionReply>;
   session(options?: Call): Promise<SessionReply>;
   logOut(): Promise<void>;
 
   agents(query?: Paged & { readonly project?: string; readonly after?: string }): Promise<Page<AgentSummary>>;
   conversations(agent: AddressText, query?: Paged & { readonly after?: string }): Promise<Page<ConversationSummary>>;
-  /** The agent's `#main` where no conversation is named. */
+  /** An address without a conversation means the agent's `#main`. */
   records(
     conversation: AddressText,
     query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
   ): Promise<RecordsPage>;
-  /** Where words stand in a conversation, the newest first; `next` goes further back. Without words: what was in that time. */
+  /** Finds words in a conversation, newest first; `next` goes further back. Without words it lists what happened in that time. */
   search(
     conversation: AddressText,
     query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
@@ -81,7 +81,7 @@ export interface Client {
     message: { readonly content: string; readonly author?: string; readonly level?: Level; readonly deliver?: Deliver },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<QueuedReply>;
-  /** Of one conversation, or of all active ones of an agent. */
+  /** Applies to one conversation, or to all active conversations of an agent. */
   interrupt(
     address: AddressText,
     asked: {
@@ -142,7 +142,7 @@ export interface Client {
 
   subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
   toggleSubscriber(id: string, enabled: boolean, query?: Call & { readonly project?: string }): Promise<SubscriberItem>;
-  /** What it would say about a sample event. Sends nothing, but with `to`: a notification for that agent, marked as a test. */
+  /** Renders a subscriber for a sample event. With `to` it also sends that agent a notification that is marked as a test. */
   testSubscriber(
     id: string,
     query?: Call & { readonly project?: string; readonly to?: AddressText },
@@ -154,7 +154,7 @@ export interface Client {
   mute(log: string, pattern: string, options?: Call & { readonly until?: number | null }): Promise<MutesReply>;
   unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
   settings(options?: Call): Promise<SettingsReply>;
-  /** By key; null takes it out. In the user's file, which is for all projects, or in the project's. All of it or nothing. */
+  /** Sets settings by key; null removes one. They go into the user's file (all projects) or the project's. All are set, or none. */
   changeSettings(
     settings: Readonly<Record<string, boolean | number | string | readonly string[] | null>>,
     options?: Call & { readonly scope?: SettingScope },
@@ -163,7 +163,7 @@ export interface Client {
     query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
   ): Promise<ActivityReply>;
 
-  /** Of the server's own project where none is named. Newest first. */
+  /** Lists tasks, newest first. Without a project: those of the server's own project. */
   tasks(
     query?: Paged & {
       readonly project?: string;
@@ -187,7 +187,7 @@ export interface Client {
     },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<TaskView>;
-  /** `expected`: the status or the version that was seen; when it is another now, `conflict`. */
+  /** `expected`: the status or version that you saw. The call fails with `conflict` when it has changed. */
   editTask(
     id: string,
     edit: {
@@ -216,7 +216,7 @@ export interface Client {
   createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
   revokeToken(id: string, options?: Call): Promise<void>;
 
-  /** Any other route of this server, with the same errors: for what is mounted beside these. */
+  /** Calls any other route of this server, such as one that your program mounted. Errors are the same. */
   call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
 }
 
@@ -237,8 +237,8 @@ export type CallOptions = Call & {
   readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** So long the server may wait before it answers. */
+  /** How long the server may wait before it answers. */
   readonly forMs?: number;
-  /** A status whose answer is one all the same. */
+  /** An error status whose body is still the answer. */
   readonly alsoStatus?: number;
 };

@@ -3,7 +3,7 @@ import type { Entry as Written } from './check.ts';
 import type { Env } from './places.ts';
 import { holderOf, type Entry } from './registry.ts';
 
-/** What an entry of a project's file would do by this; undefined when it may. */
+/** Says which name or address of another project an entry would take; undefined when the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
 /** CI: a root that has moved keeps the name that its own file gives it. */

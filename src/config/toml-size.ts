@@ -2,11 +2,11 @@
 
 /** A key of Earpiece has at most 6 parts. */
 export const MAX_PARTS = 16;
-/** Of one dotted key or header, in characters. */
+/** The longest dotted key or header, in characters. */
 export const MAX_KEY = 512;
-/** Lists and inline tables inside each other. */
+/** How deep lists and inline tables may nest. */
 export const MAX_LEVELS = 8;
-/** Parts of keys and headers, and elements of lists, in one file. */
+/** The most key parts, header parts and list elements of one file, together. */
 export const MAX_ENTRIES = 10_000;
 
 /** What exceeds a limit: its offset in the text, and the message. */
@@ -84,7 +84,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Behind the closing quotes; the end of the text where there are none. */
+/** The offset behind the closing quotes, or the end of the text where there are none. */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   const triple = text.startsWith(quote.repeat(3), from);

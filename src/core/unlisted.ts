@@ -5,13 +5,13 @@
 import type { Json } from './json.ts';
 import type { Line } from './plan.ts';
 
-/** `keys`: some of what was counted, for a reader who looks closer. */
+/** Events that a line counts and does not list. `keys`: some of them, for a reader who looks closer. */
 export type Unlisted = { readonly count: number; readonly type: string; readonly keys: readonly string[] };
 
-/** At most so many different events of a line reach its template. */
+/** The most different events of one line that its template sees. */
 export const LISTED_EVENTS = 200;
 
-/** So many keys stand in the line itself. */
+/** The most keys that the line itself names. */
 const KEYS_IN_LINE = 5;
 
 /** Undefined when the line lists everything. */

@@ -2,7 +2,7 @@
 const KEEP_BYTES = 8_192;
 const MAX_CHARS = 300;
 
-/** Bytes that our own stderr may hold back for a client that does not read it. What comes above that is dropped. */
+/** The most bytes that wait in our own stderr for a client that does not read it. Further output is dropped. */
 const MAX_WAITING = 1_048_576;
 
 /** The end of what a server process said on its stderr, which goes on to ours. */
@@ -15,7 +15,7 @@ export class LastWords {
     if (process.stderr.writableLength < MAX_WAITING) process.stderr.write(chunk);
   }
 
-  /** The line that tells most, or the last three. Undefined when it said nothing. */
+  /** The most telling line, or the last three lines. Undefined when the server wrote nothing. */
   text(): string | undefined {
     const lines = plain(this.#tail.toString())
       .split('\n')

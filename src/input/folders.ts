@@ -1,4 +1,4 @@
-/** Folders of ours: for their owner only, whatever the umask. */
+/** Makes Earpiece's own folders, readable by their owner only, whatever the umask. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

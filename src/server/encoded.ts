@@ -11,7 +11,7 @@ const LEAST_BYTES = 1_024;
 export class Encoded {
   readonly #plain: Bytes;
   readonly #made = new Map<Encoding, Bytes>();
-  /** Whether it is sent compressed to those who accept that. */
+  /** Whether clients that accept it get it compressed. */
   readonly squeezes: boolean;
 
   constructor(bytes: Uint8Array, type: string) {
@@ -19,7 +19,7 @@ export class Encoded {
     this.squeezes = COMPRESSIBLE.test(type) && bytes.length >= LEAST_BYTES;
   }
 
-  /** For an `Accept-Encoding`. */
+  /** The bytes for a request's `Accept-Encoding`. */
   in(accepts: string): { readonly bytes: Bytes; readonly encoding?: Encoding } {
     const encoding = this.squeezes ? (['br', 'gzip'] as const).find((each) => accepted(accepts, each)) : undefined;
     if (encoding === undefined) return { bytes: this.#plain };

@@ -28,7 +28,7 @@ export type Place = { readonly at: number; readonly seq: number };
 
 export type TimedPage = { readonly found: readonly { readonly log: LogKey; readonly item: Item }[]; readonly next: Place | null };
 
-/** Items of one log that are looked at for one page. */
+/** The most items of one log that one page looks at. */
 const MAX_LOOKED_AT = 2_000;
 const CHUNK = 200;
 
@@ -41,7 +41,7 @@ export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promi
   let low = 1;
   let high = head + 1;
   if (time > inbox.store.now()) {
-    // Most ask for up to now: one look at the newest tells.
+    // Most requests ask for the time up to now: then the newest item answers.
     const [last] = await inbox.store.read({ log, newestFirst: true, limit: 1 });
     if (last === undefined || last.at < time) return high;
   }
@@ -56,7 +56,7 @@ export async function positionAt(inbox: Inbox, log: LogKey, time: number): Promi
 
 type Found = { readonly log: LogKey; readonly item: Item };
 
-/** Of several logs, merged: the newest first, `delivered` by when they were. */
+/** Merges several logs, newest first; `delivered` is ordered by the time of delivery. */
 export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: Timed): Promise<TimedPage> {
   let page: TimedPage = { found: [], next: null };
   for (const log of logs) {
@@ -71,7 +71,7 @@ export async function listInTime(inbox: Inbox, logs: readonly LogKey[], query: T
   return page;
 }
 
-/** The page with what one more log has. Below the highest place where a log was not looked at to its end nothing is told yet. */
+/** Adds a log to the page. Where a log was not read to its end, the page shows nothing older than that point. */
 function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, { by, limit }: Timed): TimedPage {
   const place = ({ item }: Found): Place => placeOf(item, by);
   const floor = page.next === null || (stopped !== null && isAfter(stopped, page.next)) ? stopped : page.next;
@@ -90,7 +90,7 @@ function merged(page: TimedPage, more: readonly Found[], stopped: Place | null, 
   return { found, next: floor };
 }
 
-/** About what an item is on the wire. */
+/** The parts of an item that make up its approximate size on the wire. */
 const sizedAs = ({ item: { notification, history, text, group } }: Found): unknown => [notification, history, text, group];
 
 const placeOf = (item: Item, by: TimedBy): Place => ({ at: by === 'delivered' ? (item.closedAt ?? 0) : 0, seq: item.seq });
@@ -132,7 +132,7 @@ async function oneLog(
     if (page.length < chunk || (by === 'queued' && last.at < from)) return { items, stopped: null };
     // No page holds more than these.
     if (items.length > limit || !room.take(wanted.map((item) => sizedAs({ log, item })))) break;
-    // Others get their turn.
+    // Lets other requests run in between.
     await new Promise(setImmediate);
   }
   return { items, stopped: before };
@@ -140,7 +140,7 @@ async function oneLog(
 
 function isThen(item: Item, { by, from, to }: Timed): boolean {
   const { at, closedAt = Number.POSITIVE_INFINITY } = item;
-  // It is in the count of the one that it was folded into.
+  // A folded item is part of the count of another one.
   if (item.outcome === 'folded') return false;
   switch (by) {
     case 'queued':

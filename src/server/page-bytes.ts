@@ -1,12 +1,12 @@
 /** How much JSON one page of a list holds: a page of large records is a short one, and says where the next one begins. */
 
-/** Of one page, without its frame. Fifty readers of larger pages hold up every other request. */
+/** The most bytes of one page, without its frame. Fifty readers of larger pages hold up every other request. */
 export const PAGE_BYTES = 512 * 1024;
 
 export class PageBytes {
   #used = 0;
 
-  /** Takes all of these or none. True where they fit; the first ones of a page always do, or nobody could read them. */
+  /** Takes all of these or none, and returns whether they fit. The first ones of a page always fit, or nobody could read them. */
   take(views: readonly unknown[]): boolean {
     const bytes = views.reduce<number>((sum, view) => sum + Buffer.byteLength(JSON.stringify(view)) + 1, 0);
     if (this.#used > 0 && this.#used + bytes > PAGE_BYTES) return false;

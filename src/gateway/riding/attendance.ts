@@ -1,8 +1,8 @@
 import { arrive, begin, leave, type Conversation, type Identity } from '../../inbox/index.ts';
 
 /**
- * What one connection tells of the conversation that it has: that it is there, that it works, and that it is gone. A
- * connection that never works was no conversation, so it takes nothing over.
+ * Records the presence of one connection's conversation: its arrival, its first tool call, its end. A connection that never
+ * calls a tool is no conversation, so it inherits nothing.
  */
 export class Attendance {
   readonly #connection: string;
@@ -15,7 +15,7 @@ export class Attendance {
     this.#connection = connection;
   }
 
-  /** It has taken over what is its to inherit, so a look at its own notifications tells everything. */
+  /** The conversation has inherited all that it can: its own notifications are complete. */
   hasBegun(conversation: Conversation): boolean {
     return this.#begun === conversation;
   }
@@ -25,7 +25,7 @@ export class Attendance {
     if (this.#conversation !== conversation) {
       const left = this.#conversation;
       this.#conversation = conversation;
-      // The conversation that it had goes on in this one (`/clear`), or has other connections.
+      // The former conversation continues in this one (`/clear`), or has other connections.
       this.#arrived = (async () => {
         if (left !== undefined) await leave(left, { connection: this.#connection, staysUntilTold: true });
         await arrive(conversation, { connection: this.#connection, pending: true });
@@ -35,7 +35,7 @@ export class Attendance {
     return this.#arrived ?? Promise.resolve();
   }
 
-  /** Before the first gate check of each conversation; afterwards it costs nothing. */
+  /** Call it before each gate check. Only the first call for a conversation does work. */
   async begin(conversation: Conversation, { host }: Identity): Promise<void> {
     if (this.#begun === conversation) return;
     await this.arrive(conversation);
@@ -53,7 +53,7 @@ export class Attendance {
 
   async #begin(conversation: Conversation, nested: boolean | undefined): Promise<void> {
     const { waits } = await begin(conversation, nested === undefined ? {} : { nested });
-    // What is on its way to a conversation that is over may come back: then it is asked for once more.
+    // A delivery to the ended conversation may still be released: then the next call asks again.
     if (!waits) this.#begun = conversation;
   }
 }

@@ -4,10 +4,10 @@ import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/item.ts';
 import type { UpstreamEvent } from './rider.ts';
 
-/** How many of an agent's newest notifications are looked at. */
+/** Only this many of an agent's newest notifications are searched. */
 const LOOKED_AT = 500;
 
-/** What was said last of each MCP server to this agent, by the server's name: that it is gone, or that it is back. */
+/** The newest notification of this agent about each MCP server, by the server's name: disconnected or reconnected. */
 export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<ReadonlyMap<string, Item>> {
   const newest = new Map<string, Item>();
   for (const item of await store.items(log, { kind: 'latest', limit: LOOKED_AT })) {
@@ -22,7 +22,7 @@ export async function saidOfServers({ store }: Inbox, log: LogKey): Promise<Read
 export const isFailure = ({ notification, outcome }: Item): boolean =>
   notification.kind.name === 'disconnected' && outcome !== 'withdrawn';
 
-/** A server works that another gateway has called broken: that is over. */
+/** Tells the agent that a server works, where an earlier gateway said last that it failed. Otherwise writes nothing. */
 export async function tellWorks(
   deps: Parameters<typeof tellUpstream>[0],
   conversation: Conversation,
@@ -33,7 +33,7 @@ export async function tellWorks(
     await tellUpstream(deps, conversation, { server, state: 'started', detail: 'it answers' });
 }
 
-/** That a server has gone, taken back when it is there again. Without an emitter one event is one notification. */
+/** Tells the agent that a server has gone, and withdraws that when the server is back. Without an emitter it queues directly. */
 export async function tellUpstream(
   { inbox, emitter }: { readonly inbox: Inbox; readonly emitter?: Emitter | undefined },
   conversation: Conversation,

@@ -15,7 +15,7 @@ import type { Outgoing } from '../riding/carry.ts';
 import { textBlock } from '../riding/results.ts';
 import { LISTS } from './lists.ts';
 
-/** What a client said of itself, for the handshake with each server. `meta` is its envelope, when it is a stateless one. */
+/** The client's introduction, for the handshake with each server. `meta` is the envelope of a stateless client. */
 export type Introduction = { readonly initialize: object; readonly meta: object; readonly stateless: boolean };
 
 const CACHEABLE = [...Object.keys(LISTS), 'resources/read'];
@@ -38,12 +38,12 @@ export function introductionIn(frame: Request): Introduction {
   return { stateless: false, meta, initialize };
 }
 
-/** What we say when we stand for a stateless client before a server of the older generation: nothing that it could ask for. */
+/** The introduction for a stateless client at a server of the older generation. It names no capability, so the server asks for none. */
 function legacyIntroduction(clientInfo: unknown): object {
   return { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo };
 }
 
-/** The envelope of a request of ours that is made because of one of the client's. */
+/** The envelope of a request that the gateway makes because of a client's request. */
 export function envelopeLike(like: Request, otherwise: object): object {
   const at = isStateless(like) ? param(like, '_meta') : undefined;
   if (at === undefined) return otherwise;
@@ -64,7 +64,7 @@ export function envelopeEdits(frame: Request, meta: object): Edit[] {
   return Object.entries(meta).map(([key, value]) => addMember(object, key, JSON.stringify(value)));
 }
 
-/** A server's result as the client's generation has it. */
+/** Translates a server's result into the client's generation. */
 export function crossed(request: Request, server: string, out: Outgoing, frame: Success): Outgoing {
   const object = objectAt(frame.bytes, frame.result.start);
   if (object === undefined) return out;
@@ -77,7 +77,7 @@ export function crossed(request: Request, server: string, out: Outgoing, frame: 
   return failing(request, `"${server}" wants input that this client's protocol has no way to give`);
 }
 
-/** A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
+/** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
 export function failing(request: Request, why: string): Outgoing {
   if (request.method !== 'tools/call') return { bytes: errorFrame(request.id, INTERNAL_ERROR, why) };
   const more = isStateless(request) ? ',"resultType":"complete"' : '';

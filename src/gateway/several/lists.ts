@@ -1,11 +1,11 @@
-/** What several servers list, as one list; and which of them a resource belongs to. */
+/** Joins the lists of several servers, and finds the server of a resource. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Request } from '../frames/frame.ts';
 import { arrayAt, edited, member, objectAt, stringAt, textOf, valueAt } from '../frames/json.ts';
 import type { Peer } from '../peer.ts';
 
-/** What lists hold and by which member their entries are known. */
+/** The name of each list, and the member that identifies its entries. */
 export const LISTS = {
   'tools/list': { capability: 'tools', list: 'tools', known: 'name' },
   'prompts/list': { capability: 'prompts', list: 'prompts', known: 'name' },
@@ -24,7 +24,7 @@ export type ListsOptions = {
   readonly report: (line: string) => void;
   /** The envelope for a request to a stateless server. */
   readonly envelope: (like: Request) => object;
-  /** A server that was left out of a list has answered. */
+  /** Called when a server that was left out of a list has answered. */
   readonly changed: (peer: Peer, capability: string) => void;
 };
 
@@ -32,7 +32,7 @@ export class Lists {
   readonly #options: ListsOptions;
   readonly #owners = new Map<string, Peer>();
   readonly #templates = new Map<string, Peer>();
-  /** Answers that were too late for their list, for the next one. */
+  /** Answers that came too late for their list. The next list takes them. */
   readonly #late = new Map<string, readonly Entry[]>();
 
   constructor(options: ListsOptions) {
@@ -73,7 +73,7 @@ export class Lists {
     return this.#owners.get(uri);
   }
 
-  /** The same, and where no list had it yet, the servers are asked. */
+  /** The same. Where no list has it yet, this asks the servers. */
   async ownerOf(uri: string, like: Request): Promise<Peer | undefined> {
     const found = this.known(uri);
     if (found) return found;

@@ -14,9 +14,9 @@ export type Patience = {
   readonly probeMs: number;
   /** Servers that are ready by then are in the client's first lists. The others come later, with list_changed. */
   readonly graceMs: number;
-  /** From the first server that is ready on, the others have this much of it: Codex begins its turn without slow tools. */
+  /** How long the others have once the first server is ready: Codex begins its turn without slow tools. */
   readonly othersMs: number;
-  /** A server that has not answered by then is told as one that does not work, until it does. */
+  /** The agent is told that a server does not work when it has not answered by then. */
   readonly hangsMs: number;
   /** How long a call waits for a server that is still starting. */
   readonly callMs: number;
@@ -110,7 +110,7 @@ export class Starting {
   }
 }
 
-/** Whether it is done by then. */
+/** True when the work ends within that time. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const timeout = new AbortController();
   const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

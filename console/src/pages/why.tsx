@@ -226,13 +226,15 @@ const RELEASED: Readonly<Record<string, string>> = {
   shutdown: 'the process that sent it was shut down',
 };
 
+const PASSED = 'no filter, mute, expiry, newer state or budget held it back';
+
 /** Of a delivered one: that all steps of the plan let it through, and what was counted into it. */
 function planSays({ notification: n, sent }: StoryItem): string {
   const counted = n.count > 1 ? `; ${n.count} became 1` : '';
   if (n.state === 'open') return `not sent yet${counted}`;
-  if (n.state === 'offered') return `kept by steps 1–7 and sent, not confirmed${counted}`;
+  if (n.state === 'offered') return `${PASSED}: it was sent and is not confirmed yet${counted}`;
   if (n.outcome === 'delivered')
-    return `kept by steps 1–7 and taken${sent.some(({ repeated }) => repeated) ? ', again' : ''}${counted}`;
+    return `${PASSED}: it was sent${sent.some(({ repeated }) => repeated) ? ' again' : ''}${counted}`;
   return `ended as ${n.outcome ?? 'closed'}${counted}`;
 }
 

@@ -88,16 +88,13 @@ export const SETTINGS = {
   maxItems: one('budget.max_items', integer({ min: 1, max: 1_000 }), policy.maxItems),
   maxTokens: one('budget.max_tokens', integer({ min: 50, max: 1_000_000 }), policy.maxTokens),
   maxItemChars: one('budget.max_item_chars', integer({ min: 80, max: 1_048_576 }), policy.maxItemChars, {
-    needsTrust: (chars) =>
-      chars < policy.maxItemChars ? `budget.max_item_chars (cuts each text after ${chars} characters)` : undefined,
+    needsTrust: (chars) => `budget.max_item_chars (cuts each text after ${chars} characters)`,
   }),
 
   ttl: levels((level) =>
     one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level], {
-      needsTrust: (ms) =>
-        ms !== null && ms < (policy.ttlMs[level] ?? Number.POSITIVE_INFINITY)
-          ? `ttl.${level} (lets what waits expire after ${formatDuration(ms)})`
-          : undefined,
+      // Also a long time may be shorter than what the user's own file says.
+      needsTrust: (ms) => (ms === null ? undefined : `ttl.${level} (lets what waits expire after ${formatDuration(ms)})`),
     }),
   ),
   wake: levels((level) =>

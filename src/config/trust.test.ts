@@ -224,3 +224,19 @@ headers = { X = "Bearer \${env:AWS_SECRET}" }
     'gateway.servers.b (connects to https://example.com/mcp (headers: X), with your AWS_SECRET)',
   ]);
 });
+
+test("a cloned project shortens no time and no text that its user's own file allows", () => {
+  proves('config:trust', 'trust:person');
+  const { read, options, projectFile } = world({
+    user: '[ttl]\ninfo = "never"\n[budget]\nmax_item_chars = 9000\n',
+    project: '[ttl]\ninfo = "7d"\nerror = "never"\n[budget]\nmax_item_chars = 3000\n',
+  });
+  const said = (): unknown => [
+    read().config.policy.ttlMs.info,
+    read().config.policy.ttlMs.error,
+    read().config.policy.maxItemChars,
+  ];
+  expect(said()).toEqual([null, null, 9_000]);
+  trustBook(options()).trust(projectFile);
+  expect(said()).toEqual([7 * 86_400_000, null, 3_000]);
+});

@@ -175,6 +175,17 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
     /a newer state of k/,
   ],
   [
+    'gate',
+    'a resume that escapes a pause that refused the first call of its session',
+    () =>
+      history(
+        [...sent(N1, TO, 5, { action: 'pause' }), { t: 900, kind: 'resuming', to: TO }],
+        [new Recorded(10).refused('c1', N1), new Recorded(200, { pid: 11 }).call('c2').over()],
+        [killed(10, 100)],
+      ),
+    /c2 of anna/,
+  ],
+  [
     'uncalled',
     'a withdrawn one that may have been seen, in another window',
     () =>

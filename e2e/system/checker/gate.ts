@@ -69,10 +69,12 @@ function heldUntil(one: Notification, reading: Reading, readings: readonly Readi
   // A pause of the whole project also holds for who comes while it is up.
   if (isBroadcast(one.to)) return one.action === 'pause' && reading.session.about.t > (one.acknowledgedAt ?? 0) ? ALWAYS : NEVER;
   if (windows.size > 1) return NEVER;
-  // The agent's only window: a resume takes the gate over.
+  // The agent's only window: a resume takes the gate over, also of a session that was refused as soon as it began.
   const had = readings.some(
     (other) =>
-      other.session.about.window === window && other.session.about.t < reading.session.about.t && wasActive(other, one, storm),
+      other.session.about.window === window &&
+      other.session.about.t < reading.session.about.t &&
+      (wasActive(other, one, storm) || sightsOf(other).some(({ nonce, form }) => nonce === one.nonce && form === 'refusal')),
   );
   return had ? ALWAYS : NEVER;
 }

@@ -21,6 +21,11 @@ describe('a database that is not there', () => {
     'requeue n1',
     'mute',
     'token list',
+    'token login',
+    'resume coder',
+    'subscribers list',
+    'subscribers disable large_result',
+    'trust --new-mark',
     'db check',
     'db prune',
     'db backup copy.db',
@@ -39,6 +44,7 @@ describe('a database that is not there', () => {
     await using shell = new Shell();
     expect(await shell.says(['log'])).toBe('the log is empty\n');
     expect(await shell.says(['tasks', 'list'])).toContain('no task');
+    expect(await shell.says(['subscribers', 'list'])).toContain('tool_failure');
     expect((await shell.run(['db', 'check'])).stderr).toContain(`there is no database ${shell.db} yet`);
     expect(await shell.says(['doctor'])).toContain(`no database ${shell.db} yet`);
     expect(existsSync(shell.db)).toBe(false);

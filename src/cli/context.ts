@@ -34,16 +34,24 @@ export async function withEarpiece<T>(
  */
 export async function readEarpiece<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
-  const missing = missingDatabase(options, config) !== undefined;
-  await using ear = await openWith(config, { ...flagsOf(options), ...(missing ? { db: 'memory:' } : {}), onProblem: complain });
+  await using ear = await openWith(config, { ...flagsOf(options), ...readOnly(options, config), onProblem: complain });
   return await work(ear);
 }
 
 /** For a command that waits for others to write, or that an agent runs: a missing database that `--db` names is a mistake. */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
-  if (options.db !== undefined) missingDatabase(options, configOf(options));
+  checkNamed(options);
   return withEarpiece(options, work);
 }
+
+/** Throws `bad_argument` where `--db` names a database that does not exist. */
+export function checkNamed(options: GlobalOptions): void {
+  if (options.db !== undefined) missingDatabase(options, configOf(options));
+}
+
+/** What a reading command opens in the place of a missing database. */
+export const readOnly = (options: GlobalOptions, config = configOf(options)): { readonly db?: string } =>
+  missingDatabase(options, config) === undefined ? {} : { db: 'memory:' };
 
 /** For a command about the database itself. Throws `not_found` where there is none yet. */
 export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { formatAddress, type Address } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
@@ -40,7 +40,7 @@ earpiece resume shop/coder#main --message "the migration is over"`)
           tell(to, await resumeThere(remote, to, how));
         });
       }
-      await withEarpiece(options, async (ear) => {
+      await withNamedDatabase(options, async (ear) => {
         const to = addressFrom(ear, text);
         tell(to, await ear.resume(to, how));
       });

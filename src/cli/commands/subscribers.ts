@@ -27,7 +27,7 @@ import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import { openEarpiece, type Earpiece } from '../../earpiece.ts';
 import type { CommandLine } from '../command-line.ts';
-import { onlyAPerson, type GlobalOptions } from '../context.ts';
+import { checkNamed, onlyAPerson, readOnly, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
@@ -61,49 +61,54 @@ function list(group: CommandLine): void {
     )
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      await withSubscribers(options, async (ear) => {
-        const set = ear.bus.subscribers(ear.project);
-        const off = await ear.toggles.lists(ear.project);
-        if (options.json) {
-          set.subscribers.forEach((subscriber) => printJson(listed(subscriber, off)));
-          set.held?.forEach((subscriber) => printJson({ ...listed(subscriber, off), state: 'not trusted' }));
-          return set.problems.forEach((problem) => printJson({ problem }));
-        }
-        const held = new Set(set.held);
-        const rows = [...set.subscribers, ...held].map((subscriber) => {
-          const { id, name, events, output, from } = subscriber;
-          const place = from.folder === 'shipped' ? paint('dim', from.folder) : from.folder;
-          return [
-            id,
-            held.has(subscriber) ? paint('yellow', 'not trusted') : stateShown(subscriber, off),
-            place,
-            output.priority,
-            output.injectAt,
-            plain(name),
-            plain(events.types.join(', ')),
-          ];
-        });
-        if (rows.length === 0) print(paint('dim', 'there is no subscriber'));
-        else
-          print(
-            table(rows, [
-              { head: 'id' },
-              { head: 'state' },
-              { head: 'from', spare: 1 },
-              { head: 'priority', spare: 2 },
-              { head: 'rides at', spare: 3 },
-              { head: 'name', spare: 4 },
-              { head: 'events' },
-            ]),
-          );
-        if (set.subscribers.some(({ output }) => output.core)) print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
-        const { project, user } = here().paths;
-        const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
-        if (more.length > 0)
-          print(paint('dim', `more, once copied: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`));
-        print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
-        if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
-      });
+      await withSubscribers(
+        options,
+        async (ear) => {
+          const set = ear.bus.subscribers(ear.project);
+          const off = await ear.toggles.lists(ear.project);
+          if (options.json) {
+            set.subscribers.forEach((subscriber) => printJson(listed(subscriber, off)));
+            set.held?.forEach((subscriber) => printJson({ ...listed(subscriber, off), state: 'not trusted' }));
+            return set.problems.forEach((problem) => printJson({ problem }));
+          }
+          const held = new Set(set.held);
+          const rows = [...set.subscribers, ...held].map((subscriber) => {
+            const { id, name, events, output, from } = subscriber;
+            const place = from.folder === 'shipped' ? paint('dim', from.folder) : from.folder;
+            return [
+              id,
+              held.has(subscriber) ? paint('yellow', 'not trusted') : stateShown(subscriber, off),
+              place,
+              output.priority,
+              output.injectAt,
+              plain(name),
+              plain(events.types.join(', ')),
+            ];
+          });
+          if (rows.length === 0) print(paint('dim', 'there is no subscriber'));
+          else
+            print(
+              table(rows, [
+                { head: 'id' },
+                { head: 'state' },
+                { head: 'from', spare: 1 },
+                { head: 'priority', spare: 2 },
+                { head: 'rides at', spare: 3 },
+                { head: 'name', spare: 4 },
+                { head: 'events' },
+              ]),
+            );
+          if (set.subscribers.some(({ output }) => output.core))
+            print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
+          const { project, user } = here().paths;
+          const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
+          if (more.length > 0)
+            print(paint('dim', `more, once copied: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`));
+          print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
+          if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
+        },
+        { reads: true },
+      );
     });
 }
 
@@ -366,9 +371,15 @@ function here(): {
   return { project, paths, source };
 }
 
-async function withSubscribers<T>({ db }: GlobalOptions, work: (ear: Earpiece) => Promise<T>): Promise<T> {
+async function withSubscribers<T>(
+  options: GlobalOptions,
+  work: (ear: Earpiece) => Promise<T>,
+  { reads = false }: { readonly reads?: boolean } = {},
+): Promise<T> {
+  checkNamed(options);
   await using ear = await openEarpiece({
-    ...(db === undefined ? {} : { flags: { db } }),
+    ...(options.db === undefined ? {} : { flags: { db: options.db } }),
+    ...(reads ? readOnly(options) : {}),
     subscribers: here().source,
     onProblem: complain,
   });

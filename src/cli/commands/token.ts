@@ -5,7 +5,15 @@ import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Tokens } from '../../server/tokens.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { agentFrom, durationOption, onlyAPerson, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
+import {
+  agentFrom,
+  durationOption,
+  onlyAPerson,
+  readEarpiece,
+  withEarpiece,
+  withNamedDatabase,
+  type GlobalOptions,
+} from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -124,7 +132,7 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
           'bad_argument',
           `--url ${JSON.stringify(options.url.slice(0, 80))} is no address of a server; write e.g. http://127.0.0.1:4747`,
         );
-      await withEarpiece(options, async (ear) => {
+      await withNamedDatabase(options, async (ear) => {
         const { loginUrl, makeCode } = await import('../../server/sessions.ts');
         const { host, port } = ear.config.server;
         const base = (options.url ?? `http://${/^(0\.0\.0\.0|::)$/.test(host) ? '127.0.0.1' : host}:${port}`).replace(

@@ -13,7 +13,7 @@ import {
   type TrustBook,
 } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { onlyAPerson, withEarpiece, type GlobalOptions } from '../context.ts';
+import { onlyAPerson, withNamedDatabase, type GlobalOptions } from '../context.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 type Options = GlobalOptions & {
@@ -50,7 +50,7 @@ export function trust(program: CommandLine): void {
       const options = command.optsWithGlobals<Options>();
       if (options.newMark) {
         onlyAPerson('to change a mark');
-        return withEarpiece(options, async (ear) => {
+        return withNamedDatabase(options, async (ear) => {
           await ear.newMark(ear.project);
           if (options.json) return printJson({ project: ear.project, newMark: true });
           return print(`the agents of ${plain(ear.project)} have new marks; restart each running agent`);

@@ -230,6 +230,13 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
 ];
 
 export const SOUND: readonly [string, History][] = [
+  [
+    'a pull of a conversation that came back when its heir had taken what it was told',
+    history(sent(N1, `${TO}#ben-s1`, 50), [
+      new Recorded(0, BEN).call('c1').renamed('ben-s2').renamed('ben-s1').pulledAt(300).over(),
+      new Recorded(100, ANNA).call('c2', one(N1), { at: 400 }).over(),
+    ]),
+  ],
   ['five answers that a cancel crossed, of which some come again', cancelledOften(2)],
   [
     'the urgent first, then the oldest',

@@ -110,13 +110,15 @@ const isOpenAt = (one: Notification, pull: Shown, all: All): boolean =>
   missableFrom(one) > pull.t &&
   !isReplaced(one, all, pull.t);
 
-/** The conversation that pulls is one of those that it is for: it has that name, is any of the agent, or was active. */
+/**
+ * The conversation that pulls is one of those that it is for: any of the agent; or it was active under that name all the time. One
+ * that was over in between may come back with less: an heir has taken the rest.
+ */
 function isFor(one: Notification, reading: Reading, pull: Shown, storm: History['storm']): boolean {
   const named = conversationOf(one.to);
-  if (named !== undefined) return named === pull.conversation;
-  if (!isBroadcast(one.to)) return true;
+  if (named === undefined && !isBroadcast(one.to)) return true;
   const run = activeRun(reading, one, storm);
-  return run !== undefined && run.until > pull.t;
+  return run !== undefined && run.until > pull.t && (named === undefined || named === run.conversation);
 }
 
 /** Another request of the agent was on its way meanwhile, or has just ended without an answer. */

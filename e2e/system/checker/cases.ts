@@ -231,6 +231,14 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
 
 export const SOUND: readonly [string, History][] = [
   [
+    'a critical one whose refusal a killed host may not have read',
+    history(
+      sent(N1, TO, 55, { level: 'critical' }),
+      [new Recorded(0).call('c1').unanswered('c2'), new Recorded(200, { pid: 11 }).call('c3').pulledAt(240).over()],
+      [killed(10, 65)],
+    ),
+  ],
+  [
     'a pull of a conversation that came back when its heir had taken what it was told',
     history(sent(N1, `${TO}#ben-s1`, 50), [
       new Recorded(0, BEN).call('c1').renamed('ben-s2').renamed('ben-s1').pulledAt(300).over(),

@@ -1,5 +1,6 @@
 /** Calls that passed a gate. */
 import type { History } from '../history.ts';
+import { mayBeUnread } from './lost.ts';
 import {
   agentOf,
   conversationOf,
@@ -32,7 +33,7 @@ export function throughGate(
       const until = Math.min(missableFrom(one), heldUntil(one, reading, readings, storm));
       for (const call of reading.calls) {
         if (!call.reached || call.sentAt <= one.acknowledgedAt || call.sentAt >= until) continue;
-        if (one.action !== 'pause' && wasRead(one, call, reading, readings)) continue;
+        if (one.action !== 'pause' && (wasRead(one, call, reading, readings) || mayBeUnread(one, readings, storm))) continue;
         if (unread.some(([from, to]) => from <= (call.receivedAt ?? Number.POSITIVE_INFINITY) && to >= call.sentAt)) {
           excused.add(call.call);
           continue;

@@ -1,8 +1,16 @@
 /** What a model was never shown, or shown too late. */
 import type { History } from '../history.ts';
-import { agentOf, conversationOf, isBroadcast, missableFrom, projectOf, type Notification } from './notifications.ts';
+import {
+  agentOf,
+  conversationOf,
+  isBroadcast,
+  isInterrupt,
+  missableFrom,
+  projectOf,
+  type Notification,
+} from './notifications.ts';
 import { sightsOf, type Reading, type Shown } from './reading.ts';
-import { activeRun, runsOf, type Run } from './spans.ts';
+import { activeRun, endOf, runsOf, type Run } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
@@ -13,6 +21,7 @@ export function lost(all: All, readings: readonly Reading[], storm: History['sto
   const runs = readings.flatMap((reading) => runsOf(reading, storm));
   for (const one of all.values()) {
     if (one.acknowledgedAt === undefined || missableFrom(one) < Infinity || isReplaced(one, all, Infinity)) continue;
+    if (mayBeUnread(one, readings, storm)) continue;
     const has = (reading: Reading): boolean => seen.get(reading)?.has(one.nonce) === true;
     const what = `${one.nonce} (${one.level}${one.action === undefined ? '' : `, ${one.action}`}) to ${one.to}`;
     if (!isBroadcast(one.to)) {
@@ -58,6 +67,25 @@ function hasHeir(nonce: string, end: number, runs: readonly Run[]): boolean {
   );
 }
 
+/**
+ * A host was killed while it waited for an answer, and the gateway may have refused that call with this interrupt just before: an
+ * answer that was written counts as delivered. What the client had asked for before was answered without it.
+ */
+export function mayBeUnread(one: Notification, readings: readonly Reading[], storm: History['storm']): boolean {
+  if (!isInterrupt(one)) return false;
+  return readings.some((reading) => {
+    const { agent } = reading.session.about;
+    if (isBroadcast(one.to) ? projectOf(one.to) !== projectOf(agent) : agentOf(one.to) !== agent) return false;
+    const end = endOf(reading, storm);
+    const open = reading.requests.find(
+      ({ sentAt, receivedAt, endsBy = end }) => receivedAt === undefined && sentAt < end && endsBy >= end,
+    );
+    if (open === undefined || one.t >= end || reading.session.lines.some(({ kind }) => kind === 'over')) return false;
+    const answered = Math.max(...reading.requests.flatMap(({ sentAt, receivedAt }) => (receivedAt === undefined ? [] : sentAt)));
+    return (one.acknowledgedAt ?? Infinity) > answered;
+  });
+}
+
 /** A newer state of its key was asked for by then, or may be: of two that overlap it is not known which came first. */
 const isReplaced = ({ nonce, supersedes, to, t }: Notification, all: All, by: number): boolean =>
   supersedes !== undefined &&
@@ -92,6 +120,7 @@ export function late(all: All, readings: readonly Reading[], storm: History['sto
         for (const one of mine) {
           if (!isOpenAt(one, pull, all) || listed.has(one.nonce) || !isFor(one, reading, pull, storm)) continue;
           const place = isBroadcast(one.to) ? [reading] : ofAgent;
+          if (mayBeUnread(one, ofAgent, storm)) continue;
           if (byNonce.get(one.nonce)?.some((sight) => place.includes(sight.reading) && sight.sentAt < pull.t)) continue;
           problems.push(
             `${one.nonce} to ${one.to} is not in a pull of ${reading.session.about.window} ${Math.round(pull.sentAt - (one.acknowledgedAt ?? 0))} ms after it was acknowledged`,

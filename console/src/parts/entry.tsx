@@ -59,7 +59,7 @@ export function TimelineEntry({
       return (
         <Row entry={entry} who="gate">
           <p className="mark refused">
-            {'refused '}
+            {entry.made ? 'withheld the result of ' : 'refused '}
             <code>{entry.on}</code>
             {entry.paused ? ': the agent is paused' : ': an interrupt is unread'}
           </p>

@@ -113,6 +113,15 @@ test('a mark of a person names them until the agent itself has read it', () => {
 });
 
 describe('the timeline', () => {
+  test('tells a refused call from one that was made and whose result is withheld', () => {
+    const refused = (more: Record<string, unknown>): Stored => record({ type: 'gate_refused', ids: ['a'], on: 'write', ...more });
+    const entries = shown([queued('a', { action: 'pause' }), refused({}), refused({ made: true })]);
+    expect(entries.filter(({ kind }) => kind === 'refused')).toMatchObject([
+      { on: 'write', paused: true, made: false },
+      { on: 'write', paused: true, made: true },
+    ]);
+  });
+
   test('what rode stands behind its carrier, with how long it waited', () => {
     const entries = shown([queued('a'), record({ type: 'chat_request', content: 'go' }), call, result('a')]);
     expect(entries.map(({ kind }) => kind)).toEqual(['person', 'tool', 'ride']);

@@ -68,7 +68,14 @@ export type Entry = At &
         readonly by: string;
       }
     /** `paused`: a pause refused it, which holds although it was read. */
-    | { readonly kind: 'refused'; readonly on: string; readonly ids: readonly string[]; readonly paused: boolean }
+    | {
+        readonly kind: 'refused';
+        readonly on: string;
+        readonly ids: readonly string[];
+        readonly paused: boolean;
+        /** The call was made, and its result withheld. */
+        readonly made: boolean;
+      }
     | { readonly kind: 'mark'; readonly text: string }
     | { readonly kind: 'record'; readonly type: string; readonly body: Json }
   );
@@ -178,6 +185,7 @@ export function timelineOf(records: readonly Stored[], notes: Notes, { everythin
         on: refused.on,
         ids: refused.ids,
         paused: refused.ids.some((id) => notes.get(id)?.action === 'pause'),
+        made: refused.made === true,
       });
       continue;
     }

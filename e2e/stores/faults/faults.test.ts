@@ -11,7 +11,7 @@ it('100 kills at random moments: nothing lost, nothing twice', async () => {
   expect(random).toBe(100);
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
   expect(counts.acknowledged).toBeGreaterThan(100);
-}, 120_000);
+}, 240_000);
 
 it('a death at each named point: the same', async () => {
   proves('faults:points', 'store:kill-9');
@@ -20,7 +20,7 @@ it('a death at each named point: the same', async () => {
   expect(Object.keys(points).sort()).toEqual([...FAULT_POINTS].sort());
   expect(Object.values(points).every((times) => times >= 1)).toBe(true);
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
-}, 120_000);
+}, 240_000);
 
 it('the same where each database has a thread of its own', async () => {
   proves('faults:random', 'faults:points', 'store:thread');
@@ -29,7 +29,7 @@ it('the same where each database has a thread of its own', async () => {
   expect(random).toBe(60);
   expect(Object.values(points).every((times) => times >= 1)).toBe(true);
   expect(counts).toMatchObject({ lost: 0, twice: 0, stuck: 0 });
-}, 120_000);
+}, 240_000);
 
 it.each<[Bug, Point, RegExp]>([
   ['ack_before_commit', 'append.begun', /was acknowledged and is lost$/],

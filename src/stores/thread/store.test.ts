@@ -88,8 +88,9 @@ describe('a database in a thread of its own', () => {
     }, 5);
     await expect(store.append(LOG, [queued('n1')])).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
     clearInterval(timer);
-    expect(lags.length).toBeGreaterThan(10);
-    expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(50);
+    // A thread that is held up itself has one lag of 300 ms; a busy machine has several short ones.
+    expect(lags.length).toBeGreaterThan(3);
+    expect(lags.toSorted((a, b) => a - b)[Math.floor(lags.length / 2)]).toBeLessThan(100);
     // Readers wait for nobody.
     expect(await store.countOpen(LOG)).toBe(1);
     const late = store.append(LOG, [queued('n2')], { withinMs: 10_000 });

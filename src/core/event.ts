@@ -4,7 +4,7 @@
  */
 import { formatAddress, parseAddress } from './address.ts';
 import { EarpieceError } from './errors.ts';
-import type { Json } from './json.ts';
+import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { LEVELS, LIMITS, type Deliver, type Level, type NotificationInput, type Origin } from './notification.ts';
 
 export const SEVERITIES = ['debug', ...LEVELS] as const;
@@ -76,6 +76,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   if (typeof type !== 'string' || type.length > EVENT_LIMITS.typeChars || !TYPE.test(type))
     refuse('type', type, 'is dotted words of letters, digits, "_" and "-", e.g. "build.failed"');
   if (!SEVERITIES.includes(severity)) refuse('severity', severity, `is one of ${SEVERITIES.join(', ')}`);
+  if (isTooDeep(data)) throw new EarpieceError('bad_event', tooDeep('event data'), { data: { field: 'data' } });
   if (typeof data !== 'object' || data === null || Array.isArray(data)) refuse('data', data, 'is a JSON object');
   const size = JSON.stringify(data).length;
   if (size > EVENT_LIMITS.dataBytes)

@@ -1,6 +1,24 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** Data that nests deeper is refused: it breaks every program that walks it by recursion (`JSON.stringify`, a schema, a view). */
+export const MAX_DEPTH = 64;
+
+export const tooDeep = (what: string): string =>
+  `${what} nests more than ${MAX_DEPTH} deep; put it into a file and send its path`;
+
+/** True where a value nests more than `MAX_DEPTH` deep, and for a value that contains itself. Walks without recursion. */
+export function isTooDeep(value: unknown): boolean {
+  const rest: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    const depth = next.depth + 1;
+    if (depth > MAX_DEPTH) return true;
+    for (const each of Object.values(next.value)) rest.push({ value: each, depth });
+  }
+  return false;
+}
+
 /** By its brackets, without building anything: what nests a million deep may be read, but not written again. */
 export function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;

@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import { isTooDeep, tooDeep, type Json } from './json.ts';
 import { EarpieceError } from './errors.ts';
 
 /** Chosen by the producer (then it is the idempotency key, unique per log) or made by the inbox. */
@@ -229,6 +229,7 @@ export function makeNotification(
     refuse('action', input.action, `is one of ${ACTIONS.join(', ')}`);
   if (input.supersede && input.key === undefined) refuse('supersede', true, 'needs a key: the newest of one key wins');
   if (input.data !== undefined) {
+    if (isTooDeep(input.data)) throw new EarpieceError('bad_notification', tooDeep('data'), { data: { field: 'data' } });
     const size = JSON.stringify(input.data)?.length;
     if (size === undefined) refuse('data', typeof input.data, 'must be JSON');
     else if (size > LIMITS.dataBytes)

@@ -1,14 +1,12 @@
 /** What is checked of a body before it is parsed: that all of it came, plain, how large it is, and how deep. */
 import type { MiddlewareHandler } from 'hono';
-import { nestsDeeper } from '../core/json.ts';
+import { MAX_DEPTH, nestsDeeper } from '../core/json.ts';
 import type { Env } from './context.ts';
 import { ProblemError } from './problems.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 /** Of events and webhooks, which come in batches. */
 const MAX_EVENT_BODY_BYTES = 5 * 1_048_576;
-/** What is deeper breaks whoever walks it: `JSON.stringify`, a schema, a view. */
-const MAX_DEPTH = 64;
 
 const isEvent = (path: string): boolean => path === '/api/events' || path.startsWith('/api/webhooks/');
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatAddress, logKey, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import { MAX_DEPTH, nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
 import {
   ACTIONS,
   LEVELS,
@@ -231,6 +231,7 @@ function inputFrom(options: Options): Omit<NotificationInput, 'message'> {
 }
 
 function parseData(text: string): Json {
+  if (nestsDeeper(text, MAX_DEPTH)) throw new EarpieceError('bad_notification', tooDeep('data'));
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -5,7 +5,7 @@
  */
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { SEVERITIES, type Event, type EventInput } from '../../core/event.ts';
-import { nestsDeeper, type Json } from '../../core/json.ts';
+import { nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
 import { MOMENTS, type Deliver } from '../../core/notification.ts';
 import { WEBHOOK_LIMITS } from './receiver.ts';
 
@@ -120,7 +120,7 @@ function jsonIn(given: string): readonly { readonly json: Json; readonly where: 
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, where: `line ${i + 1}` }]));
   if (lines.length === 0) throw bad(undefined, 'there is no event: nothing but blanks was given');
   // In a list an event stands one deeper.
-  if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw tooDeep();
+  if (nestsDeeper(text, WEBHOOK_LIMITS.depth + 1)) throw bad('data', tooDeep('event data'));
   let whole: Json;
   try {
     whole = JSON.parse(text) as Json;
@@ -227,7 +227,7 @@ export function asData(bytes: Buffer, contentType: string | undefined): Event['d
   if (contentType === undefined || isJsonType(contentType)) {
     let json: Json;
     const text = bytes.toString('utf8');
-    if (nestsDeeper(text, WEBHOOK_LIMITS.depth)) throw tooDeep();
+    if (nestsDeeper(text, WEBHOOK_LIMITS.depth)) throw bad('data', tooDeep('event data'));
     try {
       json = JSON.parse(text) as Json;
     } catch (error) {
@@ -248,9 +248,6 @@ export const isTable = (json: Json | undefined): json is Table =>
 
 const bad = (attribute: string | undefined, message: string): EarpieceError =>
   new EarpieceError('bad_event', message, attribute === undefined ? {} : { data: { field: attribute } });
-
-const tooDeep = (): EarpieceError =>
-  bad('data', `event data nests more than ${WEBHOOK_LIMITS.depth} deep; put it into a file and send its path`);
 
 const wrong = (attribute: string, value: Json | undefined, allowed: string): EarpieceError =>
   bad(attribute, `event attribute ${attribute}${value === undefined ? '' : ` ${shown(value)}:`} ${allowed}`);

@@ -1,5 +1,5 @@
 /** A place where webhooks come in: what it takes, for whom, and by what it knows the sender. */
-import type { Json } from '../../core/json.ts';
+import { MAX_DEPTH, type Json } from '../../core/json.ts';
 
 export const WEBHOOK_KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as const;
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
@@ -33,7 +33,7 @@ export type WebhookSettings = {
 export type WebhookReceiver = Omit<WebhookSettings, 'secretEnv'> & { readonly name: string; readonly secret: Buffer };
 
 /** What a front has to hold bodies to while it reads them; `receive` does so too. */
-export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: 64 } as const;
+export const WEBHOOK_LIMITS = { bodyBytes: 4 * 1_048_576, events: 1_000, depth: MAX_DEPTH } as const;
 
 const MIN_SECRET = 8;
 

@@ -71,6 +71,11 @@ const PREPARE: Readonly<Record<Given, (shell: Shell) => Promise<Prepared> | Prep
     mkdirSync(join(shell.folder, 'closed'));
     return withoutRights(shell, 'closed', 0o555);
   },
+  'a folder without any rights': (shell) => {
+    mkdirSync(join(shell.folder, 'closed'));
+    writeFileSync(join(shell.folder, 'closed/x.db'), '');
+    return withoutRights(shell, 'closed', 0o000);
+  },
   'a state folder without rights': (shell) => {
     rmSync(join(shell.folder, 'state/earpiece'), { recursive: true, force: true });
     mkdirSync(join(shell.folder, 'state/earpiece'), { recursive: true });

@@ -22,6 +22,7 @@ export type Row = {
 
 export type Given =
   | 'a folder without rights'
+  | 'a folder without any rights'
   | 'a truncated database'
   | 'a damaged database'
   | 'the database of another program'
@@ -307,6 +308,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(
         '--data "{branch: main}" is not JSON; write e.g. \'{"branch": "main"}\', a text in double quotes inside of single ones',
       ),
+    },
+    {
+      what: 'data that nests 65 deep',
+      ...send('--data', `${long(65, '[')}${long(65, ']')}`, 'x'),
+      ...usage('data nests more than 64 deep; put it into a file and send its path'),
     },
     {
       what: 'a time to live',
@@ -985,6 +991,30 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
       ...store(
         'cannot read and write {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'a folder that this user may not enter',
+      given: 'a folder without any rights',
+      args: ['--db', 'closed/x.db', 'send', '--to', 'coder', 'x'],
+      ...store(
+        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'the same, to a command that only reads',
+      given: 'a folder without any rights',
+      args: ['--db', 'closed/x.db', 'agents'],
+      ...store(
+        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
+      ),
+    },
+    {
+      what: 'the same, to a command whose database has a thread',
+      given: 'a folder without any rights',
+      args: ['--db', 'closed/x.db', 'serve', '--port', '0'],
+      ...store(
+        'cannot read {folder}/closed/x.db as user {user}: the rights do not allow it (EACCES); change that, or name another file with --db or EARPIECE_DB',
       ),
     },
     {

@@ -262,6 +262,22 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
+    it('a person who resumes after it has expired lifts nothing, and nobody is told to go on', async () => {
+      proves('gate:pause');
+      await talk().seen();
+      const hold = { message: 'hold on', action: 'pause', ttlMs: 1_000 } as const;
+      await inbox.queue('shop/coder', { ...hold, id: 'ttl1' });
+      await call();
+      await inbox.queue('shop/coder', { ...hold, id: 'ttl2' });
+      await inbox.queue('shop/*', { ...hold, id: 'ttl3' });
+      now += 1_000;
+      const head = await store.head();
+      for (const to of ['shop/coder#main', 'shop/coder', 'shop/*']) expect(await inbox.resume(to, { person: 'Bob' })).toEqual([]);
+      expect(await store.head()).toBe(head);
+      await pause();
+      expect((await inbox.resume('shop/coder', { person: 'Bob' })).map(({ id }) => id)).toEqual(['hold']);
+    });
+
     it('is lifted by a resume that comes while it is being delivered', async () => {
       proves('gate:pause');
       await pause();

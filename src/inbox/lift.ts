@@ -1,5 +1,6 @@
 /** What lowers a gate without the model reading: a resume, or a notification that is taken back. */
 import { logOf, type Address, type ConversationId, type LogKey } from '../core/address.ts';
+import { isExpired } from '../core/clocks.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { ClosedRecord, Draft, GateLiftedRecord } from '../core/records.ts';
@@ -49,6 +50,17 @@ export async function pausesOf(inbox: Inbox, log: LogKey, audience: readonly Con
   );
 }
 
+/**
+ * Those of them that still hold: an expired pause holds nobody, so nobody has to be told to go on. A process whose clock is
+ * known to be wrong cannot tell what is expired, and lifts all of them.
+ */
+async function holdingOf(inbox: Inbox, log: LogKey, audience: readonly ConversationId[] = []): Promise<readonly Item[]> {
+  const pauses = await pausesOf(inbox, log, audience);
+  const now = inbox.store.now();
+  const holding = pauses.filter((item) => !isExpired(item, now));
+  return holding.length === pauses.length || (await inbox.witnesses.trusted()) ? holding : pauses;
+}
+
 /** The records that lift them: those that nobody was shown are taken back, of the others the gate falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
@@ -84,7 +96,7 @@ export type Lifted = {
 
 /**
  * Lifts every pause of a conversation, an agent or a project, and tells each conversation that it may go on. Returns what was
- * lifted; nothing is queued where nothing was paused.
+ * lifted; nothing is queued where nothing is paused any more.
  */
 export async function resume(
   inbox: Inbox,
@@ -98,7 +110,7 @@ export async function resume(
       ? (await inbox.store.overview(to.project)).map(({ log }) => log).filter((log) => !isProjectLog(log))
       : [logOf(to)];
   for (const log of logs) {
-    const pauses = await pausesOf(inbox, log, to.kind === 'conversation' ? [to.conversation] : []);
+    const pauses = await holdingOf(inbox, log, to.kind === 'conversation' ? [to.conversation] : []);
     const holders = [...new Set(pauses.map(holderOf))];
     // A pause that nobody has taken is lifted with any other of its agent.
     for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders)
@@ -122,7 +134,7 @@ async function liftStanding(inbox: Inbox, project: string, person: string): Prom
   await finishFanOuts(inbox, project);
   const log = projectLog(project);
   for (;;) {
-    const pauses = await pausesOf(inbox, log, []);
+    const pauses = await holdingOf(inbox, log);
     if (pauses.length === 0) return [];
     const appended = await inbox.store.append(log, resumeRecords(pauses, `resumed by ${person}`));
     if (appended.kind === 'appended') return pauses.map((item) => liftedOf(log, item));

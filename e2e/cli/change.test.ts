@@ -61,6 +61,12 @@ describe('withdraw', () => {
     expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--id', 'p', 'wait'])).toContain(
       'begins in shop, until it is withdrawn or resumed\n',
     );
+    expect(await shell.says(['send', '--to', 'shop/*', '--action', 'pause', '--ttl', '2s', 'wait'])).toContain(
+      'begins in shop, until it expires in 2s, or it is withdrawn or resumed\n',
+    );
+    expect(await shell.says(['send', '--to', 'shop/*', '--level', 'critical', '--ttl', '10m', 'stop'])).toContain(
+      'begins in shop, until it expires in 10m, or it is withdrawn\n',
+    );
   });
 
   it('lowers the gate', async () => {

@@ -119,7 +119,7 @@ earpiece send --to coder --action pause --as anna --instruction "wait until the 
       const message = words.length === 0 || (words.length === 1 && words[0] === '-') ? await fromStdin() : words.join(' ');
       const tell = (queued: Queued, to: Address, waited: Waited | undefined): void => {
         if (options.json) printJson({ ...queued, ...(waited ? { receipt: waited.receipt } : {}) });
-        else print(`${queued.id}  ${said(queued, formatAddress(to), options.action)}${waited ? waited.said : ''}`);
+        else print(`${queued.id}  ${said(queued, formatAddress(to), options)}${waited ? waited.said : ''}`);
         if (waited) answer(waited.code);
       };
       if (options.server !== undefined) {
@@ -162,21 +162,19 @@ async function unseen(ear: Earpiece, to: Address): Promise<string | undefined> {
   return `nobody has been seen as ${plain(formatAddress(to))} yet; ${known}`;
 }
 
-/** An interrupt for a whole project also holds for conversations that begin later. */
-function named(to: readonly string[], action: Action | undefined): string {
+/** An interrupt for a whole project also holds for conversations that begin later, until its time is over. */
+function named(to: readonly string[], { action, ttl = 'never' }: Pick<Options, 'action' | 'ttl'>): string {
+  const end = `${ttl === 'never' ? '' : `it expires in ${ttl}, or `}it is withdrawn${action === 'pause' ? ' or resumed' : ''}`;
   const now = to.filter((each) => !each.endsWith('/*')).map((each) => plain(each));
   const later = to
     .filter((each) => each.endsWith('/*'))
-    .map(
-      (each) =>
-        `each conversation that begins in ${plain(each.slice(0, -2))}, until it is withdrawn${action === 'pause' ? ' or resumed' : ''}`,
-    );
+    .map((each) => `each conversation that begins in ${plain(each.slice(0, -2))}, until ${end}`);
   if (later.length === 0) return now.join(', ');
   return now.length === 0 ? later.join(', ') : `${now.join(', ')}, and ${later.join(', ')}`;
 }
 
-function said(queued: Queued, address: string, action: Action | undefined): string {
-  const to = queued.to.length === 0 ? address : named(queued.to, action);
+function said(queued: Queued, address: string, options: Options): string {
+  const to = queued.to.length === 0 ? address : named(queued.to, options);
   switch (queued.kind) {
     case 'queued':
       return `queued for ${to}`;

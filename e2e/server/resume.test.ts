@@ -49,10 +49,12 @@ verifies('server:lifted', 'earpiece resume says and does with --server what it s
     return all;
   };
   const local = await did(false);
+  const standing =
+    "the pause of shop/* still holds for conversations that begin later; earpiece resume 'shop/*' lifts it for all";
   expect(local).toMatchObject([
-    { said: ['', 'shop/coder#a1  goes on; lifted the pause by Anna of hh:mm: hold on'] },
-    { said: ['', 'shop/coder#a2  goes on; lifted the pause by Anna of hh:mm: hold on'] },
-    { said: ['', 'nothing is paused for shop/coder'], told: [] },
+    { said: ['', 'shop/coder#a1  goes on; lifted the pause by Anna of hh:mm: hold on', standing] },
+    { said: ['', 'shop/coder#a2  goes on; lifted the pause by Anna of hh:mm: hold on', standing] },
+    { said: ['', 'nothing is paused for shop/coder', standing], told: [] },
     { told: [{ log: 'shop/writer', message: 'Go on.', origin: { person: 'Ben' } }] },
     { said: ['', 'nothing is paused for shop/nobody'] },
     [

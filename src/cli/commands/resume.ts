@@ -1,10 +1,13 @@
 /** `earpiece resume`: a person lifts a pause. */
 import type { Command } from 'commander';
-import { formatAddress, type Address } from '../../core/address.ts';
+import { formatAddress, logOf, type Address, type LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
+import type { Item } from '../../core/items.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
+import { quote } from '../install.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
@@ -28,24 +31,40 @@ earpiece resume shop/coder#main --message "the migration is over"`)
       onlyAPerson('to lift a pause');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
       const how = { person: options.as ?? whoAmI(), message: options.message };
-      const tell = (to: Address, lifted: readonly Lifted[]): void => {
+      const tell = (to: Address, lifted: readonly Lifted[], standing: boolean): void => {
         if (options.json) return lifted.forEach((each) => printJson(each));
-        if (lifted.length === 0) return print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
-        return lifted.forEach((each) => print(saying(each)));
+        if (lifted.length === 0) print(paint('dim', `nothing is paused for ${plain(formatAddress(to))}`));
+        for (const each of lifted) print(saying(each));
+        const whole = plain(`${to.project}/*`);
+        if (standing)
+          print(
+            `the pause of ${whole} still holds for conversations that begin later; earpiece resume ${quote(whole)} lifts it for all`,
+          );
       };
       if (options.server !== undefined) {
-        const { remotely, resume: resumeThere } = await import('../remote.ts');
+        const { remotely, open, resume: resumeThere } = await import('../remote.ts');
         return remotely(options.server, async (remote) => {
           const to = addressIn(remote.config, text);
-          tell(to, await resumeThere(remote, to, how));
+          const lifted = await resumeThere(remote, to, how);
+          const items: Item[] = [];
+          if (to.kind !== 'project') for await (const { item } of open(remote, { log: projectLog(to) })) items.push(item);
+          tell(to, lifted, isPaused(items, Date.now()));
         });
       }
       await withNamedDatabase(options, async (ear) => {
         const to = addressFrom(ear, text);
-        tell(to, await ear.resume(to, how));
+        const lifted = await ear.resume(to, how);
+        const items = await ear.store.items(projectLog(to), { kind: 'open' });
+        tell(to, lifted, isPaused(items, ear.store.now()));
       });
     });
 }
+
+/** Where a pause of the whole project stands for conversations that begin later. */
+const projectLog = ({ project }: Address): LogKey => logOf({ kind: 'project', project });
+
+const isPaused = (items: readonly Item[], now: number): boolean =>
+  items.some((item) => item.notification.action === 'pause' && !isExpired(item, now));
 
 function saying({ log, conversation, message, person, since }: Lifted): string {
   const who = conversation === null ? log : `${log}#${conversation}`;

@@ -148,5 +148,6 @@ describe('mute', () => {
       stdout: '',
       stderr: 'earpiece: no agent is known in project "shop" yet; name one: earpiece mute ci <agent>\n',
     });
+    expect((await shell.run(['mute', 'foo bar'])).stderr).toContain("; name one: earpiece mute 'foo bar' <agent>\n");
   });
 });

@@ -17,6 +17,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { quote } from '../install.ts';
 import type { Answer } from '../program.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -129,7 +130,7 @@ earpiece mute`)
         if (logs.length === 0 && pattern !== undefined)
           throw new EarpieceError(
             'nobody_there',
-            `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${pattern} <agent>`,
+            `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${quote(pattern)} <agent>`,
           );
         let any = false;
         let lifted = false;

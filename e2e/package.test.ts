@@ -169,6 +169,20 @@ test('the command runs and knows its version', () => {
   expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
 });
 
+test('the README runs the command of an installed package', () => {
+  const words = /^npx (earpiece .+?) +#/mu.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1];
+  const link = join(app, 'node_modules/.bin/earpiece');
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(cli, link);
+  const { status, stdout } = spawnSync('npx', ['--no', '--offline', ...(words ?? '').split(' ')], {
+    cwd: app,
+    encoding: 'utf8',
+    env: { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`, HOME: folder },
+  });
+  expect(status).toBe(0);
+  expect(stdout).toContain('earpiece send');
+});
+
 test('the README puts the command of a clone into every folder, whatever Node is there', () => {
   const [, words = ''] = /^alias earpiece="([^"]+)"/mu.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   const { status, stdout } = spawnSync('sh', ['-c', `set -- ${words}; cd '${app}'; "$@" --version`], {

@@ -43,6 +43,18 @@ test('the README leads to every page, names every subpath, and counts right', ()
   expect(readme.replaceAll(/\s+/gu, ' ')).toContain(`${shipped} of them come with the package`);
 });
 
+test('a page that shows a subscriber shows its template too', () => {
+  const missing = pages.flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    const shown = [...text.matchAll(/<!-- from (\S+)\/[^/\s]+\.toml -->\n```toml\n(.*?)\n```/gsu)];
+    return shown.flatMap(([, folder, toml = '']) => {
+      const template = /^template = "(.+)"$/mu.exec(toml)?.[1];
+      return template === undefined || text.includes(`<!-- from ${folder}/${template} -->`) ? [] : `${page} lacks ${template}`;
+    });
+  });
+  expect(missing).toEqual([]);
+});
+
 test('metrics that a page names are there', () => {
   const there = readFileSync(join(root, 'src/server/metrics.ts'), 'utf8');
   const named = pages.flatMap(

@@ -1227,6 +1227,15 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
+      what: 'a configuration that is wrong: the gateway says so once and goes on without it',
+      ...toml('view = '),
+      args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
+      client: '',
+      stdout: 'ready!\n',
+      stderr: 'earpiece: {folder}/earpiece.toml:1:8: is no TOML: invalid value, in "view ="; a text stands in double quotes\n',
+      code: 0,
+    },
+    {
       what: 'a URL where nobody listens: the client gets an error and the gateway goes on',
       given: 'a port where nobody listens',
       args: ['gateway', '--url', 'http://127.0.0.1:{port}/mcp', '--name', 'search'],

@@ -38,7 +38,8 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
   const at = placeOf(options);
   const { config, problems } = readConfig(at);
-  for (const problem of [...problems, ...config.gateway.problems]) complain(formatProblem(problem));
+  const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
+  for (const line of told) complain(line);
 
   const upstreams = upstreamsFrom(words, options, config);
   const front = frontFrom(options, config);
@@ -52,7 +53,8 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
-    const opened = await openWith(config, { ...at, onProblem: complain, thread: true });
+    // It reads the same files again, and tells what is wrong in them.
+    const opened = await openWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     void opened.witnesses.note().then(checkClock, () => {});
     return inboxRider({

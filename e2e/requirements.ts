@@ -60,6 +60,10 @@ export const REQUIREMENTS = {
     behaviour:
       'A disk that is frozen, or a lock that is held, delays no call by more than 300 ms; what waits arrives afterwards, once.',
   },
+  'gate:unwritable': {
+    behaviour:
+      'A gate that is known to be up refuses calls also while nothing can be written: a pause until it is lifted, a critical for the calls of its batch.',
+  },
   'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
   'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
   'store:half-deleted': {

@@ -103,3 +103,32 @@ it('a lock that another process holds: each call is answered, and the news arriv
   const after = await callsUntil(gateway, sleep(1_500));
   expect([...calls, ...after].filter(({ text }) => text.includes('the build has ended'))).toHaveLength(1);
 }, 60_000);
+
+it('a pause whose refusals cannot be written refuses all the same, a critical for the calls of its batch', async () => {
+  proves('gate:unwritable');
+  await using stage = new Stage();
+  const gateway = await stage.gateway();
+  const call = async (text: string): Promise<boolean> => (await gateway.call('echo', { text })).isError === true;
+  await call('zero');
+  expect((await stage.run(['send', '--level', 'critical', 'stop deploying'])).code).toBe(0);
+  const other = new DatabaseSync(stage.db);
+  other.exec('BEGIN IMMEDIATE');
+  const batch = await Promise.all(['a', 'b', 'c'].map(call));
+  expect(batch).toEqual([true, true, true]);
+  // Whoever asks again a second later has read it: an outage holds no agent up for ever.
+  await sleep(1_200);
+  expect(await call('d')).toBe(false);
+  other.exec('ROLLBACK');
+  await callsUntil(gateway, sleep(500));
+  expect((await stage.run(['send', '--action', 'pause', 'hold on'])).code).toBe(0);
+  expect(await call('e')).toBe(true);
+  other.exec('BEGIN IMMEDIATE');
+  for (let n = 0; n < 3; n++) {
+    expect(await call(`f${n}`)).toBe(true);
+    await sleep(1_100);
+  }
+  other.exec('ROLLBACK');
+  other.close();
+  expect(await call('g')).toBe(true);
+  expect(stage.calls().filter(({ text }) => /^[abce-g]/.test(text))).toEqual([]);
+}, 60_000);

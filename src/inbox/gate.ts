@@ -45,6 +45,18 @@ export type RefusedCall = {
   readonly beganAt?: number;
   /** The tool has run: the text says that its result is withheld. */
   readonly made?: boolean;
+  /**
+   * Called before the refusal is written, which may take long or fail: the gate is up, whether or not it can be recorded.
+   * With false nothing is written and nothing refused: the call has been made meanwhile.
+   */
+  readonly known?: (gate: KnownGate) => boolean;
+};
+
+export type KnownGate = {
+  readonly text: string;
+  readonly ids: readonly NotificationId[];
+  /** A pause holds it up: reading does not lower it. */
+  readonly paused: boolean;
 };
 
 /** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
@@ -122,6 +134,9 @@ export class Gate {
       const open = gate.filter((item) => item.state === 'open');
       const shown = known === undefined || open.length > 0 ? await this.#host.view(gate) : undefined;
       const text = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
+      const ids = gate.map((item) => item.id);
+      const paused = gate.some((item) => item.notification.action === 'pause');
+      if (call.known?.({ text, ids, paused }) === false) return undefined;
       const drafts: Draft[] = [];
       let lease: OfferedRecord | undefined;
       if (open.length > 0 && shown) {
@@ -140,7 +155,7 @@ export class Gate {
       const told = shown?.told ?? false;
       return {
         text,
-        ids: gate.map((item) => item.id),
+        ids,
         repeated: lease === undefined,
         ...(lease ? { offer: offerOf(this.#lessee(), lease, { confirmed: () => this.#host.carried(told) }) } : {}),
       };

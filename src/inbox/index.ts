@@ -9,7 +9,7 @@ export {
   type ConversationOptions,
   type OfferOptions,
 } from './conversation.ts';
-export { liftOf, type Refusal, type RefusedCall } from './gate.ts';
+export { ASKED_AGAIN_MS, liftOf, type KnownGate, type Refusal, type RefusedCall } from './gate.ts';
 export type { Offer } from './lease.ts';
 export { isIn, type Forked, type Stretch, type TranscriptQuery } from './fork.ts';
 export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './identity.ts';

@@ -46,11 +46,16 @@ export class GuardedRider {
   }
 
   before(connection: Connection, call: Call): Awaitable<Verdict> {
-    return this.#soon('before', () => this.#rider.before(connection, call), { kind: 'pass' });
+    const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, call), undefined) ?? { kind: 'pass' };
+    return this.#soon('before', () => this.#rider.before(connection, call), held);
   }
 
   after(connection: Connection, result: Result): Awaitable<Ride> {
-    return this.#soon('after', () => this.#rider.after(connection, result), { kind: 'none' });
+    return this.#soon(
+      'after',
+      () => this.#rider.after(connection, result),
+      () => ({ kind: 'none' }) as Ride,
+    );
   }
 
   /** Asked once a connection, before its first call: it may take a little longer than a call. What fails leaves the text out. */
@@ -112,13 +117,13 @@ export class GuardedRider {
     }
   }
 
-  #soon<T extends Verdict | Ride>(what: string, ask: () => Awaitable<T>, otherwise: T): Awaitable<T> {
+  #soon<T extends Verdict | Ride>(what: string, ask: () => Awaitable<T>, otherwise: () => T): Awaitable<T> {
     let asked: Awaitable<T>;
     try {
       asked = ask();
     } catch (error) {
       this.#trouble(what, reasonOf(error));
-      return otherwise;
+      return otherwise();
     }
     if (!(asked instanceof Promise)) {
       this.#well(what);
@@ -127,7 +132,7 @@ export class GuardedRider {
     return this.#inTime(what, asked, otherwise);
   }
 
-  async #inTime<T extends Verdict | Ride>(what: string, answer: Promise<T>, otherwise: T): Promise<T> {
+  async #inTime<T extends Verdict | Ride>(what: string, answer: Promise<T>, otherwise: () => T): Promise<T> {
     const withinMs = this.#out === undefined ? this.#withinMs : Math.min(OUTAGE_WITHIN_MS, this.#withinMs);
     const time = patience(withinMs, () => this.#now('working', () => this.#rider.working?.() ?? false, false));
     try {
@@ -137,21 +142,25 @@ export class GuardedRider {
         return value;
       }
       this.#trouble(what, `no answer within ${withinMs} ms`);
-      void this.#comesLate(what, answer);
-      return otherwise;
+      const instead = otherwise();
+      void this.#comesLate(what, answer, instead);
+      return instead;
     } catch (error) {
       this.#trouble(what, reasonOf(error));
-      return otherwise;
+      return otherwise();
     } finally {
       time.end();
     }
   }
 
-  async #comesLate(what: string, answer: Promise<Verdict | Ride>): Promise<void> {
+  async #comesLate(what: string, answer: Promise<Verdict | Ride>, instead: Verdict | Ride): Promise<void> {
     try {
       const value = await answer;
       this.#well(what);
-      if ('delivery' in value) value.delivery?.release('late');
+      if (!('delivery' in value)) return;
+      // The text of a gate that is known is sent without waiting for its record.
+      if (value.kind === 'refuse' && instead.kind === 'refuse') value.delivery?.confirm();
+      else value.delivery?.release('late');
     } catch {
       // It was reported as late; there is no delivery to give back.
     }

@@ -33,6 +33,7 @@ import type {
 } from './rider.ts';
 import { Attendance } from './attendance.ts';
 import { SIGNAL } from './results.ts';
+import { LastGate } from './last-gate.ts';
 import { noDelivery } from './rider.ts';
 import { tellUpstream, tellWorks } from './tell-upstream.ts';
 import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, SESSION_TOKEN, tokenOf } from './task-tools.ts';
@@ -128,8 +129,12 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
     // The call itself confirms the answer before it: what that answer showed is read.
     await seat.settled();
-    const refusal = await conversation.refuse({ on: nameOf(call), ...begun(call) });
-    if (refusal === undefined) return { kind: 'pass' };
+    const refusal = await conversation.refuse({ on: nameOf(call), ...begun(call), known: (gate) => seat.gate.known(gate, call) });
+    if (refusal === undefined) {
+      seat.gate.down(call);
+      return { kind: 'pass' };
+    }
+    seat.gate.refused();
     return {
       kind: 'refuse',
       text: refusal.text,
@@ -242,6 +247,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       return seat.quiet() === 'silent' ? { kind: 'none' } : after(seat, result);
     },
 
+    held: (connection: Connection, call: Call): Verdict | undefined => seatOf(connection).gate.held(call),
     silent: (connection: Connection): boolean => seatOf(connection).quiet() === 'silent',
     working: () => inbox.lines?.busy?.() ?? false,
 
@@ -283,6 +289,7 @@ class Seat {
   #identifiedAt = Number.NEGATIVE_INFINITY;
   #identity: Identity | undefined;
   readonly #attendance: Attendance;
+  readonly gate = new LastGate();
   readonly #settling = new Set<Promise<unknown>>();
   #mark: string | undefined;
 

@@ -45,6 +45,7 @@ export function retryingRider(
     after: (connection, result) =>
       ready ? ready.after(connection, result) : rider().then((opened) => opened.after(connection, result)),
     instructions: (connection) => rider().then((opened) => opened.instructions?.(connection)),
+    held: (connection, call) => ready?.held?.(connection, call),
     silent: (connection) => ready?.silent?.(connection) ?? false,
     working: () => ready?.working?.() ?? false,
     // At once where the log is open: what follows about a server finds the conversation.

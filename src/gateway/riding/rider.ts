@@ -25,6 +25,8 @@ export interface Rider {
 
   /** Certain, without waiting, that `after` has nothing for any result of this moment: then the result is not looked at. */
   silent?(connection: Connection): boolean;
+  /** For a call on which `before` does not answer in time: the refusal of the gate as it was last known. Must not wait. */
+  held?(connection: Connection, call: Call): Verdict | undefined;
 
   /** It has its log and works on what it read: waiting for it is no outage. */
   working?(): boolean;

@@ -1,0 +1,42 @@
+import { ASKED_AGAIN_MS, type KnownGate } from '../../inbox/index.ts';
+import { noDelivery, type Call, type Verdict } from './rider.ts';
+
+/**
+ * The gate of one connection as it was last known, for a call that the store does not answer in time. A pause holds. Any other
+ * interrupt holds as it does with a store: until a call comes a second or more after the last refusal.
+ */
+export class LastGate {
+  #gate: KnownGate | undefined;
+  #refusedAt = Number.POSITIVE_INFINITY;
+
+  /** The calls that passed because nothing was known in time, while the store still works on its answer. */
+  readonly #passed = new WeakSet<Call>();
+
+  /** False: the call has passed, so no refusal of it may be written. */
+  known(gate: KnownGate, call: Call): boolean {
+    if (this.#gate === undefined || gate.ids.join() !== this.#gate.ids.join()) this.#refusedAt = Number.POSITIVE_INFINITY;
+    this.#gate = gate;
+    return !this.#passed.has(call);
+  }
+
+  refused(): void {
+    this.#refusedAt = performance.now();
+  }
+
+  /** The store's answer for this call: no gate is up. A call that passed without an answer says nothing of the gate. */
+  down(call: Call): void {
+    if (!this.#passed.delete(call)) this.#gate = undefined;
+  }
+
+  /** The refusal of a call that nobody can decide on now; undefined: it passes. */
+  held(call: Call): Verdict | undefined {
+    const gate = this.#gate;
+    if (gate === undefined || (!gate.paused && performance.now() - this.#refusedAt >= ASKED_AGAIN_MS)) {
+      this.#passed.add(call);
+      return undefined;
+    }
+    const { text, ids } = gate;
+    this.refused();
+    return { kind: 'refuse', text, meta: { 'earpiece/notifications': ids }, delivery: noDelivery };
+  }
+}

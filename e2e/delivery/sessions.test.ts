@@ -172,6 +172,29 @@ describe('a session that is over', () => {
   );
 
   verifies(
+    'lease:client-died',
+    'kill -9 of the host right after an answer: what the answer carried comes again in the next session, flagged',
+    async () => {
+      await using stage = new Sessions();
+      stage.config('');
+      const first = await stage.session('first');
+      await first.call();
+      await queued(stage, '--to', `${LOG}#first`, 'news');
+      expect((await first.call()).text).toContain('news');
+      await first.kill();
+      const next = await stage.session('second');
+      expect((await next.call()).text).toMatch(/repeated[^]*news/);
+
+      // One that hangs up in order has read what it was sent.
+      await queued(stage, '--to', `${LOG}#second`, 'more');
+      expect((await next.call()).text).toContain('more');
+      await next.end();
+      expect((await (await stage.session('third')).call()).text).toBe('hi');
+    },
+    SLOW,
+  );
+
+  verifies(
     'succession:gate',
     'kill -9 of the gateway: the same conversation goes on, its gate too',
     async () => {

@@ -89,7 +89,7 @@ export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; reado
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
   readonly carrier: CarrierId;
-  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'owner_dead' | 'lease_expired' | 'shutdown';
+  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died' | 'owner_dead' | 'lease_expired' | 'shutdown';
 };
 /**
  * The provider refused the request with these notifications and took it without them: one line stands in their place.

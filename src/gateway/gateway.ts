@@ -81,6 +81,8 @@ type Client = Parameters<MakeEndpoint>[0];
 function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' }, make: MakeEndpoint): Gateway {
   const { promise: closed, resolve } = Promise.withResolvers<Closed>();
   const settling = new Settling();
+  const parent = process.ppid;
+  settling.hasDied = () => isOrphan(parent);
   let closing: Promise<void> | undefined;
   const close = (reason: Closed['reason'], detail: string, graceMs?: number): Promise<void> => {
     const stopped = endpoint.close(graceMs === undefined ? {} : { graceMs });
@@ -110,6 +112,13 @@ function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' },
   endpoint.start();
   client.start();
   return { closed, close: ({ now = false } = {}) => close('closed', 'close was called', now ? 0 : undefined) };
+}
+
+/** The kernel closes the pipes of a process that was killed some microseconds before its children get another parent. */
+function isOrphan(parent: number): boolean {
+  const waiting = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < 10 && process.ppid === parent; tries++) Atomics.wait(waiting, 0, 0, 2);
+  return process.ppid !== parent;
 }
 
 /** What HTTP clients talk to: one server behind HTTP is passed on as it is, everything else gets sessions. */

@@ -219,6 +219,7 @@ const detailSays = (detail: string, calls: ReadonlyMap<string, string>): string 
 const RELEASED: Readonly<Record<string, string>> = {
   cancelled: 'the client cancelled the call',
   write_error: 'the answer could not be written',
+  client_died: 'the client was killed right after the answer was written',
   too_big: 'the answer was too big',
   late: 'it came too late',
   owner_dead: 'the process that sent it is gone',

@@ -103,7 +103,7 @@ export type Ride =
  */
 export type Delivery = { confirm(): void; release(reason: ReleaseReason): void };
 
-export type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late';
+export type ReleaseReason = 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died';
 
 export type OwnAnswer = Delivery & { readonly result: CallToolResult };
 

@@ -31,6 +31,8 @@ export class Settling {
   #crossed = false;
   /** See `Profile.cancelsAnswered`: no cancel crosses with an answer of this client. */
   cancelsAnswered = false;
+  /** Whether the client's process is dead. Asked once, when the client is gone. */
+  hasDied: () => boolean = () => false;
 
   constructor(confirmAfterMs: number = CONFIRM_AFTER_MS) {
     this.#confirmAfterMs = confirmAfterMs;
@@ -70,10 +72,18 @@ export class Settling {
     for (const [requestId, { written }] of this.#open) if (written) this.#taken(requestId);
   }
 
-  /** The client is gone. What it got in whole before it hung up, it got: a client that ends in order does so right after an answer. */
+  /**
+   * The client is gone. What it got in whole before it hung up, it got: a client that ends in order does so right after an
+   * answer. One that was killed right after it may never have read it.
+   */
   end(): void {
+    const died = this.#open.size > 0 && this.hasDied();
     for (const [requestId, { written }] of this.#open) {
-      this.#settle(requestId, (delivery) => (written ? delivery.confirm() : delivery.release('write_error')));
+      this.#settle(requestId, (delivery) => {
+        if (!written) delivery.release('write_error');
+        else if (died) delivery.release('client_died');
+        else delivery.confirm();
+      });
     }
   }
 

@@ -65,6 +65,12 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('a pause that was pulled first still says in its refusals that it asks to pause', async () => {
+    await pause();
+    await (await talk().pull({ mark: true })).offer?.confirm();
+    expect(await call()).toContain('asks to pause: hold on');
+  });
+
   it('refuses a serial batch whole, and falls at a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();

@@ -102,7 +102,7 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
         on: 'get_notifications',
         view: {
           format: 'json',
-          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? item.notification.message })),
+          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? wordsOf(item.notification) })),
           text: '',
           ...(claims.some(wasOffered) ? { repeated: true as const } : {}),
         },
@@ -131,6 +131,10 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
   }
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
+
+/** What a later frame says of it: a pause that was pulled still asks to pause. */
+const wordsOf = ({ action, message }: Item['notification']): string =>
+  action === undefined ? message : `asks to ${action}: ${message}`;
 
 /** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>

@@ -54,7 +54,7 @@ export class GuardedRider {
     return this.#soon(
       'after',
       () => this.#rider.after(connection, result),
-      () => ({ kind: 'none' }) as Ride,
+      () => ({ kind: 'none' }),
     );
   }
 

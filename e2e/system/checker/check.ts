@@ -78,7 +78,7 @@ export function check(history: History, epoch: number): Verdict {
     problems: {
       lost: [...lost(all, readings, storm), ...unreleased(all, readings)],
       late: late(all, readings, storm),
-      unflagged: unflagged(readings),
+      unflagged: unflagged(all, readings),
       again: again(all, readings, storm),
       reworded: reworded(all, readings),
       disordered: disordered(all, readings),

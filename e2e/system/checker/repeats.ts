@@ -1,16 +1,29 @@
 /** What a model was shown again. */
 import type { History } from '../history.ts';
-import { isInterrupt, missableFrom, type Notification } from './notifications.ts';
+import { isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
 import { sightsOf, type Reading, type Sight } from './reading.ts';
 import { unheardOf } from './spans.ts';
 
-/** A model was shown the same notification again, and nothing said so. */
-export function unflagged(readings: readonly Reading[]): string[] {
+/**
+ * A model was shown the same notification again, and nothing said so. Of an agent with two windows each has its own copy of a
+ * line to all. When both end, the next session of one window may take over the unread copy of the other one: nothing tells the
+ * product whose window a new session is. A window is therefore asked about such lines session by session.
+ */
+export function unflagged(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
   for (const [window, sessions] of Map.groupBy(readings, ({ session }) => session.about.window)) {
     const before = new Map<string, Sight['form']>();
-    const shown = sessions.flatMap((reading) => reading.shown).toSorted((a, b) => a.t - b.t);
-    for (const { form, frame, sights } of shown) {
+    const firstIn = new Map<string, Reading>();
+    const agent = sessions[0]?.session.about.agent;
+    const hasSibling = readings.some(({ session: { about } }) => about.agent === agent && about.window !== window);
+    const mayBeSiblings = (nonce: string, reading: Reading): boolean =>
+      hasSibling && isBroadcast(all.get(nonce)?.to ?? '') && (firstIn.get(nonce) ?? reading) !== reading;
+    const shown = sessions
+      .flatMap((reading) => reading.shown.map((each) => ({ ...each, reading })))
+      .toSorted((a, b) => a.t - b.t);
+    for (const { form, frame, sights: every, reading } of shown) {
+      const sights = every.filter(({ nonce }) => !mayBeSiblings(nonce, reading));
+      for (const { nonce } of every) if (!firstIn.has(nonce)) firstIn.set(nonce, reading);
       const again = sights.filter(({ nonce, repeated }) => isAgain(before.get(nonce), form) && !(form === 'pull' && repeated));
       if (form === 'pull')
         for (const { nonce } of again) problems.push(`${nonce} was pulled in ${window} though it was shown before, unflagged`);

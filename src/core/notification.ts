@@ -152,7 +152,10 @@ const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 
 /** The reader gets the data beside the message. A subscriber's template chooses itself what it shows of its event's data. */
 export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
-  data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source);
+  data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source) && !isOwnNote(kind);
+
+/** An agent's note to itself: its data repeats what the message says. */
+const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
  * As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do, nor by a name that is

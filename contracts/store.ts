@@ -749,6 +749,13 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         );
       }, 60_000);
 
+      it('is the same where something is counted into a notification of two conversations', async () => {
+        await append(queued('a', { conversation: 'y' }));
+        await append(extended(['a'], 'x'));
+        await append(folded('b', 'a', { differs: { message: 'of b' } }));
+        await expectIndexEqualsReplay(store, LOG);
+      });
+
       it('stays true to what is left when the past is pruned', async () => {
         proves('log:retention');
         await fc.assert(

@@ -106,7 +106,8 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     }
     case 'system_notification_folded': {
       if (found.some((item) => item.id === record.id)) return { kind: 'duplicate', id: record.id };
-      const into = found.filter((item) => item.id === record.into);
+      // In an order of its own: an index and a replay find them in different ones.
+      const into = found.filter((item) => item.id === record.into).toSorted((a, b) => (a.audience < b.audience ? -1 : 1));
       const first = into[0];
       if (first === undefined) return lenient ? settled([]) : conflict([record.into], 'unknown');
       if (into.some((item) => item.state !== 'open'))

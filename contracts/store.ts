@@ -750,9 +750,9 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
       }, 60_000);
 
       it('is the same where something is counted into a notification of two conversations', async () => {
-        await append(queued('a', { conversation: 'y' }));
-        await append(extended(['a'], 'x'));
-        await append(folded('b', 'a', { differs: { message: 'of b' } }));
+        await append(queued('n1', { conversation: 'y' }));
+        await append(extended(['n1'], 'x'));
+        await append(folded('n7', 'n1', { differs: { message: 'of n7' } }));
         await expectIndexEqualsReplay(store, LOG);
       });
 

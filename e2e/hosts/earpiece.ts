@@ -37,3 +37,7 @@ export async function earpiece(home: string, database: string, ...args: readonly
   });
   return stdout;
 }
+
+/** The hook command of a host, as its settings name it. */
+export const hookCommand = (host: string, database: string): string =>
+  `EARPIECE_DB='${database}' '${process.execPath}' '${entry}' hook ${host}`;

@@ -1,0 +1,132 @@
+/**
+ * `earpiece hook <host>`: one call of an agent's hook. It never stops the agent: whatever goes wrong is one line on stderr and
+ * an exit code that hosts take for "go on" (never 2, which blocks).
+ */
+import { formatProblem, readConfig } from '../config/index.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { openWith, type Earpiece } from '../earpiece.ts';
+import { attend, type Attended, type Caller, type Heard, type HookHost, type Printed } from '../hosts/index.ts';
+import { identify, patience } from '../inbox/index.ts';
+import { complain, handOver } from './terminal.ts';
+import type { GlobalOptions } from './context.ts';
+
+/** The agent waits for its hook: without an answer of the store in this time, it goes on without one. */
+const STORE_WITHIN_MS = 250;
+/** A batch of large results is in a hook's input. */
+const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+/** Some hosts leave the hook's input open. */
+const INPUT_WITHIN_MS = 5_000;
+
+export const GOES_ON = 0;
+export const COMPLAINED = 1;
+
+export type HookOptions = GlobalOptions & { readonly as?: string };
+
+/** Resolves with the exit code. Never throws. */
+export async function hook(host: HookHost, options: HookOptions): Promise<number> {
+  try {
+    const input = await readInput();
+    const heard = host.hear(input);
+    if (heard === undefined) return GOES_ON;
+    return await answered(host, heard, input, options);
+  } catch (error) {
+    complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent goes on`);
+    return COMPLAINED;
+  }
+}
+
+async function answered(
+  host: HookHost,
+  heard: Heard,
+  input: Readonly<Record<string, unknown>>,
+  options: HookOptions,
+): Promise<number> {
+  const at = {
+    cwd: heard.caller.folder,
+    env: process.env,
+    flags: options.db === undefined ? {} : { db: options.db },
+  };
+  // A broken configuration takes no message away: what is right in it counts.
+  const { config, problems } = readConfig(at);
+  for (const problem of problems) complain(formatProblem(problem));
+  let ear: Earpiece | undefined;
+  const ask = async (): Promise<Attended> => {
+    const opened = await openWith(config, { ...at, onProblem: complain });
+    ear = opened;
+    const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
+    const { host: found } = await identify(
+      { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
+      opened.store,
+    );
+    const own = found !== undefined && found.agent === host.agent && host.manySessions !== true ? found : undefined;
+    const caller: Caller = {
+      ...heard.caller,
+      ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }),
+    };
+    return attend({ inbox: opened, project: config.project, given }, host, caller, heard.moment);
+  };
+  const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
+  if (attended === undefined) {
+    complain(
+      `hook ${host.name}: the database did not answer within ${STORE_WITHIN_MS} ms; the agent goes on, what waits stays open`,
+    );
+    // An answer that comes now belongs to nobody. Its lease ends with this process.
+    process.exit(GOES_ON);
+  }
+  const printed: Printed = host.say(attended.answer, input);
+  if (printed.stderr !== undefined) process.stderr.write(printed.stderr);
+  const trouble = await handOver(printed.stdout);
+  await (trouble === undefined ? attended.confirm() : attended.release());
+  await ear?.close();
+  return printed.exitCode ?? GOES_ON;
+}
+
+async function within<T>(work: Promise<T>, working: () => boolean): Promise<T | undefined> {
+  const { over, end } = patience(STORE_WITHIN_MS, working);
+  return Promise.race([work, over]).finally(end);
+}
+
+async function readInput(): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => process.stdin.destroy(), INPUT_WITHIN_MS);
+  try {
+    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_INPUT_BYTES)
+        throw new EarpieceError('bad_argument', `the hook's input is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MB`);
+      // A host that leaves the pipe open has said all when the object is whole.
+      if (chunk.at(-1) === CLOSING || chunk.at(-2) === CLOSING) {
+        const whole = parsed(Buffer.concat(chunks));
+        if (whole !== undefined) return whole;
+      }
+    }
+  } catch (error) {
+    if (error instanceof EarpieceError) throw error;
+  } finally {
+    clearTimeout(timer);
+    process.stdin.destroy();
+  }
+  const whole = parsed(Buffer.concat(chunks));
+  if (whole !== undefined) return whole;
+  const shown = Buffer.concat(chunks).subarray(0, 80).toString('utf8');
+  throw new EarpieceError(
+    'bad_argument',
+    `the hook's input ${JSON.stringify(shown)} is no JSON object; an agent calls this command, with its event on stdin`,
+  );
+}
+
+const CLOSING = '}'.charCodeAt(0);
+
+function parsed(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8').trim());
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const unexpected = (error: unknown): string =>
+  `something unexpected happened: ${error instanceof Error ? error.message : String(error)}`;

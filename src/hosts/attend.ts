@@ -1,0 +1,191 @@
+/**
+ * What a host hears at one moment of its work, whatever its shapes are. The hook command, our MCP server and the bridges of
+ * plugins all answer by this. It leases what the answer takes, so that another carrier of the conversation does not take it too.
+ */
+import { conversationId, logKey, nameFrom, parseAddress, type LogKey } from '../core/address.ts';
+import { levelRank } from '../core/notification.ts';
+import type { ContactPoint } from '../core/records.ts';
+import { instructionsOf } from '../core/views/index.ts';
+import { begin, isSignal, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
+import type { HookHost } from './host.ts';
+import type { Answer, Attended, Caller, Moment } from './moment.ts';
+import { passesGate } from './own-tools.ts';
+
+export type Place = {
+  readonly inbox: Inbox;
+  readonly project: string;
+  /** An address or a bare agent name that was given; it wins over the host's own name. */
+  readonly given?: string | undefined;
+};
+
+/** So many times in a row a turn is held; hosts have limits of their own behind it. */
+const MAX_HOLDS = 3;
+/** So long a new session waits for what is in flight to the session before it. */
+const INHERIT_WITHIN_MS = 1_500;
+const INHERIT_AGAIN_MS = 50;
+
+export async function attend(place: Place, host: HookHost, caller: Caller, moment: Moment): Promise<Attended> {
+  const conversation = await conversationOf(place, host, caller);
+  switch (moment.kind) {
+    case 'session_start':
+      return caller.subagent === undefined ? starts(conversation, caller) : NOTHING;
+    case 'prompt':
+      if (caller.subagent !== undefined) return NOTHING;
+      await shows(conversation, caller);
+      await takesOver(conversation, caller);
+      return offers(conversation, host, { at: 'turn_start', on: 'prompt' });
+    case 'before_tool':
+      if (passesGate(moment.tool)) return NOTHING;
+      await isThere(conversation, caller);
+      return caller.subagent === undefined ? refuses(conversation, moment.tool) : refusesSubagent(conversation);
+    case 'after_tool':
+      if (caller.subagent !== undefined) return NOTHING;
+      await isThere(conversation, caller);
+      return offers(conversation, host, { at: 'tool_result', on: moment.tool, tools: [moment.tool] });
+    case 'batch_end':
+      if (caller.subagent !== undefined) return NOTHING;
+      await isThere(conversation, caller);
+      return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(','), tools: moment.tools });
+    case 'turn_end':
+      return caller.subagent === undefined ? holds(conversation, host, moment.held) : NOTHING;
+    case 'session_end':
+      if (caller.subagent === undefined) await conversation.ended();
+      return NOTHING;
+    default:
+      return moment satisfies never;
+  }
+}
+
+/** The conversation of a session. What its other carriers know of it (which tools the model has) holds here too. */
+export async function conversationOf(place: Place, host: HookHost, caller: Caller): Promise<Conversation> {
+  const { inbox } = place;
+  const id = conversationId(nameFrom(caller.session));
+  // The session may have changed its folder since it began; its agent stays the one that it began as.
+  const bound = caller.process === undefined ? undefined : await inbox.store.binding(caller.process);
+  const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
+  const [known] = await inbox.store.presence({ log, conversation: id });
+  return inbox.conversation(
+    { log, conversation: id },
+    {
+      host: host.agent,
+      carrier: 'hook',
+      points: host.points,
+      folder: worktreeOf(caller.folder),
+      ...(known?.pulls ? { pulls: true } : {}),
+      ...(caller.process === undefined ? {} : { process: caller.process }),
+      ...(host.manySessions ? { shared: true } : {}),
+    },
+  );
+}
+
+export function logOfHost({ project, given }: Pick<Place, 'project' | 'given'>, host: Pick<HookHost, 'agent'>): LogKey {
+  if (given === undefined || given === '') return logKey(project, host.agent);
+  const address = parseAddress(given.includes('/') ? given : `${project}/${given}`);
+  return address.kind === 'project' ? logKey(project, host.agent) : logKey(address.project, address.agent);
+}
+
+async function starts(conversation: Conversation, caller: Caller): Promise<Attended> {
+  await shows(conversation, caller);
+  await takesOver(conversation, caller);
+  if (isSignal(conversation.policy().view)) return NOTHING;
+  const mark = await conversation.inbox.mark(conversation.log);
+  const told = async (): Promise<void> => conversation.seen({ told: true, mark });
+  return { answer: { kind: 'tell', text: instructionsOf(mark) }, confirm: told, release: async () => {} };
+}
+
+/** The host's process shows this session from now on: what it showed before continues in it. */
+async function shows({ inbox, log, id }: Conversation, { process }: Caller): Promise<void> {
+  if (process === undefined) return;
+  const bound = await inbox.store.binding(process);
+  if (bound?.log === log && bound.conversation === id) return;
+  await inbox.bind(process, { log, conversation: id });
+}
+
+/** Inherits what earlier sessions left unread. What is in flight to one of them is decided within a second. */
+async function takesOver(conversation: Conversation, { nested, folder }: Caller): Promise<void> {
+  const until = performance.now() + INHERIT_WITHIN_MS;
+  for (;;) {
+    const { waits } = await begin(conversation, { folder: worktreeOf(folder), ...(nested ? { nested } : {}) });
+    if (!waits || performance.now() > until) return;
+    await new Promise((resolve) => setTimeout(resolve, INHERIT_AGAIN_MS));
+  }
+}
+
+/** Hooks that were installed in the middle of a session saw no start of it. */
+async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
+  const known = await conversation.presence();
+  if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) return;
+  if (caller.subagent === undefined) await shows(conversation, caller);
+  await takesOver(conversation, caller);
+}
+
+async function offers(
+  conversation: Conversation,
+  host: HookHost,
+  { at, on, tools }: { readonly at: ContactPoint; readonly on: string; readonly tools?: readonly string[] },
+): Promise<Attended> {
+  if (isSignal(conversation.policy().view)) {
+    await conversation.answered(at);
+    const { text, waiting } = await conversation.signal({ at });
+    return waiting ? { ...NOTHING, answer: { kind: 'tell', text } } : NOTHING;
+  }
+  const offer = await conversation.offer({ at, on, maxChars: host.maxChars, ...(tools === undefined ? {} : { tools }) });
+  return offer === undefined ? NOTHING : leased(offer, { kind: 'tell', text: offer.view.text });
+}
+
+async function refuses(conversation: Conversation, tool: string): Promise<Attended> {
+  // A host that withholds results instead of refusing calls does so at its gateway: a hook cannot.
+  const refusal = await conversation.refuse({ on: tool });
+  if (refusal === undefined) return NOTHING;
+  const answer: Answer = { kind: 'deny', text: refusal.text };
+  return refusal.offer === undefined ? { ...NOTHING, answer } : leased(refusal.offer, answer);
+}
+
+/** A sub-agent has a context of its own: it stops, and its parent reads why. */
+async function refusesSubagent(conversation: Conversation): Promise<Attended> {
+  const gate = await conversation.gate();
+  if (gate.length === 0) return NOTHING;
+  return { ...NOTHING, answer: { kind: 'deny', text: SUBAGENT_REFUSED } };
+}
+
+const SUBAGENT_REFUSED =
+  'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
+
+/** Errors and above do not wait for the next prompt, nor does what asks for the end of the turn. */
+async function holds(conversation: Conversation, host: HookHost, held: boolean): Promise<Attended> {
+  if (isSignal(conversation.policy().view)) return NOTHING;
+  if (held && (await holdsInARow(conversation)) >= MAX_HOLDS) return NOTHING;
+  const taken = new Set(
+    (await conversation.decisions({ at: 'turn_end' })).flatMap(({ kind, id }) => (kind === 'take' ? [id] : [])),
+  );
+  if (taken.size === 0) return NOTHING;
+  const { store } = conversation.inbox;
+  const items = await store.items(conversation.log, { kind: 'open', conversation: conversation.id });
+  const urgent = items.some(
+    ({ id, notification: { level, deliver } }) =>
+      taken.has(id) && (levelRank(level) >= levelRank('error') || deliver === 'turn_end' || deliver === 'cycle_end'),
+  );
+  if (!urgent) return NOTHING;
+  const offer = await conversation.offer({ at: 'turn_end', on: 'turn end', maxChars: host.maxChars });
+  return offer === undefined ? NOTHING : leased(offer, { kind: 'hold', text: offer.view.text });
+}
+
+async function holdsInARow({ inbox, log, id }: Conversation): Promise<number> {
+  const offered = await inbox.store.read({
+    log,
+    conversation: id,
+    types: ['carrier_offered'],
+    newestFirst: true,
+    limit: MAX_HOLDS,
+  });
+  const other = offered.findIndex(({ body }) => (body as { at_point?: unknown }).at_point !== 'turn_end');
+  return other === -1 ? offered.length : other;
+}
+
+const leased = (offer: Offer, answer: Answer): Attended => ({
+  answer,
+  confirm: async () => void (await offer.confirm()),
+  release: () => offer.release('write_error'),
+});
+
+const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };

@@ -1,0 +1,78 @@
+/**
+ * Claude Code. Measured with 2.1.330: PostToolBatch fires once before the next model request, after denied and failing calls
+ * too, so it carries for the whole batch. A hook's context over 10,000 characters is cut.
+ */
+import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { optionalText, text, type Input } from '../input.ts';
+import type { Answer, Moment } from '../moment.ts';
+
+export const claude: HookHost = {
+  name: 'claude',
+  title: 'Claude Code',
+  agent: 'claude-code',
+  points: ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
+  maxChars: 9_800,
+
+  hear(input: Input): Heard | undefined {
+    const moment = momentOf(input, text(input, 'hook_event_name'));
+    if (moment === undefined) return undefined;
+    const subagent = optionalText(input, 'agent_id');
+    const transcript = optionalText(input, 'transcript_path');
+    return {
+      moment,
+      caller: {
+        session: text(input, 'session_id'),
+        folder: text(input, 'cwd'),
+        ...(subagent === undefined ? {} : { subagent }),
+        ...(transcript === undefined ? {} : { transcript }),
+      },
+    };
+  },
+
+  say(answer: Answer, input: Input): Printed {
+    const hookEventName = input['hook_event_name'];
+    switch (answer.kind) {
+      case 'nothing':
+        return SILENT;
+      case 'tell':
+        return printed({ hookSpecificOutput: { hookEventName, additionalContext: answer.text } });
+      case 'deny':
+        return printed({
+          hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: answer.text },
+        });
+      case 'hold':
+        return printed({ decision: 'block', reason: answer.text });
+      default:
+        return answer satisfies never;
+    }
+  },
+};
+
+function momentOf(input: Input, event: string): Moment | undefined {
+  switch (event) {
+    case 'SessionStart':
+      return { kind: 'session_start', ...(input['source'] === 'compact' ? { compacted: true } : {}) };
+    case 'UserPromptSubmit':
+      return { kind: 'prompt' };
+    case 'PreToolUse':
+      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+    case 'PostToolBatch':
+      return { kind: 'batch_end', tools: toolsOf(input['tool_calls']) };
+    case 'Stop':
+      return { kind: 'turn_end', held: input['stop_hook_active'] === true };
+    case 'SessionEnd':
+      return { kind: 'session_end' };
+    default:
+      return undefined;
+  }
+}
+
+const toolsOf = (calls: unknown): readonly string[] =>
+  Array.isArray(calls)
+    ? calls.flatMap((call: unknown) => {
+        const name = (call as { tool_name?: unknown } | null)?.tool_name;
+        return typeof name === 'string' ? [name] : [];
+      })
+    : [];
+
+const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });

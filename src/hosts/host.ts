@@ -1,0 +1,35 @@
+/** A coding agent that runs hooks: how it spells its events, and what it does with the answers. One table a host. */
+import type { ContactPoint } from '../core/records.ts';
+import type { Answer, Caller, Moment } from './moment.ts';
+
+/** What one call of a hook says. Undefined: an event that we have no use for. */
+export type Heard = { readonly moment: Moment; readonly caller: Pick<Caller, 'session' | 'subagent' | 'folder' | 'transcript'> };
+
+/** What a hook command prints and ends with. */
+export type Printed = { readonly stdout: string; readonly stderr?: string; readonly exitCode?: number };
+
+export interface HookHost {
+  /** The word on our command line: `claude`, `codex`. */
+  readonly name: string;
+  /** What people call it: `Claude Code`. */
+  readonly title: string;
+  /** The agent's name in its address; see `KNOWN_HOSTS`. */
+  readonly agent: string;
+  /** The contact points that its hooks reach. */
+  readonly points: readonly ContactPoint[];
+  /** Text of ours that is longer does not reach the model whole, in characters. */
+  readonly maxChars: number;
+  /** One process shows many sessions at once, so that its process names none of them. Default: no. */
+  readonly manySessions?: boolean;
+
+  /**
+   * Reads the JSON that the host gives a hook. Undefined for an event that we have no use for. Throws `EarpieceError`
+   * (`bad_argument`) for what is no call of this host.
+   */
+  hear(input: Readonly<Record<string, unknown>>): Heard | undefined;
+
+  /** The answer in the host's shape. `input` is what `hear` read. */
+  say(answer: Answer, input: Readonly<Record<string, unknown>>): Printed;
+}
+
+export const SILENT: Printed = { stdout: '' };

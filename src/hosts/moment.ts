@@ -1,0 +1,51 @@
+/** What a coding agent tells us at its extension points, and what we answer, in our words. Each host has its own shapes for both. */
+import type { Owner } from '../core/records.ts';
+
+/** Where the agent is in its work. A host that cannot tell one of these never sends it. */
+export type Moment =
+  /** A session begins or goes on. `compacted`: its context was replaced, so the model no longer knows the mark. */
+  | { readonly kind: 'session_start'; readonly compacted?: boolean }
+  | { readonly kind: 'prompt' }
+  /** The tool has not run yet: the answer may deny it. */
+  | { readonly kind: 'before_tool'; readonly tool: string }
+  | { readonly kind: 'after_tool'; readonly tool: string }
+  /** All tools of one model response have ended, and the model is asked next. */
+  | { readonly kind: 'batch_end'; readonly tools: readonly string[] }
+  /** The agent wants to end its turn. `held`: it goes on because an earlier answer of ours held it. */
+  | { readonly kind: 'turn_end'; readonly held: boolean }
+  | { readonly kind: 'session_end' };
+
+/** Who tells it. */
+export type Caller = {
+  /** The host's own id of the session; it becomes the conversation's id. */
+  readonly session: string;
+  /** A sub-agent of that session: it obeys the gate, and nothing is delivered to it. */
+  readonly subagent?: string;
+  /** The folder that the session works in. */
+  readonly folder: string;
+  /** The process that runs the session, and no other session beside it. */
+  readonly process?: Owner;
+  /** It runs in a tool or a hook of another agent. */
+  readonly nested?: boolean;
+  /** The file in which the host keeps the conversation. */
+  readonly transcript?: string;
+};
+
+/** What the host is to do. */
+export type Answer =
+  | { readonly kind: 'nothing' }
+  /** The model reads this beside what it gets anyway. */
+  | { readonly kind: 'tell'; readonly text: string }
+  /** The tool does not run; the model reads this as its result. */
+  | { readonly kind: 'deny'; readonly text: string }
+  /** The turn does not end; the model reads this and goes on. */
+  | { readonly kind: 'hold'; readonly text: string };
+
+/** An answer with what becomes of it: call exactly one of the two. Both may reject; the answer is out by then. */
+export type Attended = {
+  readonly answer: Answer;
+  /** The host has the bytes. */
+  confirm(): Promise<void>;
+  /** The host did not get them. */
+  release(): Promise<void>;
+};

@@ -118,7 +118,10 @@ export const REQUIREMENTS = {
   },
   'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, that of a living one after its time.' },
   'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
-  'lease:withdrawn': { behaviour: 'What was withdrawn or expired after an offer is not offered again: maybe seen.' },
+  'lease:withdrawn': {
+    behaviour:
+      'What was withdrawn or expired after an offer is not offered again: maybe seen. The rest of its line comes again without it, flagged.',
+  },
   'delivery:verdict': {
     behaviour: 'why begins with one verdict in a sentence. The verdict is true of who is there now, and its cure works.',
   },

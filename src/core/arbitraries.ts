@@ -39,7 +39,7 @@ export const notifications: fc.Arbitrary<Notification> = fc
     ...(supersede && rest.key !== undefined ? { supersede } : {}),
   }));
 
-/** Open items, oldest first, with ids `n0`, `n1` …, some of them offered before. */
+/** Open items, oldest first, with ids `n0`, `n1` …, some of them offered before, a few of these in a line of which a part is over. */
 export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
   fc
     .array(
@@ -65,7 +65,7 @@ export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
           at,
           state: 'open',
           offers: offered ? 1 : 0,
-          ...(offered ? { text: `sent before ${i}`, group: [id] } : {}),
+          ...(offered ? { text: `sent before ${i}`, group: i % 6 === 0 ? [id, 'over' as NotificationId] : [id] } : {}),
           gate: isInterrupt(notification),
           read: false,
           observed: false,

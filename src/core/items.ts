@@ -153,7 +153,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
             offers: summarized.has(item.id) ? item.offers : item.offers + 1,
             ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
             ...(summarized.has(item.id) ? { inSummary: true as const } : {}),
-            ...(item.text === undefined && rendered ? { text: rendered.text, group: rendered.group } : {}),
+            ...(rendered === undefined ? {} : toldAs(item, rendered)),
           } as const;
         }),
       ]);
@@ -185,12 +185,15 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
       );
       const summarized = new Set(record.summarizes);
       return settled(
-        taken.items.map((item) => ({
-          ...close(item, place, summarized.has(item.id) ? 'summarized' : 'delivered'),
-          offers: summarized.has(item.id) ? item.offers : item.offers + 1,
-          ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
-          ...(item.text === undefined && texts.has(item.id) ? texts.get(item.id) : {}),
-        })),
+        taken.items.map((item) => {
+          const rendered = texts.get(item.id);
+          return {
+            ...close(item, place, summarized.has(item.id) ? 'summarized' : 'delivered'),
+            offers: summarized.has(item.id) ? item.offers : item.offers + 1,
+            ...(record.conversation === undefined ? {} : { takenBy: record.conversation }),
+            ...(rendered === undefined ? {} : toldAs(item, rendered)),
+          };
+        }),
       );
     }
     case 'notification_closed': {
@@ -282,6 +285,13 @@ export function replay(records: Iterable<Place & { readonly body: Draft }>): Map
 export function isFor(item: Item, conversation: ConversationId, purpose: string | undefined): boolean {
   if (item.audience !== ANYONE && item.audience !== conversation) return false;
   return item.notification.purpose === undefined || purpose === undefined || item.notification.purpose === purpose;
+}
+
+/** It keeps its first text, until a part of that line is over: then what is left of the line has a text of its own. */
+function toldAs(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
+  const isPart = (item.group?.length ?? 0) > rendered.group.length;
+  // A re-offer of an older release copied the text of the whole line.
+  return item.text === undefined || (isPart && rendered.text !== item.text) ? rendered : {};
 }
 
 /** What was rendered for it and not sent is rendered anew. */

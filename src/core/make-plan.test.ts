@@ -142,8 +142,32 @@ describe('the plan, whatever is open', () => {
       fc.property(openItems(), policies, (open, policy) => {
         const made = plan(open, 'tool_result', policy, NO_FACTS, NOW);
         for (const line of made.lines) {
-          const sent = open.find((item) => item.id === line.ids[0])?.text;
-          expect(line.sent).toBe(sent);
+          const { text, group = [] } = open.find((item) => item.id === line.ids[0]) ?? {};
+          expect(line.sent).toBe(group.length > 1 ? undefined : text);
+          expect(line.left).toBe(group.length > 1 ? true : undefined);
+        }
+      }),
+    );
+  });
+
+  it('asks the template anew for what is left of a line, alone, and leaves none of it to a sum', () => {
+    proves('lease:withdrawn');
+    fc.assert(
+      fc.property(openItems(), policies, fc.boolean(), (open, policy, isSaid) => {
+        const event = { type: 'x', source: 'x', severity: 'info' as const, time: 0 };
+        const subscriber = { id: 's', event, group: 5, template: 'h' };
+        const templated = open.map((item): Item => ({ ...item, notification: { ...item.notification, subscriber } }));
+        const left = open.filter(({ group = [] }) => group.length > 1);
+        const said = new Map<string, Said>(
+          isSaid ? left.map((item) => [lineName({ ids: [item.id] }), { kind: 'text', text: 'said anew' }]) : [],
+        );
+        const made = plan(templated, 'tool_result', policy, { ...NO_FACTS, said }, NOW);
+        for (const { id } of left) {
+          const line = made.lines.find(({ ids }) => ids.includes(id));
+          expect(made.rest?.ids ?? []).not.toContain(id);
+          if (line === undefined) continue;
+          expect(line.ids).toEqual([id]);
+          expect([line.rendered, isUnsaid(line)]).toEqual(isSaid ? ['said anew', false] : [undefined, true]);
         }
       }),
     );

@@ -16,7 +16,7 @@ import {
   type NotificationId,
   type Subscribed,
 } from './notification.ts';
-import { lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
+import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { ContactPoint } from './records.ts';
 import { estimateTokens } from './tokens.ts';
@@ -190,7 +190,7 @@ function coalesce(due: readonly Item[], policy: Policy): Item[][] {
 
 /** Of what has one key that comes last which came last, counted or new: it is how things are. All else stays where it is. */
 function newestLast(group: Item[]): Item[] {
-  if (group.length < 2 || group[0]?.text !== undefined) return group;
+  if (group.length < 2 || sentOf(group) !== undefined) return group;
   const byKey = Map.groupBy(group, ({ notification }) => notification.key);
   for (const [key, items] of byKey) if (key !== undefined) items.sort((a, b) => lastRecordOf(a) - lastRecordOf(b));
   return group.map((item) => byKey.get(item.notification.key)?.shift() ?? item);
@@ -200,7 +200,7 @@ const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 /** What a template made too long for one line is as many lines as it takes, so that nothing of it is cut away. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
-  if (group.length < 2 || group[0]?.text !== undefined || said?.kind !== 'text') return [group];
+  if (group.length < 2 || sentOf(group) !== undefined || said?.kind !== 'text') return [group];
   const tokens = FRAME_TOKENS + LINE_TOKENS + tokensOf(said.text, policy);
   if (said.text.length <= policy.maxItemChars && tokens <= policy.maxTokens) return [group];
   const middle = Math.ceil(group.length / 2);
@@ -253,6 +253,13 @@ const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
+/** The text of the line that these are; undefined where nothing was sent, or where a part of that line is over. */
+function sentOf(group: readonly Item[]): string | undefined {
+  const { text, group: line = [] } = group[0] as Item;
+  const ids = new Set(group.map(({ id }) => id));
+  return line.every((id) => ids.has(id)) ? text : undefined;
+}
+
 /** One item as a line of its own, before a template has said it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
@@ -267,7 +274,8 @@ function lineOf(group: Item[], { said }: Facts): Line {
     .filter((d) => d !== undefined);
   const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;
   const ids = group.map((item) => item.id);
-  const made = first.text === undefined ? said?.get(lineName({ ids })) : undefined;
+  const sent = sentOf(group);
+  const made = sent === undefined ? said?.get(lineName({ ids })) : undefined;
   return {
     ids,
     kind: n.kind,
@@ -285,7 +293,8 @@ function lineOf(group: Item[], { said }: Facts): Line {
     ...(n.action === undefined ? {} : { action: n.action }),
     ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
-    ...(first.text === undefined ? {} : { sent: first.text }),
+    ...(sent === undefined ? {} : { sent }),
+    ...(sent === undefined && first.text !== undefined ? { left: true as const } : {}),
     ...(made?.kind === 'text' ? { rendered: made.text } : {}),
     ...(made?.kind === 'failed' ? { unrendered: true as const } : {}),
   };
@@ -325,7 +334,7 @@ function budget(
     }
     const reason =
       taken.length >= policy.maxItems ? `beyond max_items ${policy.maxItems}` : `beyond max_tokens ${policy.maxTokens}`;
-    if (levelRank(line.level) >= levelRank('error') || line.sent !== undefined || line.action !== undefined)
+    if (levelRank(line.level) >= levelRank('error') || isRepeated(line) || line.action !== undefined)
       for (const id of line.ids) decisions.push({ kind: 'keep', id, step: 'budget', reason: `${reason}: rides next` });
     else {
       left.push(line);

@@ -51,7 +51,12 @@ export type Line = {
   readonly person?: string;
   /** Its text as it was first sent: copied, never rendered again. */
   readonly sent?: string;
+  /** What is left of a line that was sent: it repeats that line, and is rendered anew, without what is over. */
+  readonly left?: true;
 };
+
+/** It was shown before, or a line that it was part of. */
+export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined || left === true;
 
 /** What the template of a line made of it. */
 export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };

@@ -29,8 +29,8 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
  * What the model reads, kept as it was sent. `items` holds one text a line of the plan; `ids` are the notifications in it
- * (several when they were coalesced). Re-offers copy `items[].text` verbatim and have `repeated`; the view has it when an
- * item has it.
+ * (several when they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line is over. They have
+ * `repeated`; the view has it when an item has it.
  */
 export type SentView = {
   readonly format: ViewName;

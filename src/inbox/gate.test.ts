@@ -71,6 +71,19 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
     expect(await call()).toContain('asks to pause: hold on');
   });
 
+  it('of two criticals in one line a refusal names the one that is left when the other one is withdrawn', async () => {
+    proves('lease:withdrawn', 'gate:withdrawn');
+    const key = 'deploy';
+    await inbox.queue('shop/coder', { id: 'first', message: 'the disk is full', level: 'critical', key });
+    await inbox.queue('shop/coder', { id: 'second', message: 'the database is gone', level: 'critical', key });
+    expect(await call()).toContain('critical: the disk is full; the database is gone');
+    await inbox.withdraw(LOG, { id: 'first' }, { by: 'Ann', reason: 'cleaned up' });
+    const text = await call();
+    expect(text).toContain('critical: the database is gone');
+    expect(text).not.toContain('the disk is full');
+    expect(await call()).toBe(text);
+  });
+
   it('refuses a serial batch whole, and falls at a call that begins a second after the last refusal', async () => {
     proves('gate:asked-again', 'gate:batch');
     await stop();

@@ -133,6 +133,60 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(second?.view.items.find((i) => i.ids[0] === first?.ids[0])).toEqual({ ...first?.view.items[0], repeated: true });
     });
 
+    it('what is left of a line is said again without what was withdrawn, and stays that text', async () => {
+      proves('lease:withdrawn', 'lease:repeated');
+      await inbox.queue('shop/coder', { message: 'unit tests are red', kind: 'ci.failed', level: 'error', id: 'n1' });
+      await inbox.queue('shop/coder', { message: 'lint is red', kind: 'ci.failed', level: 'error', id: 'n2' });
+      const first = await talk().offer({ at: 'tool_result' });
+      expect(first?.view.items).toMatchObject([{ ids: ['n1', 'n2'] }]);
+      expect(first?.view.items[0]?.text).toContain('unit tests are red');
+      await first?.release('cancelled');
+      await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'green again' });
+      // A new one does not join what was sent: it would be called repeated.
+      await inbox.queue('shop/coder', { message: 'docs are red', kind: 'ci.failed', level: 'error', id: 'n3' });
+      const second = await talk().offer({ at: 'tool_result' });
+      expect(second?.view.items).toMatchObject([{ ids: ['n2'], repeated: true }, { ids: ['n3'] }]);
+      expect(second?.view.items[1]).not.toHaveProperty('repeated');
+      expect(second?.view.items[0]?.text).toBe('ci error: lint is red');
+      expect(second?.view.text).not.toContain('unit tests');
+      expect(second?.view.text).toContain('2 notifications, 1 repeated');
+      await second?.release('cancelled');
+      const third = await talk().offer({ at: 'tool_result' });
+      expect(third?.view.items.map(({ text }) => text)).toEqual(second?.view.items.map(({ text }) => text));
+      expect(third?.view.text).toContain('2 notifications, repeated');
+      expect(await store.verify()).toEqual([]);
+    });
+
+    it('an offer of release 0.0.0 that copied the text of a line of which a part is over is read as it was written', async () => {
+      for (const id of ['n1', 'n2']) await inbox.queue('shop/coder', { message: `${id} is red`, kind: 'ci.failed', id });
+      const first = await talk().offer({ at: 'tool_result' });
+      await first?.release('cancelled');
+      await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'green again' });
+      const text = first?.view.items[0]?.text ?? '';
+      const [offered] = await store.read({ log: LOG, types: ['carrier_offered'] });
+      const again = { ...offered?.body, carrier: 'c-old', ids: ['n2'], view: { items: [{ ids: ['n2'], text, repeated: true }] } };
+      expect(await store.append(LOG, [again as unknown as Draft])).toMatchObject({ kind: 'appended' });
+      expect(await store.items(LOG, { kind: 'open', conversation: 'main' as ConversationId })).toMatchObject([
+        { id: 'n2', text, group: ['n1', 'n2'] },
+      ]);
+    });
+
+    it('what is left of a line behind an expiry is never left to a sum', async () => {
+      proves('lease:withdrawn');
+      policy = { ...DEFAULT_POLICY, maxItems: 1 };
+      const expiresAt = now + 10_000;
+      await inbox.queue('shop/coder', { message: 'unit tests are slow', kind: 'ci.slow', level: 'warning', id: 'n1', expiresAt });
+      await inbox.queue('shop/coder', { message: 'lint is slow', kind: 'ci.slow', level: 'warning', id: 'n2' });
+      await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
+      now += 10_001;
+      await inbox.queue('shop/coder', { message: 'the disk is full', kind: 'disk.full', level: 'error', id: 'n3' });
+      const second = await talk().offer({ at: 'tool_result' });
+      expect(second?.view.items).toMatchObject([{ ids: ['n3'] }]);
+      await second?.confirm();
+      const third = await talk().offer({ at: 'tool_result' });
+      expect(third?.view.items).toEqual([{ ids: ['n2'], text: 'ci warning: lint is slow', repeated: true }]);
+    });
+
     it.each(['late', 'too_big'] as const)('released as %s nothing was sent: the next offer is the first', async (reason) => {
       proves('lease:released');
       await inbox.queue('shop/coder', { message: 'x changed', id: 'n1' });

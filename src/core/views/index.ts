@@ -1,4 +1,4 @@
-import type { Line } from '../plan.ts';
+import { isRepeated, type Line } from '../plan.ts';
 import type { SentView, ViewName } from '../records.ts';
 import { estimateTokens } from '../tokens.ts';
 import { json } from './json.ts';
@@ -60,9 +60,9 @@ function show(format: Exclude<ViewName, 'signal_en' | 'signal_ja'>, input: ViewI
   const items = lines.map((line) => ({
     ids: line.ids,
     text: line.sent ?? layout.item(line, how, lines.length === 1),
-    ...(line.sent === undefined ? {} : { repeated: true as const }),
+    ...(isRepeated(line) ? { repeated: true as const } : {}),
   }));
-  const repeated = lines.filter((line) => line.sent !== undefined).length;
+  const repeated = lines.filter(isRepeated).length;
   const more = restOf(rest, pulls);
   const page: Page = {
     mark,

@@ -1,5 +1,5 @@
 import { levelRank } from '../notification.ts';
-import type { Line, Rest } from '../plan.ts';
+import { isRepeated, type Line, type Rest } from '../plan.ts';
 import { listsNothing, unlistedOf, unlistedText } from '../unlisted.ts';
 import { escapeSigns, isCopyable, isCutAt, neutralize, neutralizeKind, neutralizeName, quote, withCommas } from './body.ts';
 import { neutralData } from './data.ts';
@@ -155,7 +155,7 @@ export function isListItem(text: string, start: RegExp): boolean {
 /** What the frame states about all of its lines. */
 export function leadOf(lines: readonly Line[], rest: Rest | undefined): string {
   const count = lines.length > 0 ? lines.length : totalOf(rest);
-  const repeated = lines.filter((line) => line.sent !== undefined).length;
+  const repeated = lines.filter(isRepeated).length;
   const persons = lines.filter((line) => line.person !== undefined).length;
   const again = repeated === 0 ? '' : repeated === lines.length ? ', repeated' : `, ${repeated} repeated`;
   const author =

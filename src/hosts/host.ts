@@ -8,6 +8,14 @@ export type Heard = { readonly moment: Moment; readonly caller: Pick<Caller, 'se
 /** What a hook command prints and ends with. */
 export type Printed = { readonly stdout: string; readonly stderr?: string; readonly exitCode?: number };
 
+/** One entry of a host's hook settings. */
+export type HookEvent = {
+  /** The host's own pattern of tool names; undefined: the event takes none. */
+  readonly matcher?: string;
+  /** The host ends a hook that takes longer, and goes on. */
+  readonly timeoutS: number;
+};
+
 export interface HookHost {
   /** The word on our command line: `claude`, `codex`. */
   readonly name: string;
@@ -19,6 +27,8 @@ export interface HookHost {
   readonly points: readonly ContactPoint[];
   /** Text of ours that is longer does not reach the model whole, in characters. */
   readonly maxChars: number;
+  /** What `earpiece install` writes into the host's settings: each event by its own name. */
+  readonly events: Readonly<Record<string, HookEvent>>;
   /** One process shows many sessions at once, so that its process names none of them. Default: no. */
   readonly manySessions?: boolean;
 

@@ -2,7 +2,7 @@ import { claude } from './claude/hooks.ts';
 import type { HookHost } from './host.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
-export { SILENT, type Heard, type HookHost, type Printed } from './host.ts';
+export { SILENT, type Heard, type HookEvent, type HookHost, type Printed } from './host.ts';
 export type { Answer, Attended, Caller, Moment } from './moment.ts';
 export { passesGate } from './own-tools.ts';
 

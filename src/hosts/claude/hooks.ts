@@ -13,6 +13,15 @@ export const claude: HookHost = {
   points: ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
   maxChars: 9_800,
 
+  events: {
+    SessionStart: { timeoutS: 10 },
+    UserPromptSubmit: { timeoutS: 10 },
+    PreToolUse: { matcher: '*', timeoutS: 5 },
+    PostToolBatch: { timeoutS: 5 },
+    Stop: { timeoutS: 5 },
+    SessionEnd: { timeoutS: 5 },
+  },
+
   hear(input: Input): Heard | undefined {
     const moment = momentOf(input, text(input, 'hook_event_name'));
     if (moment === undefined) return undefined;

@@ -3,12 +3,11 @@
  * an idle agent as the policy says. A wake-up of the store is only a hint; what is done follows from the open set.
  */
 import type { Item } from '../core/items.ts';
-import { formatKind, isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
+import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
+import { waking, wakesFrom } from '../core/waking.ts';
 import type { Agent } from './agent.ts';
 
-/** Chains of agents that wake each other end here. */
-const MAX_DEPTH = 4;
 /** Timers of Node cannot be set for longer; what is due later is looked at again then. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -90,7 +89,7 @@ export class Watcher {
     }
     const now = inbox.store.now();
     this.#lookAgainAt(
-      open.map((item) => dueAt(item)).filter((at) => at > now),
+      open.map((item) => wakesFrom(item)).filter((at) => at > now),
       now,
     );
     await this.#wake(due, now);
@@ -110,19 +109,17 @@ export class Watcher {
   }
 
   async #wake(due: readonly Item[], now: number): Promise<void> {
-    const policy = this.#agent.conversation.policy();
-    const may = due.filter((item) => {
-      const { id, notification } = item;
-      const { origin } = notification;
-      if (this.#woken.has(id) || this.#handedBack.has(id) || dueAt(item) > now) return false;
-      return origin?.agent !== this.#agent.conversation.log && (origin?.depth ?? 0) <= MAX_DEPTH;
+    const { log } = this.#agent.conversation;
+    const { wakes, asks } = waking(due, {
+      log,
+      policy: this.#agent.conversation.policy(),
+      now,
+      paused: await this.#agent.paused(),
+      spent: (id) => this.#woken.has(id) || this.#handedBack.has(id),
     });
-    const resumed = may.some((item) => item.notification.action === 'resume');
-    if (!resumed && (await this.#agent.paused())) return;
-    const auto = may.filter(({ notification: n }) => n.action === 'resume' || isSaid(n) || policy.wake[n.level] === 'auto');
-    if (auto.length > 0) {
+    if (wakes.length > 0) {
       for (const item of due) this.#woken.add(item.id);
-      const forced = auto.some((item) => isInterrupt(item.notification));
+      const forced = wakes.some((item) => isInterrupt(item.notification));
       // Not awaited: looking goes on while the turn runs, that is how it can be interrupted.
       void this.#agent.wake(
         due.map((item) => item.id),
@@ -130,7 +127,7 @@ export class Watcher {
       );
       return;
     }
-    const ask = may.filter((item) => policy.wake[item.notification.level] === 'ask' && !this.#asked.has(item.id));
+    const ask = asks.filter(({ id }) => !this.#asked.has(id));
     if (ask.length === 0) return;
     for (const item of ask) this.#asked.add(item.id);
     this.#agent.emit({
@@ -139,15 +136,4 @@ export class Watcher {
       text: ask.map((item) => `${formatKind(item.notification.kind)}: ${item.notification.message}`).join('\n'),
     });
   }
-}
-
-/** A person talks to it and waits. */
-const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
-
-/** From when on it may wake, epoch ms: at its time, or when what belongs to it has had its time to come. */
-function dueAt({ at, notification }: Item): number {
-  const { deliver, subscriber } = notification;
-  if (isInterrupt(notification)) return at;
-  const moment = typeof deliver === 'object' && 'at' in deliver ? deliver.at : at;
-  return Math.max(moment, at + (subscriber?.wakeAfterMs ?? 0));
 }

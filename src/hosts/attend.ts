@@ -7,7 +7,7 @@ import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/index.ts';
 import { begin, isSignal, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
-import type { HookHost } from './host.ts';
+import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
 import { passesGate } from './own-tools.ts';
 
@@ -24,7 +24,7 @@ const MAX_HOLDS = 3;
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-export async function attend(place: Place, host: HookHost, caller: Caller, moment: Moment): Promise<Attended> {
+export async function attend(place: Place, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   const conversation = await conversationOf(place, host, caller);
   switch (moment.kind) {
     case 'session_start':
@@ -42,6 +42,9 @@ export async function attend(place: Place, host: HookHost, caller: Caller, momen
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
       return offers(conversation, host, { at: 'tool_result', on: moment.tool, tools: [moment.tool] });
+    case 'asked':
+      if (caller.subagent === undefined) await conversation.answered('cycle_start');
+      return NOTHING;
     case 'batch_end':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
@@ -57,11 +60,11 @@ export async function attend(place: Place, host: HookHost, caller: Caller, momen
 }
 
 /** The conversation of a session. What its other carriers know of it (which tools the model has) holds here too. */
-export async function conversationOf(place: Place, host: HookHost, caller: Caller): Promise<Conversation> {
+export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
   const id = conversationId(nameFrom(caller.session));
   // The session may have changed its folder since it began; its agent stays the one that it began as.
-  const bound = caller.process === undefined ? undefined : await inbox.store.binding(caller.process);
+  const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);
   const [known] = await inbox.store.presence({ log, conversation: id });
   return inbox.conversation(
@@ -78,7 +81,7 @@ export async function conversationOf(place: Place, host: HookHost, caller: Calle
   );
 }
 
-export function logOfHost({ project, given }: Pick<Place, 'project' | 'given'>, host: Pick<HookHost, 'agent'>): LogKey {
+export function logOfHost({ project, given }: Pick<Place, 'project' | 'given'>, host: Pick<Host, 'agent'>): LogKey {
   if (given === undefined || given === '') return logKey(project, host.agent);
   const address = parseAddress(given.includes('/') ? given : `${project}/${given}`);
   return address.kind === 'project' ? logKey(project, host.agent) : logKey(address.project, address.agent);
@@ -94,8 +97,8 @@ async function starts(conversation: Conversation, caller: Caller): Promise<Atten
 }
 
 /** The host's process shows this session from now on: what it showed before continues in it. */
-async function shows({ inbox, log, id }: Conversation, { process }: Caller): Promise<void> {
-  if (process === undefined) return;
+async function shows({ inbox, log, id, options }: Conversation, { process }: Caller): Promise<void> {
+  if (process === undefined || options.shared) return;
   const bound = await inbox.store.binding(process);
   if (bound?.log === log && bound.conversation === id) return;
   await inbox.bind(process, { log, conversation: id });
@@ -121,7 +124,7 @@ async function isThere(conversation: Conversation, caller: Caller): Promise<void
 
 async function offers(
   conversation: Conversation,
-  host: HookHost,
+  host: Host,
   { at, on, tools }: { readonly at: ContactPoint; readonly on: string; readonly tools?: readonly string[] },
 ): Promise<Attended> {
   if (isSignal(conversation.policy().view)) {
@@ -152,7 +155,7 @@ const SUBAGENT_REFUSED =
   'Not run: an interrupt waits for the main agent. End your work now and report what you have; the main agent reads the interrupt.';
 
 /** Errors and above do not wait for the next prompt, nor does what asks for the end of the turn. */
-async function holds(conversation: Conversation, host: HookHost, held: boolean): Promise<Attended> {
+async function holds(conversation: Conversation, host: Host, held: boolean): Promise<Attended> {
   if (isSignal(conversation.policy().view)) return NOTHING;
   if (held && (await holdsInARow(conversation)) >= MAX_HOLDS) return NOTHING;
   const taken = new Set(
@@ -184,6 +187,7 @@ async function holdsInARow({ inbox, log, id }: Conversation): Promise<number> {
 
 const leased = (offer: Offer, answer: Answer): Attended => ({
   answer,
+  carrier: offer.carrier,
   confirm: async () => void (await offer.confirm()),
   release: () => offer.release('write_error'),
 });

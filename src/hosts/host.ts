@@ -1,4 +1,4 @@
-/** A coding agent that runs hooks: how it spells its events, and what it does with the answers. One table a host. */
+/** Coding agents. One that runs hooks has a table: how it spells its events, and what it does with the answers. */
 import type { ContactPoint } from '../core/records.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 
@@ -16,7 +16,8 @@ export type HookEvent = {
   readonly timeoutS: number;
 };
 
-export interface HookHost {
+/** What answers need to know of a coding agent, whatever tells us of its moments. */
+export interface Host {
   /** The word on our command line: `claude`, `codex`. */
   readonly name: string;
   /** What people call it: `Claude Code`. */
@@ -27,10 +28,13 @@ export interface HookHost {
   readonly points: readonly ContactPoint[];
   /** Text of ours that is longer does not reach the model whole, in characters. */
   readonly maxChars: number;
-  /** What `earpiece install` writes into the host's settings: each event by its own name. */
-  readonly events: Readonly<Record<string, HookEvent>>;
   /** One process shows many sessions at once, so that its process names none of them. Default: no. */
   readonly manySessions?: boolean;
+}
+
+export interface HookHost extends Host {
+  /** What `earpiece install` writes into the host's settings: each event by its own name. */
+  readonly events: Readonly<Record<string, HookEvent>>;
 
   /**
    * Reads the JSON that the host gives a hook. Undefined for an event that we have no use for. Throws `EarpieceError`

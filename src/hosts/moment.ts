@@ -1,5 +1,5 @@
 /** What a coding agent tells us at its extension points, and what we answer, in our words. Each host has its own shapes for both. */
-import type { Owner } from '../core/records.ts';
+import type { CarrierId, Owner } from '../core/records.ts';
 
 /** Where the agent is in its work. A host that cannot tell one of these never sends it. */
 export type Moment =
@@ -9,6 +9,8 @@ export type Moment =
   /** The tool has not run yet: the answer may deny it. */
   | { readonly kind: 'before_tool'; readonly tool: string }
   | { readonly kind: 'after_tool'; readonly tool: string }
+  /** The model is asked now, with everything that it was given before. */
+  | { readonly kind: 'asked' }
   /** All tools of one model response have ended, and the model is asked next. */
   | { readonly kind: 'batch_end'; readonly tools: readonly string[] }
   /** The agent wants to end its turn. `held`: it goes on because an earlier answer of ours held it. */
@@ -23,7 +25,7 @@ export type Caller = {
   readonly subagent?: string;
   /** The folder that the session works in. */
   readonly folder: string;
-  /** The process that runs the session, and no other session beside it. */
+  /** The process that runs the session; with `manySessions` of its host, other sessions beside it. */
   readonly process?: Owner;
   /** It runs in a tool or a hook of another agent. */
   readonly nested?: boolean;
@@ -44,6 +46,8 @@ export type Answer =
 /** An answer with what becomes of it: call exactly one of the two. Both may reject; the answer is out by then. */
 export type Attended = {
   readonly answer: Answer;
+  /** Names the lease, where the answer has one. */
+  readonly carrier?: CarrierId;
   /** The host has the bytes. */
   confirm(): Promise<void>;
   /** The host did not get them. */

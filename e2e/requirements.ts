@@ -344,6 +344,10 @@ export const REQUIREMENTS = {
     behaviour:
       'Of several servers a slow, hanging or broken one delays and hides no other: what is there is listed, the rest comes with list_changed.',
   },
+  'gateway:lists-once': {
+    behaviour:
+      'A client that reads its list of tools once (Codex, Qwen Code) gets it when all servers have started or failed, or after 12 s.',
+  },
   'gateway:broken-server': {
     behaviour:
       'A server that does not start is told to the agent once, with its exit code and its stderr, and is withdrawn when it works; doctor names it.',

@@ -68,6 +68,36 @@ describe('several servers start apart', () => {
     expect(await listed(client, 'first')).toEqual(['quick__odd']);
   });
 
+  test.for(['codex-mcp-client', 'qwen-code-mcp-client', 'pi-mcp'])(
+    'a client that reads its list once waits for the slow one: %s',
+    async (name) => {
+      proves('gateway:lists-once');
+      await using files = await ScriptFiles.make();
+      const [ready, log] = [join(files.folder, 'ready'), join(files.folder, 'received')];
+      const servers = [node('slow', { ODD_HOLD: ready }), node('quick', { ODD_LOG: log })];
+      await using client = new RawClient(gateway(files, servers, { graceMs: 0, othersMs: 0, onceMs: 60_000 }));
+      const greeted = client.initialize(name);
+      await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8'), { timeout: 20_000 }).toContain('initialized');
+      writeFileSync(ready, '');
+      await greeted;
+      expect(await listed(client, 'first')).toEqual(['slow__odd', 'quick__odd']);
+      expect(client.lines.some(changed)).toBe(false);
+    },
+  );
+
+  test('it does not wait for one that has failed, and not for long for one that hangs', async () => {
+    proves('gateway:lists-once');
+    await using files = await ScriptFiles.make();
+    const servers = [node('hangs', { ODD_HOLD: join(files.folder, 'never') }), node('broken', {}, ['-e', '']), node('quick')];
+    // Longer than the client of this test waits for anything.
+    await using client = new RawClient(gateway(files, servers, { graceMs: 60_000, othersMs: 60_000, onceMs: 5_000 }));
+    await client.initialize('codex-mcp-client');
+    expect(await listed(client, 'first')).toEqual(['quick__odd']);
+    await using fine = new RawClient(gateway(files, servers.slice(1), { graceMs: 60_000, onceMs: 60_000 }));
+    await fine.initialize('codex-mcp-client');
+    expect(await listed(fine, 'first')).toEqual(['quick__odd']);
+  });
+
   test('a call to one that is still starting waits for it, and a cancelled one never reaches it', async () => {
     await using files = await ScriptFiles.make();
     const [ready, log] = [join(files.folder, 'ready'), join(files.folder, 'received')];

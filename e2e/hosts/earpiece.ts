@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -41,3 +42,14 @@ export async function earpiece(home: string, database: string, ...args: readonly
 /** The hook command of a host, as its settings name it. */
 export const hookCommand = (host: string, database: string): string =>
   `EARPIECE_DB='${database}' '${process.execPath}' '${entry}' hook ${host}`;
+
+/** One gateway before several servers. */
+export function gatewayBefore(mcpServers: Readonly<Record<string, McpServer>>, folder: string): McpServer {
+  const file = path.join(folder, 'servers.json');
+  fs.writeFileSync(file, JSON.stringify({ mcpServers }));
+  return {
+    command: process.execPath,
+    args: [entry, 'gateway', '--servers', file],
+    env: { EARPIECE_DB: path.join(folder, 'earpiece.db'), EARPIECE_ADDRESS: address },
+  };
+}

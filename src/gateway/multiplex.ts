@@ -256,7 +256,7 @@ export class Multiplex implements Endpoint {
     this.#introduction = introductionIn(frame);
     this.#stateless = this.#introduction.stateless;
     for (const event of this.#untold.splice(0)) this.#tell(event);
-    await this.#starting.begin(this.#introduction);
+    await this.#starting.begin(this.#introduction, this.#connection.profile);
     this.#met = true;
   }
 

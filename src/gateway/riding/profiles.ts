@@ -22,6 +22,8 @@ export type Profile = {
   readonly maxErrorChars: number;
   /** The client sends a cancel after every answer, so one that follows an answer says nothing. */
   readonly cancelsAnswered?: true;
+  /** The client reads its lists when it connects and heeds no list_changed. Measured, see `PROFILES`. */
+  readonly listsOnce?: true;
   /** The client counts UTF-8 bytes, not characters. */
   readonly inBytes?: true;
   /** The model reads the server's `instructions`, so that no frame has to explain the mark. Measured, see `PROFILES`. */
@@ -71,19 +73,25 @@ type Row = { readonly name: string; readonly prefix?: true; readonly profile: Pr
  */
 const shown = (profile: Profile): Profile => ({ ...profile, showsInstructions: true });
 
+/**
+ * Codex 0.169 and Qwen Code 0.24.4 send tools/list once. Claude Code 2.1.330, Gemini CLI 0.61 and opencode 1.18.33 send it again
+ * after list_changed.
+ */
+const listedOnce = (profile: Profile): Profile => ({ ...profile, listsOnce: true });
+
 /** By the name in `clientInfo`, lower case; `prefix` where clients put the server's name or their own variant behind it. */
 export const PROFILES: readonly Row[] = [
   { name: 'claude-code', prefix: true, profile: shown(CLAUDE_CODE) },
   { name: 'claude code', prefix: true, profile: shown(CLAUDE_CODE) },
-  { name: 'codex', prefix: true, profile: shown(CODEX) },
+  { name: 'codex', prefix: true, profile: listedOnce(shown(CODEX)) },
   { name: 'gemini', prefix: true, profile: shown(BLOCKS) },
   { name: 'opencode', prefix: true, profile: shown(OPENCODE) },
-  { name: 'qwen', prefix: true, profile: shown(QWEN) },
+  { name: 'qwen', prefix: true, profile: listedOnce(shown(QWEN)) },
   { name: 'ai-sdk', prefix: true, profile: BLOCKS },
   { name: 'openai-agents', prefix: true, profile: BLOCKS },
   { name: 'kimi', prefix: true, profile: BLOCKS },
   { name: 'langchain', prefix: true, profile: BLOCKS },
-  { name: 'pi-mcp', profile: UNKNOWN_CLIENT },
+  { name: 'pi-mcp', profile: listedOnce(UNKNOWN_CLIENT) },
 ];
 
 export function profileOf(client: ClientInfo | undefined): Profile {

@@ -14,6 +14,8 @@ export type Patience = {
   readonly probeMs: number;
   /** Servers that are ready by then are in the client's first lists. The others come later, with list_changed. */
   readonly graceMs: number;
+  /** The same for a client that reads its lists once (`Profile.listsOnce`): what is not there then never is. */
+  readonly onceMs: number;
   /** How long the others have once the first server is ready: Codex begins its turn without slow tools. */
   readonly othersMs: number;
   /** The agent is told that a server does not work when it has not answered by then. */
@@ -24,7 +26,15 @@ export type Patience = {
   readonly listMs: number;
 };
 
-export const PATIENCE: Patience = { probeMs: 500, graceMs: 2_000, othersMs: 300, hangsMs: 15_000, callMs: 20_000, listMs: 3_000 };
+export const PATIENCE: Patience = {
+  probeMs: 500,
+  graceMs: 2_000,
+  onceMs: 12_000,
+  othersMs: 300,
+  hangsMs: 15_000,
+  callMs: 20_000,
+  listMs: 3_000,
+};
 
 /** How long after a failed handshake a server that may come later is tried again: at first, and at most. */
 const RETRY_MS = 5_000;
@@ -56,14 +66,14 @@ export class Starting {
   }
 
   /** Resolves when all servers are ready or have failed, or after the grace. */
-  async begin(who: Introduction): Promise<void> {
-    const { graceMs, othersMs } = this.#options.patience;
+  async begin(who: Introduction, { listsOnce = false }: { readonly listsOnce?: boolean } = {}): Promise<void> {
+    const { graceMs, onceMs, othersMs } = this.#options.patience;
     const starting = this.#options.peers.map((peer) => this.#start(peer, who));
     const all = Promise.all(starting);
     const first = new Promise<void>((resolve) => {
       for (const one of starting) void one.then((ready) => ready && resolve());
     });
-    await within(graceMs, Promise.race([all, first.then(() => within(othersMs, all))]));
+    await (listsOnce ? within(onceMs, all) : within(graceMs, Promise.race([all, first.then(() => within(othersMs, all))])));
     this.#late = true;
   }
 

@@ -656,6 +656,18 @@ export const REQUIREMENTS = {
   },
   'self:deferred': { behaviour: 'What an agent tells itself for later arrives then, once, across restarts.' },
 
+  // Agents that talk to each other, and our own MCP server.
+  'talk:tell': {
+    behaviour: 'An agent reaches the agents of its own project only, below critical, and the message says who sent it.',
+  },
+  'talk:loops': { behaviour: 'A chain of replies ends, and an agent that sends in a loop is stopped by its quota.' },
+  'talk:list': { behaviour: 'list_agents shows the agents of the own project, and none of another.' },
+  'talk:when': { behaviour: 'An agent that asked hears once that another agent is idle, or that its session has ended.' },
+  'mcp:server': { behaviour: 'earpiece mcp gives an agent without wrapped servers the tools to read, answer and reach others.' },
+  'mcp:hooks': {
+    behaviour: 'A host that calls the tool `hook` of earpiece mcp gets the answer of the hook command, without a process.',
+  },
+
   // Tasks.
   'tasks:transitions': { behaviour: 'A task goes only where it may; a refusal says where that is, and changes nothing.' },
   'tasks:expected': { behaviour: 'A change that was decided on what is no longer so is refused, and nobody is told.' },

@@ -25,9 +25,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   sources: { mayImport: ['core', 'input', 'inbox', 'bus'] },
   // What agents are to do: records of their logs, and the interrupts of whoever takes it out of their hands.
   tasks: { mayImport: ['core', 'inbox'] },
+  // What agents say to each other.
+  talk: { mayImport: ['core', 'inbox'] },
   gateway: { mayImport: ['core', 'inbox', 'tasks'] },
   // The extension points of coding agents: what they tell, and what they are answered.
-  hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'config'] },
+  hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
   // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
   agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'sources', 'gateway'] },
   // Webhooks come in by it.
@@ -46,6 +48,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'agent',
       'gateway',
       'hosts',
+      'talk',
       'server',
       'client',
       '.',

@@ -6,6 +6,8 @@ import type { ViewName } from '../core/records.ts';
 import { openWith, type Earpiece } from '../earpiece.ts';
 import { identify, worktreeOf } from '../inbox/index.ts';
 import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
+import type { OwnTool } from '../gateway/riding/rider.ts';
+import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { retryingRider } from '../gateway/riding/retrying-rider.ts';
 import { offersTaskTools, Tasks } from '../tasks/index.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
@@ -33,15 +35,21 @@ export type GatewayOptions = GlobalOptions & {
   profile?: ProfileKind;
 };
 
+/** A server of our own: it stands before no other, and its tools are ours. */
+export type OwnServer = {
+  readonly tools: readonly OwnTool[];
+  boxes(place: { readonly inbox: Earpiece; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
+};
+
 /** Stands there until its client goes; resolves with the exit code. */
-export async function serve(words: readonly string[], options: GatewayOptions): Promise<number> {
+export async function serve(words: readonly string[], options: GatewayOptions, own?: OwnServer): Promise<number> {
   // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
   const at = placeOf(options);
   const { config, problems } = readConfig(at);
   const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
   for (const line of told) complain(line);
 
-  const upstreams = upstreamsFrom(words, options, config);
+  const upstreams = own === undefined ? upstreamsFrom(words, options, config) : [];
   const front = frontFrom(options, config);
   for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
@@ -72,11 +80,12 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
           },
           opened.store,
         ),
-      carrier: `gateway:${front.kind} ${name}`,
+      carrier: own === undefined ? `gateway:${front.kind} ${name}` : 'mcp',
       ...(front.kind === 'stdio' ? { folder: worktreeOf(process.cwd()) } : { shared: true }),
       ...(options.view === undefined ? {} : { view: options.view }),
       purpose,
       tools: () => tools,
+      ...(own === undefined ? {} : { boxes: own.boxes({ inbox: opened, project: config.project, given: address }) }),
       complain,
     });
   };
@@ -86,13 +95,12 @@ export async function serve(words: readonly string[], options: GatewayOptions): 
     await rider.open();
     return inbox !== undefined && new Tasks(inbox).any(projectOf(address, config));
   };
-  tools = ownTools({
-    tasks: await offersTaskTools({
-      purpose,
-      always: config.gateway.tasks,
-      any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
-    }),
+  const tasks = await offersTaskTools({
+    purpose,
+    always: config.gateway.tasks,
+    any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
   });
+  tools = [...ownTools({ tasks }), ...(own?.tools ?? [])];
   const running = await started({
     front,
     upstreams,

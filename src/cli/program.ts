@@ -14,6 +14,7 @@ import { emit } from './commands/emit.ts';
 import { gateway } from './commands/gateway.ts';
 import { help } from './commands/help.ts';
 import { hook } from './commands/hook.ts';
+import { mcp } from './commands/mcp.ts';
 import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
 import { log, watch } from './commands/log.ts';
@@ -61,7 +62,7 @@ const GROUPS = {
   'Work with an agent:': [chat, task, tasks],
   'Tell an agent:': [send, remind, runAndTell, emit, withdraw, resume, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
-  'Set up:': [gateway, hook, serve, token, doctor, config, sources, subscribers, trust, db, importing],
+  'Set up:': [gateway, mcp, hook, serve, token, doctor, config, sources, subscribers, trust, db, importing],
 } as const satisfies Record<string, readonly ((program: CommandLine, answer: Answer) => void)[]>;
 
 /** Also for the tests of the pages that show commands. */

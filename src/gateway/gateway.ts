@@ -16,7 +16,10 @@ import type { Upstream } from './upstream.ts';
 
 export type GatewayOptions = {
   readonly front: Front;
-  /** One: it is wrapped, and the client sees it as if there were no gateway. Several: the gateway stands for all of them. */
+  /**
+   * One: it is wrapped, and the client sees it as if there were no gateway. Several: the gateway stands for all of them. None:
+   * it is a server of its own, with the tools of its rider.
+   */
   readonly upstreams: readonly Upstream[];
   readonly rider: Rider;
   /** By default chosen by the client's name. */
@@ -58,12 +61,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const report = options.report ?? ((line: string) => process.stderr.write(`earpiece: ${line}\n`));
   const rider = new GuardedRider(options.rider, report);
   const [upstream, ...others] = upstreams;
-  if (upstream === undefined) throw new Error('a gateway needs a server to stand before');
   const twice = upstreams.find(({ name }, index) => upstreams.findIndex((other) => other.name === name) !== index);
   if (twice) throw new Error(`two servers are called "${twice.name}": their tools would have the same names`);
   const common = { rider, report, profile: fixedProfile(options.profile, options.profiles) };
   const make = (client: Client): Endpoint =>
-    others.length === 0
+    upstream !== undefined && others.length === 0
       ? new Session({ ...common, ...client, upstream, catalog: new Catalog() })
       : new Multiplex({
           ...common,

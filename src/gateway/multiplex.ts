@@ -303,15 +303,20 @@ export class Multiplex implements Endpoint {
         ...(has('completions') && { completions: {} }),
         ...(has('logging') && { logging: {} }),
       },
-      serverInfo: { name: 'earpiece', version: '1', title: `Earpiece before ${this.#peers.map(({ name }) => name).join(', ')}` },
+      serverInfo: { name: 'earpiece', version: '1', title: this.#title },
       ...(parts.length > 0 && { instructions: parts.join('\n\n') }),
     };
+  }
+
+  get #title(): string {
+    return this.#peers.length === 0 ? 'Earpiece' : `Earpiece before ${this.#peers.map(({ name }) => name).join(', ')}`;
   }
 
   async #list(frame: Request, method: ListMethod): Promise<void> {
     if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} comes in one page: there is no cursor`);
     const entries = await this.#lists.all(frame, method);
-    if (method === 'tools/list') for (const tool of this.#ownTools()) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
+    if (method === 'tools/list')
+      for (const tool of this.#ownTools()) if (!tool.hidden) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
     const more = isStateless(frame) ? ',"resultType":"complete","ttlMs":0,"cacheScope":"private"' : '';
     const { list } = LISTS[method];
     this.#send({ bytes: Buffer.from(`{"jsonrpc":"2.0","id":${frame.id},"result":{"${list}":[${entries.join(',')}]${more}}}\n`) });
@@ -341,6 +346,7 @@ export class Multiplex implements Endpoint {
     const owner = name === undefined ? undefined : this.#ownerOf(name);
     if (at === undefined || owner === undefined) {
       const servers = this.#peers.map((peer) => peer.name).join(', ');
+      if (servers === '') throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list has what there is`);
       throw new Refusal(
         INVALID_PARAMS,
         `there is no ${what} "${name ?? ''}": names are <server>${this.#separator}<name>, with a server of ${servers}`,

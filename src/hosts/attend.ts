@@ -7,6 +7,7 @@ import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/index.ts';
 import { begin, isSignal, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
+import { became } from '../talk/index.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
 import { passesGate } from './own-tools.ts';
@@ -49,10 +50,16 @@ export async function attend(place: Place, host: Host, caller: Caller, moment: M
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
       return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(','), tools: moment.tools });
-    case 'turn_end':
-      return caller.subagent === undefined ? holds(conversation, host, moment.held) : NOTHING;
+    case 'turn_end': {
+      if (caller.subagent !== undefined) return NOTHING;
+      const held = await holds(conversation, host, moment.held);
+      if (held.answer.kind === 'nothing') await became(conversation.inbox, conversation.log, 'idle');
+      return held;
+    }
     case 'session_end':
-      if (caller.subagent === undefined) await conversation.ended();
+      if (caller.subagent !== undefined) return NOTHING;
+      await conversation.ended();
+      await became(conversation.inbox, conversation.log, 'done');
       return NOTHING;
     default:
       return moment satisfies never;

@@ -35,6 +35,7 @@ import { Attendance } from './attendance.ts';
 import { SIGNAL } from './results.ts';
 import { LastGate } from './last-gate.ts';
 import { noDelivery } from './rider.ts';
+import type { Toolbox } from './toolbox.ts';
 import { tellUpstream, tellWorks } from './tell-upstream.ts';
 import { answerTaskCall, GATEWAY_TASK_TOOLS, isTaskTool, SESSION_TOKEN, tokenOf } from './task-tools.ts';
 
@@ -55,6 +56,8 @@ export type InboxRiderOptions = {
   readonly purpose?: string | undefined;
   /** The own tools, as the gateway lists them. */
   readonly tools?: () => readonly OwnTool[];
+  /** More own tools. */
+  readonly boxes?: readonly Toolbox[];
   /** Where trouble of ours is told, one line each. */
   readonly complain: (line: string) => void;
 };
@@ -174,6 +177,21 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     });
     return offer === undefined ? { kind: 'none' } : { kind: 'ride', text: offer.view.text, delivery: deliveryOf(seat, offer) };
   };
+  const boxedTool = async (connection: Connection, call: OwnCall, box: Toolbox): Promise<OwnAnswer> => {
+    const seat = seatOf(connection);
+    try {
+      const conversation = await seat.working();
+      await seat.settled();
+      const answer = await box.answer(call, { conversation, identity: seat.identity });
+      const result = text(answer.text);
+      const { delivery } = answer;
+      if (delivery === undefined) return answer.carries ? carrying(seat, conversation, call, result) : { result, ...noDelivery };
+      const settles = (work: () => Promise<unknown>) => (): void => settle(seat.settling(work()));
+      return { result, confirm: settles(() => delivery.confirm()), release: settles(() => delivery.release()) };
+    } catch (error) {
+      return { result: { ...text(messageOf(error)), isError: true }, ...noDelivery };
+    }
+  };
   /** A tool of ours passes every gate, and carries like any other, failing too; its own answer is never replaced. */
   const taskTool = async (connection: Connection, call: OwnCall): Promise<OwnAnswer> => {
     const seat = seatOf(connection);
@@ -189,6 +207,10 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
       result = { ...text(messageOf(error)), isError: true };
     }
     if (conversation === undefined || !carries) return { result, ...noDelivery };
+    return carrying(seat, conversation, call, result);
+  };
+  const carrying = async (seat: Seat, conversation: Conversation, call: OwnCall, result: CallToolResult): Promise<OwnAnswer> => {
+    const { connection } = seat;
     // What was reported is reported, whether or not something can ride on the answer.
     const ride = await riding(seat, conversation, {
       on: call.tool,
@@ -214,6 +236,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
 
     async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
       if (isTaskTool(call.tool)) return taskTool(connection, call);
+      const box = options.boxes?.find(({ tools }) => tools.some(({ name }) => name === call.tool));
+      if (box !== undefined) return boxedTool(connection, call, box);
       try {
         const { markAsRead, token } = readArguments(call.args);
         const seat = seatOf(connection);
@@ -351,6 +375,12 @@ class Seat {
     this.#settling.add(work);
     work.then(done, done);
     return work;
+  }
+
+  /** Of the conversation that `working` gave. */
+  get identity(): Identity {
+    if (this.#identity === undefined) throw new TypeError('nobody has asked yet whose connection this is');
+    return this.#identity;
   }
 
   /** Everything that was confirmed or released so far is written. */

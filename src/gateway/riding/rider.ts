@@ -59,8 +59,8 @@ export type Connection = {
   readonly shown?: (server: string, tool: string) => string;
 };
 
-/** A tool in MCP's JSON, as it stands in tools/list. */
-export type OwnTool = { readonly name: string } & Readonly<Record<string, unknown>>;
+/** A tool in MCP's JSON, as it stands in tools/list. One with `hidden` is not listed: a host calls it, and no model does. */
+export type OwnTool = { readonly name: string; readonly hidden?: true } & Readonly<Record<string, unknown>>;
 
 export type Call = {
   readonly server: string;

@@ -1,0 +1,87 @@
+/** `earpiece mcp` before a real MCP client: an agent that has no wrapped server reads, is heard, and reaches others. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { describe, expect, it } from 'vitest';
+import { CLI, Stage } from './stage.ts';
+import { proves } from '../verifies.ts';
+
+describe('earpiece mcp', () => {
+  it('lists its tools, and not the one that hosts call as a hook', async () => {
+    proves('mcp:server');
+    await using stage = new Stage();
+    await stage.open();
+    await using coder = await connected(stage, 'shop/coder#a');
+    const { tools } = await coder.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['get_notifications', 'tell_agent', 'list_agents', 'tell_me_when']);
+    expect(coder.client.getServerVersion()).toMatchObject({ name: 'earpiece', title: 'Earpiece' });
+    expect(coder.client.getInstructions()).toMatch(/^Earpiece: notifications of outside events/);
+  });
+
+  it('what one agent tells another is read once, by get_notifications or behind any answer', async () => {
+    proves('mcp:server');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    await using coder = await connected(stage, 'shop/coder#a');
+    await using reviewer = await connected(stage, 'shop/reviewer#b');
+    await reviewer.call('list_agents');
+    const told = await coder.call('tell_agent', { to: 'reviewer', message: 'WORD-1 look at the login' });
+    expect(JSON.parse(told)).toMatchObject({ success: true, to: 'shop/reviewer' });
+    expect(await reviewer.call('list_agents')).toContain('WORD-1 look at the login');
+    expect(await reviewer.call('get_notifications')).not.toContain('WORD-1');
+    await ear.queue('shop/coder', { message: 'WORD-2 the build ended' });
+    expect(await coder.call('get_notifications')).toContain('WORD-2');
+    expect(await coder.call('list_agents')).not.toContain('WORD-2');
+  });
+
+  it('a mistake is a sentence for the model, and the server goes on', async () => {
+    proves('mcp:server');
+    await using stage = new Stage();
+    await stage.open();
+    await using coder = await connected(stage, 'shop/coder#a');
+    expect(await coder.call('tell_agent', { to: 'nobody', message: 'x' })).toContain('no agent "nobody" has been seen in shop');
+    await expect(coder.client.callTool({ name: 'deploy', arguments: {} })).rejects.toThrow('there is no tool "deploy"');
+    expect(await coder.call('hook', { host: 'nano', hook_event_name: 'Stop' })).toContain('host "nano" is none of');
+    expect(await coder.call('list_agents')).toContain('"you":true');
+  });
+
+  it('answers a hook call of a host with the hook output of that host', async () => {
+    proves('mcp:hooks');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    await using coder = await connected(stage, 'shop/claude-code');
+    const event = { host: 'claude', session_id: 's1', cwd: process.cwd(), agent_id: '', tool_name: '${tool_name}' };
+    expect(await coder.call('hook', { ...event, hook_event_name: 'PostToolBatch' })).toBe('{}');
+    await ear.queue('shop/claude-code', { message: 'WORD-3 the tests failed' });
+    const output = JSON.parse(await coder.call('hook', { ...event, hook_event_name: 'PostToolBatch' })) as {
+      hookSpecificOutput: { hookEventName: string; additionalContext: string };
+    };
+    expect(output.hookSpecificOutput).toMatchObject({
+      hookEventName: 'PostToolBatch',
+      additionalContext: expect.stringContaining('WORD-3 the tests failed') as string,
+    });
+    expect(await coder.call('hook', { ...event, hook_event_name: 'PostToolBatch' })).toBe('{}');
+    await ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    const denied = { ...event, hook_event_name: 'PreToolUse', tool_name: 'Bash' };
+    expect(await coder.call('hook', denied)).toContain('"permissionDecision":"deny"');
+    expect(await coder.call('hook', { ...denied, tool_name: 'mcp__earpiece__get_notifications' })).toBe('{}');
+  });
+});
+
+async function connected(stage: Stage, address: string) {
+  const client = new Client({ name: 'e2e', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [CLI, 'mcp'],
+    env: stage.env({ EARPIECE_ADDRESS: address }),
+    stderr: 'pipe',
+  });
+  await client.connect(transport);
+  return {
+    client,
+    call: async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
+      const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] };
+      return content.map(({ text }) => text).join('\n');
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

@@ -1,0 +1,68 @@
+/**
+ * `earpiece mcp`: an MCP server of our own, beside the hooks of a coding agent. The agent reads its notifications and reaches
+ * other agents by its tools. A host that can call a server's tool as a hook calls `hook`, which costs it no process.
+ */
+import { EarpieceError } from '../core/errors.ts';
+import { attend, HOOK_HOSTS, type Caller, type Place } from '../hosts/index.ts';
+import { Talk, TALK_TOOLS } from '../talk/index.ts';
+import type { Toolbox } from '../gateway/riding/toolbox.ts';
+import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
+
+/** The agent's host calls it, so its model does not see it. `host` and the host's own fields are its arguments. */
+export const HOOK_TOOL = 'hook';
+
+export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, OWN);
+
+const OWN: OwnServer = {
+  tools: [...TALK_TOOLS, { name: HOOK_TOOL, hidden: true }],
+  boxes: (place) => [talkBox(), hookBox(place)],
+};
+
+function talkBox(): Toolbox {
+  const talk = new Talk();
+  return {
+    tools: TALK_TOOLS,
+    answer: async (call, { conversation }) => ({
+      text: JSON.stringify(await talk.answer(conversation, call)),
+      carries: true,
+    }),
+  };
+}
+
+function hookBox(place: Place): Toolbox {
+  return {
+    tools: [{ name: HOOK_TOOL, hidden: true }],
+    answer: async ({ args }, { identity }) => {
+      const input = filled(args);
+      const name = input['host'];
+      const host = HOOK_HOSTS.find((each) => each.name === name);
+      if (host === undefined)
+        throw new EarpieceError(
+          'bad_argument',
+          `host ${JSON.stringify(name)?.slice(0, 80) ?? 'is missing and'} is none of ${HOOK_HOSTS.map((each) => each.name).join(', ')}`,
+        );
+      const heard = host.hear(input);
+      if (heard === undefined) return { text: '{}' };
+      const { host: found } = identity;
+      const caller: Caller = {
+        ...heard.caller,
+        ...(found === undefined || host.manySessions
+          ? {}
+          : { process: found.process, ...(found.nested ? { nested: true } : {}) }),
+      };
+      const { answer, ...delivery } = await attend(place, host, caller, heard.moment);
+      const printed = host.say(answer, input);
+      return { text: printed.stdout === '' ? '{}' : printed.stdout, delivery };
+    },
+  };
+}
+
+/** What the host had no value for, it leaves as it stood in its settings or as an empty text. */
+function filled(args: unknown): Readonly<Record<string, unknown>> {
+  const given = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(
+    given
+      .filter(([, value]) => value !== '' && !(typeof value === 'string' && /^\$\{[^}]*\}$/.test(value)))
+      .map(([key, value]) => [key, value === 'true' ? true : value === 'false' ? false : value]),
+  );
+}

@@ -1,0 +1,23 @@
+/** How much one agent may say: a model in a loop must not flood the others. */
+import { EarpieceError } from '../core/errors.ts';
+
+export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
+
+/** Counts in this process, by sender. */
+export class Quota {
+  readonly #sent = new Map<string, readonly number[]>();
+
+  /** Throws `too_many` when `sender` has used its share. */
+  take(sender: string, now: number): void {
+    const recent = (this.#sent.get(sender) ?? []).filter((at) => now - at < QUOTA.withinMs && at <= now);
+    const [first] = recent;
+    if (first !== undefined && recent.length >= QUOTA.messages) {
+      const minutes = Math.max(1, Math.ceil((first + QUOTA.withinMs - now) / 60_000));
+      throw new EarpieceError(
+        'bad_argument',
+        `${QUOTA.messages} messages in ${QUOTA.withinMs / 60_000} minutes are the limit; try again in ${minutes} min, with everything in one message`,
+      );
+    }
+    this.#sent.set(sender, [...recent, now]);
+  }
+}

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
+import { DEFAULT_POLICY } from '../core/policy.ts';
+import type { Store } from '../core/ports.ts';
+import { Inbox, type Conversation } from '../inbox/index.ts';
+import { memoryStore } from '../stores/index.ts';
+import { became, MAX_DEPTH, MESSAGE_CHARS, QUOTA, Talk } from './index.ts';
+
+describe('agents of one project', () => {
+  let store: Store;
+  let now: number;
+  let inbox: Inbox;
+  let [coder, reviewer, stranger]: Conversation[] = [];
+  let talk: Talk;
+
+  beforeEach(async () => {
+    now = 1_700_000_000_000;
+    store = memoryStore({ clock: { now: () => now } });
+    inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+    [coder, reviewer, stranger] = ['shop/coder#a', 'shop/reviewer#b', 'bank/coder#c'].map((each) => inbox.conversation(each));
+    for (const each of [coder, reviewer, stranger]) await each?.seen();
+    talk = new Talk();
+  });
+  afterEach(() => store.close());
+
+  const say = (from: Conversation | undefined, tool: string, args: object): Promise<Record<string, unknown>> =>
+    talk.answer(from as Conversation, { tool, args }) as Promise<Record<string, unknown>>;
+  const openOf = (log: string) => inbox.open(log);
+
+  it('a message arrives from the sender, below critical, with a depth that grows by each reply', async () => {
+    proves('talk:tell');
+    const { id } = await say(coder, 'tell_agent', { to: 'reviewer', message: 'ready for review', level: 'error' });
+    const [asked] = await openOf('shop/reviewer');
+    expect(asked?.notification).toMatchObject({
+      id,
+      level: 'error',
+      message: 'ready for review',
+      kind: { source: 'agent', name: 'coder' },
+      origin: { agent: 'shop/coder', tool: 'tell_agent', depth: 1 },
+    });
+    await say(reviewer, 'tell_agent', { to: 'coder', message: 'two remarks', reply_to: id });
+    const [reply] = await openOf('shop/coder');
+    expect(reply?.notification.origin).toEqual({ agent: 'shop/reviewer', tool: 'tell_agent', depth: 2, cause: id });
+    await expect(say(coder, 'tell_agent', { to: 'reviewer', message: 'x', level: 'critical' })).rejects.toThrow(
+      'level "critical" is none of info, warning, error',
+    );
+  });
+
+  it('a chain of replies ends', async () => {
+    proves('talk:loops');
+    let last: unknown;
+    const pair = [coder, reviewer];
+    for (let i = 0; i < MAX_DEPTH; i++) {
+      const to = i % 2 === 0 ? 'reviewer' : 'coder';
+      last = (await say(pair[i % 2], 'tell_agent', { to, message: `${i}`, ...(last === undefined ? {} : { reply_to: last }) }))[
+        'id'
+      ];
+    }
+    await expect(say(pair[MAX_DEPTH % 2], 'tell_agent', { to: 'reviewer', message: 'more', reply_to: last })).rejects.toThrow(
+      `this chain has ${MAX_DEPTH} replies`,
+    );
+  });
+
+  it('an agent in a loop is stopped by its quota, and may go on when the time has passed', async () => {
+    proves('talk:loops');
+    for (let i = 0; i < QUOTA.messages; i++) await say(coder, 'tell_agent', { to: 'reviewer', message: `note ${i}` });
+    await expect(say(coder, 'tell_agent', { to: 'reviewer', message: 'one more' })).rejects.toThrow('try again in 10 min');
+    expect(await openOf('shop/reviewer')).toHaveLength(QUOTA.messages);
+    now += QUOTA.withinMs;
+    await say(coder, 'tell_agent', { to: 'reviewer', message: 'one more' });
+    expect(await openOf('shop/reviewer')).toHaveLength(QUOTA.messages + 1);
+  });
+
+  it.each([
+    [{ to: 'bank/coder', message: 'x' }, 'belongs to another project'],
+    [{ to: 'shop/*', message: 'x' }, 'is a whole project'],
+    [{ to: 'coder', message: 'x' }, '"coder" is you'],
+    [{ to: 'coder#a', message: 'x' }, '"coder#a" is you'],
+    [{ to: 'reviewr', message: 'x' }, 'did you mean reviewer?'],
+    [{ to: 'reviewer', message: '  ' }, 'message is missing or empty'],
+    [{ to: 'reviewer', message: 'x'.repeat(MESSAGE_CHARS + 1) }, '4001 characters'],
+    [{ to: 'reviewer', message: 'x', reply_to: 'n_unknown' }, 'no message that you received'],
+    [{ to: 'reviewer', message: 'x', person: 'Anna' }, 'has no argument "person"'],
+    [{ to: 7, message: 'x' }, 'to 7 is not a text'],
+  ])('%j is refused: %s', async (args, words) => {
+    proves('talk:tell');
+    await expect(say(coder, 'tell_agent', args)).rejects.toThrow(words);
+    for (const log of ['shop/reviewer', 'bank/coder', 'shop/coder']) expect(await openOf(log)).toEqual([]);
+  });
+
+  it('list_agents names the agents of this project only', async () => {
+    proves('talk:list');
+    expect(await say(coder, 'list_agents', {})).toEqual({
+      success: true,
+      agents: [
+        { agent: 'coder', you: true, sessions: 1, seen_s_ago: 0 },
+        { agent: 'reviewer', sessions: 1, seen_s_ago: 0 },
+      ],
+    });
+  });
+
+  it('who asks hears once that another agent is idle, or that its session has ended', async () => {
+    proves('talk:when');
+    await say(coder, 'tell_me_when', { agent: 'reviewer' });
+    await say(coder, 'tell_me_when', { agent: 'reviewer' });
+    expect(await openOf('shop/coder')).toEqual([]);
+    await became(inbox, (reviewer as Conversation).log, 'idle');
+    await became(inbox, (reviewer as Conversation).log, 'idle');
+    expect((await openOf('shop/coder')).map(({ notification }) => notification.message)).toEqual([
+      'reviewer has ended its turn and is idle',
+    ]);
+    await say(coder, 'tell_me_when', { agent: 'reviewer', state: 'done' });
+    await became(inbox, (reviewer as Conversation).log, 'idle');
+    expect(await openOf('shop/coder')).toHaveLength(1);
+    await became(inbox, (reviewer as Conversation).log, 'done');
+    expect((await openOf('shop/coder')).at(-1)?.notification.message).toBe('the session of reviewer has ended');
+    await reviewer?.ended();
+    expect(await say(coder, 'tell_me_when', { agent: 'reviewer' })).toMatchObject({ message: 'It has no active session.' });
+  });
+});

@@ -1,0 +1,151 @@
+/** `tell_agent`, `list_agents` and `tell_me_when`: how an agent reaches others. */
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import type { Conversation } from '../inbox/index.ts';
+import { Quota } from './quota.ts';
+import { colleagues, MESSAGE_CHARS, SAYABLE, tell, tellWhen, type Sayable } from './talk.ts';
+import { STATES, type State } from './waiting.ts';
+
+export type TalkTool = {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required?: readonly string[];
+    readonly additionalProperties: false;
+  };
+  /** MCP's hints. */
+  readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
+};
+
+export const TALK_TOOLS: readonly TalkTool[] = [
+  {
+    name: 'tell_agent',
+    description:
+      'Sends a short message to another agent of this project; it reads the message with its next tool result or prompt. ' +
+      'It cannot interrupt and is no order. list_agents has the names. There is no answer to wait for: a reply arrives as a notification.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        to: { type: 'string', description: 'An agent of this project, or agent#session' },
+        message: { type: 'string', description: `At most ${MESSAGE_CHARS.toLocaleString('en')} characters` },
+        level: { type: 'string', enum: SAYABLE, description: 'Default info' },
+        reply_to: { type: 'string', description: 'The id of the message that this answers, as get_notifications shows it' },
+      },
+      required: ['to', 'message'],
+      additionalProperties: false,
+    },
+    annotations: { title: 'Tell another agent', readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  },
+  {
+    name: 'list_agents',
+    description: 'Lists the agents of this project: names, active sessions, who is paused, when each was seen last.',
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    annotations: { title: 'List agents', readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'tell_me_when',
+    description: 'Asks for one notification when another agent of this project ends its turn (idle) or its session (done).',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        agent: { type: 'string', description: 'An agent of this project' },
+        state: { type: 'string', enum: STATES, description: 'Default idle' },
+      },
+      required: ['agent'],
+      additionalProperties: false,
+    },
+    annotations: { title: 'Tell me when an agent is idle', readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  },
+];
+
+export const isTalkTool = (name: string): boolean => TALK_TOOLS.some((tool) => tool.name === name);
+
+export type TalkCall = { readonly tool: string; readonly args: unknown };
+
+/** For the calls of one process. */
+export class Talk {
+  readonly #quota = new Quota();
+
+  /** The answer, as JSON. Throws what the agent did wrong, as a sentence for it. `also`: arguments that others have read. */
+  async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
+    const args = argumentsOf(call, also);
+    switch (call.tool) {
+      case 'tell_agent': {
+        const message = args.text('message', MESSAGE_CHARS);
+        const replyTo = args.optional('reply_to');
+        const said = {
+          to: args.text('to', 200),
+          message,
+          level: args.oneOf('level', SAYABLE, 'info' as Sayable),
+          ...(replyTo === undefined ? {} : { replyTo }),
+        };
+        this.#quota.take(conversation.address, conversation.inbox.store.now());
+        const { id, to, active } = await tell(conversation, said);
+        return {
+          success: true,
+          id,
+          to,
+          message: active
+            ? 'Queued; it reads this with its next result or prompt.'
+            : 'Queued; no session of it is active now, so its next one reads this.',
+        };
+      }
+      case 'list_agents':
+        return { success: true, agents: await colleagues(conversation) };
+      case 'tell_me_when': {
+        const { agent, now } = await tellWhen(
+          conversation,
+          args.text('agent', 200),
+          args.oneOf('state', STATES, 'idle' as State),
+        );
+        return {
+          success: true,
+          agent,
+          message: now ? 'It has no active session.' : 'You get one notification when that happens.',
+        };
+      }
+      default:
+        throw new EarpieceError('bad_argument', `there is no tool ${JSON.stringify(call.tool.slice(0, 80))}`);
+    }
+  }
+}
+
+function argumentsOf({ tool, args }: TalkCall, also: readonly string[]) {
+  const given = (args ?? {}) as Readonly<Record<string, unknown>>;
+  const known = Object.keys(TALK_TOOLS.find(({ name }) => name === tool)?.inputSchema.properties ?? {});
+  for (const key of Object.keys(given))
+    if (!known.includes(key) && !also.includes(key)) {
+      const near = didYouMean(key, known);
+      throw new EarpieceError(
+        'bad_argument',
+        `${tool} has no argument ${JSON.stringify(key.slice(0, 80))}${near === undefined ? `; it takes ${known.join(', ') || 'none'}` : `; did you mean ${near}?`}`,
+      );
+    }
+  const optional = (name: string): string | undefined => {
+    const value = given[name];
+    if (value === undefined || typeof value === 'string') return value;
+    throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value).slice(0, 80)} is not a text`);
+  };
+  return {
+    optional,
+    text(name: string, max: number): string {
+      const value = optional(name)?.trim() ?? '';
+      if (value === '') throw new EarpieceError('bad_argument', `${name} is missing or empty`);
+      if (value.length > max)
+        throw new EarpieceError(
+          'bad_argument',
+          `${name} has ${value.length} characters, at most ${max} are sent; shorten it, or name a file`,
+        );
+      return value;
+    },
+    oneOf<T extends string>(name: string, words: readonly T[], otherwise: T): T {
+      const value = optional(name);
+      if (value === undefined) return otherwise;
+      const found = words.find((word) => word === value);
+      if (found !== undefined) return found;
+      throw new EarpieceError('bad_argument', `${name} ${JSON.stringify(value.slice(0, 80))} is none of ${words.join(', ')}`);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Who wants to hear when an agent's turn or session ends. Kept beside the log, so that it survives every process. */
+import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { Inbox } from '../inbox/index.ts';
+
+export const STATES = ['idle', 'done'] as const;
+export type State = (typeof STATES)[number];
+
+/** `by`: a conversation's address. */
+export type Waiting = { readonly by: string; readonly state: State; readonly at: number };
+
+const MOST = 20;
+const KEPT_MS = 24 * 3_600_000;
+
+/** Also for those who ask the database directly whether somebody waits. */
+export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
+
+/** The same question twice is one. */
+export async function askedAbout(inbox: Inbox, log: LogKey, waiting: Waiting): Promise<void> {
+  for (;;) {
+    const before = await inbox.store.setting(waitingKey(log));
+    const others = waitingIn(before).filter(
+      (each) => waiting.at - each.at < KEPT_MS && !(each.by === waiting.by && each.state === waiting.state),
+    );
+    if (others.length >= MOST)
+      throw new EarpieceError('bad_argument', `${MOST} others wait for ${splitLog(log).agent} already; ask it with tell_agent`);
+    if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting] as unknown as Json)) return;
+  }
+}
+
+/** The agent's turn or session has ended: tells each who asked, once. A session that ended is idle, too. */
+export async function became(inbox: Inbox, log: LogKey, state: State): Promise<void> {
+  for (;;) {
+    const before = await inbox.store.setting(waitingKey(log));
+    const all = waitingIn(before);
+    const due = all.filter((each) => each.state === state || state === 'done');
+    if (due.length === 0) return;
+    const left = all.filter((each) => !due.includes(each));
+    const to = left.length === 0 ? undefined : (left as unknown as Json);
+    if (!(await inbox.store.swapSetting(waitingKey(log), before, to))) continue;
+    const { agent } = splitLog(log);
+    const message = state === 'done' ? `the session of ${agent} has ended` : `${agent} has ended its turn and is idle`;
+    for (const { by } of due)
+      await inbox.queue(parseAddress(by), {
+        message,
+        kind: { source: 'agent', name: state },
+        key: `agent ${log} ${state}`,
+        supersede: true,
+        origin: { agent: log, depth: 1 },
+      });
+    return;
+  }
+}
+
+function waitingIn(value: Json | undefined): readonly Waiting[] {
+  return Array.isArray(value) ? (value as unknown as readonly Waiting[]) : [];
+}

@@ -656,6 +656,11 @@ export const REQUIREMENTS = {
   },
   'self:deferred': { behaviour: 'What an agent tells itself for later arrives then, once, across restarts.' },
 
+  'hosts:in': {
+    behaviour:
+      'In a terminal of ours an idle agent is woken by one typed line; nothing is typed while it works or its person types.',
+  },
+
   // Agents that talk to each other, and our own MCP server.
   'talk:tell': {
     behaviour: 'An agent reaches the agents of its own project only, below critical, and the message says who sent it.',

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { McpServer } from './clients/client.ts';
 
-const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const fixture = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
 
 /** The agent that the tests send to. */

@@ -7,7 +7,7 @@ import { startMock } from '../model/mock.ts';
 import type { Call, NativeCall, Script } from '../model/script.ts';
 import { startTap, type Recorded } from '../model/tap.ts';
 import { clients } from './clients/index.ts';
-import { write, type McpServer } from './clients/client.ts';
+import { write, type Hooks, type McpServer } from './clients/client.ts';
 import { binaryOf, requireInstalled } from './pins.ts';
 import { end, guarded, processesOf } from './processes.ts';
 import { environment, makeHome, native } from './run.ts';
@@ -16,6 +16,10 @@ export interface TerminalOptions {
   /** Begins anew with each cleared context, because the mock counts the steps of each request. */
   readonly script: Script;
   readonly mcpServers: Readonly<Record<string, McpServer>>;
+  readonly hooks?: Hooks;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A command line that starts Claude Code: its own stands behind this one. */
+  readonly under?: readonly string[];
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
 }
 
@@ -28,6 +32,8 @@ export interface ClaudeTerminal {
   readonly screen: () => string;
   /** Resolves when the screen is like this. Rejects with the screen after two minutes. */
   readonly shows: (like: (screen: string) => boolean) => Promise<void>;
+  /** Types without Enter. */
+  readonly type: (keys: string) => void;
   /** Types a line, waits until it is on the screen, and presses Enter. */
   readonly enter: (line: string) => Promise<void>;
 }
@@ -58,16 +64,17 @@ export async function inClaudeTerminal(
         prompt: '',
         resume: false,
         mcpServers: options.mcpServers,
-        hooks: {},
+        hooks: options.hooks ?? {},
         settings: {},
       });
       answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
-      const child = pty.spawn(binaryOf('claude'), args.slice(2), {
+      const [program = '', ...words] = [...(options.under ?? []), binaryOf('claude'), ...args.slice(2)];
+      const child = pty.spawn(program, words, {
         name: 'xterm-256color',
         cols: COLUMNS,
         rows: 50,
         cwd: path.join(home, 'work'),
-        env: environment(home, tap.url, { args, env }, { TERM: 'xterm-256color' }),
+        env: environment(home, tap.url, { args, env }, { TERM: 'xterm-256color', ...options.env }),
       });
       const ended = new Promise<void>((resolve) => child.onExit(() => resolve()));
       const terminal = new xterm.Terminal({ cols: COLUMNS, rows: 50, allowProposedApi: true });
@@ -99,6 +106,7 @@ export async function inClaudeTerminal(
           },
           screen,
           shows,
+          type: (keys) => child.write(keys),
           enter: async (line) => {
             child.write(line);
             await shows((now) => now.includes(line));

@@ -5,7 +5,15 @@
 import { formatProblem, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { openWith, type Earpiece } from '../earpiece.ts';
-import { attend, type Attended, type Caller, type Heard, type HookHost, type Printed } from '../hosts/index.ts';
+import {
+  attend,
+  TERMINAL_VARIABLE,
+  type Attended,
+  type Caller,
+  type Heard,
+  type HookHost,
+  type Printed,
+} from '../hosts/index.ts';
 import { identify, patience } from '../inbox/index.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
@@ -63,7 +71,12 @@ async function answered(
       ...heard.caller,
       ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }),
     };
-    return attend({ inbox: opened, project: config.project, given }, host, caller, heard.moment);
+    return attend(
+      { inbox: opened, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] },
+      host,
+      caller,
+      heard.moment,
+    );
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
   if (attended === undefined) {

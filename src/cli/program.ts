@@ -14,6 +14,7 @@ import { emit } from './commands/emit.ts';
 import { gateway } from './commands/gateway.ts';
 import { help } from './commands/help.ts';
 import { hook } from './commands/hook.ts';
+import { inTerminal } from './commands/in.ts';
 import { mcp } from './commands/mcp.ts';
 import { importing } from './commands/import.ts';
 import { inbox } from './commands/inbox.ts';
@@ -59,7 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
 export type Answer = (code: number) => void;
 
 const GROUPS = {
-  'Work with an agent:': [chat, task, tasks],
+  'Work with an agent:': [chat, task, inTerminal, tasks],
   'Tell an agent:': [send, remind, runAndTell, emit, withdraw, resume, requeue, mute],
   'See what became of it:': [inbox, log, watch, why, agents],
   'Set up:': [gateway, mcp, hook, serve, token, doctor, config, sources, subscribers, trust, db, importing],

@@ -11,12 +11,15 @@ import { became } from '../talk/index.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
 import { passesGate } from './own-tools.ts';
+import { noteState } from './terminal-state.ts';
 
 export type Place = {
   readonly inbox: Inbox;
   readonly project: string;
   /** An address or a bare agent name that was given; it wins over the host's own name. */
   readonly given?: string | undefined;
+  /** The file of the terminal of ours that the host runs in. */
+  readonly terminal?: string | undefined;
 };
 
 /** So many times in a row a turn is held; hosts have limits of their own behind it. */
@@ -27,6 +30,13 @@ const INHERIT_AGAIN_MS = 50;
 
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   const conversation = await conversationOf(place, host, caller);
+  const attended = await answerOf(conversation, host, caller, moment);
+  if (place.terminal !== undefined && caller.subagent === undefined)
+    noteState(place.terminal, moment, attended.answer.kind === 'hold', conversation);
+  return attended;
+}
+
+async function answerOf(conversation: Conversation, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   switch (moment.kind) {
     case 'session_start':
       return caller.subagent === undefined ? starts(conversation, caller) : NOTHING;

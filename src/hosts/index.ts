@@ -10,3 +10,5 @@ export { passesGate } from './own-tools.ts';
 export const HOOK_HOSTS: readonly HookHost[] = [claude];
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
+
+export { noteState, stateIn, TERMINAL_VARIABLE, type TerminalState } from './terminal-state.ts';

@@ -25,8 +25,10 @@ export type RunOptions = {
   readonly timeoutMs?: number | undefined;
   /** Called before it starts, where it would have a terminal if `@lydell/node-pty` were installed. */
   readonly withoutTerminal?: (() => void) | undefined;
-  /** Told once it runs: how to hand a signal on to it. */
-  readonly started?: (signal: (name: NodeJS.Signals) => void) => void;
+  /** Told once it runs: how to hand a signal on to it, and behind a terminal how to type into it. */
+  readonly started?: (signal: (name: NodeJS.Signals) => void, type?: (keys: string) => void) => void;
+  /** Behind a terminal: a person has pressed a key. */
+  readonly keyPressed?: (() => void) | undefined;
 };
 
 /** Between SIGTERM and SIGKILL, when its time is over. */
@@ -116,7 +118,10 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     return notStarted(options.command, error);
   }
   const resize = (): void => pty.resize(stdout.columns, stdout.rows);
-  const typed = (bytes: Buffer): void => pty.write(bytes as unknown as string);
+  const typed = (bytes: Buffer): void => {
+    options.keyPressed?.();
+    pty.write(bytes as unknown as string);
+  };
   // From here on keys are the command's, Ctrl+C among them: its terminal makes a signal of it.
   stdin.setRawMode(true).on('data', typed).resume();
   stdout.on('resize', resize);
@@ -129,7 +134,7 @@ async function behindTerminal(options: RunOptions, { spawn: spawnPty }: typeof N
     options.stdout.once('drain', () => pty.resume());
   });
   const signal = (name: NodeJS.Signals): void => send(-pty.pid, name);
-  options.started?.(signal);
+  options.started?.(signal, (keys) => pty.write(keys));
   const timer = endAfter(options.timeoutMs, signal);
   const ended = await new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve));
   timer.stop();

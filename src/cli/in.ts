@@ -1,0 +1,136 @@
+/**
+ * `earpiece in -- <agent>`: a coding agent in a terminal of ours, for hosts that have hooks and cannot be woken. When something
+ * may wake the idle agent, we type one line, and the agent's own prompt hook brings what waits. We type only while the agent
+ * waits for its person and that person has typed nothing since; otherwise the bell rings.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEarpiece, type Earpiece } from '../earpiece.ts';
+import { waking } from '../core/waking.ts';
+import type { NotificationId } from '../core/notification.ts';
+import { stateIn, TERMINAL_VARIABLE, type TerminalState } from '../hosts/index.ts';
+import { run } from '../sources/processes/index.ts';
+import type { GlobalOptions } from './context.ts';
+import { complain } from './terminal.ts';
+
+/** What the agent's prompt says. The notifications themselves come by its hook. */
+const NUDGE = 'Earpiece: notifications wait for you.';
+const BELL = '\u0007';
+/** The bell for what may not be typed rings once a minute at most. */
+const BELL_EVERY_MS = 60_000;
+/** A turn that has just ended may begin again: the person's own next line is a moment away. */
+const SETTLED_MS = 500;
+
+/** Resolves with the exit code of the agent. */
+export async function runIn(words: readonly string[], options: GlobalOptions): Promise<number> {
+  const [command = '', ...args] = words;
+  const folder = mkdtempSync(join(tmpdir(), 'earpiece-in-'));
+  const file = join(folder, 'state');
+  const ended = new AbortController();
+  let pressedAt = 0;
+  let nudging: Promise<void> = Promise.resolve();
+  try {
+    const outcome = await run({
+      command,
+      args,
+      cwd: process.cwd(),
+      env: { ...process.env, [TERMINAL_VARIABLE]: file },
+      stdout: process.stdout,
+      stderr: process.stderr,
+      wrote: () => {},
+      keyPressed: () => (pressedAt = performance.timeOrigin + performance.now()),
+      withoutTerminal: () =>
+        complain('an idle agent is not woken: that needs the package @lydell/node-pty; npm install -g @lydell/node-pty'),
+      started: (_signal, type) => {
+        if (type !== undefined) nudging = nudge({ file, type, pressed: () => pressedAt, signal: ended.signal, options });
+      },
+    });
+    if (outcome.kind === 'not_started') complain(`${command}: ${outcome.reason}`);
+    return outcome.kind === 'not_started' || outcome.kind === 'exited' ? outcome.code : 1;
+  } finally {
+    ended.abort();
+    await nudging;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Nudging = {
+  readonly file: string;
+  readonly type: (keys: string) => void;
+  /** When the person pressed a key last, epoch ms. */
+  readonly pressed: () => number;
+  readonly signal: AbortSignal;
+  readonly options: GlobalOptions;
+};
+
+/** Whatever goes wrong with the log is no business of the agent: then it is not woken. */
+async function nudge(nudging: Nudging): Promise<void> {
+  const { options, signal } = nudging;
+  try {
+    await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
+    const bell = new Bell();
+    for (let head = await ear.store.head(); !signal.aborted;) {
+      await look(ear, nudging, bell);
+      head = await ear.store.changed(head, { signal, withinMs: 1_000 });
+    }
+  } catch {
+    // The agent goes on by itself.
+  }
+}
+
+async function look(ear: Earpiece, { file, type, pressed }: Nudging, bell: Bell): Promise<void> {
+  const known = stateIn(file);
+  if (known === undefined || known.state === 'over') return;
+  const wakes = await due(ear, known);
+  if (wakes.length === 0) return;
+  const isIdle = (): boolean => {
+    const now = stateIn(file);
+    return (
+      now?.state === 'idle' && now.conversation === known.conversation && pressed() < now.at && Date.now() - now.at >= SETTLED_MS
+    );
+  };
+  if (!isIdle()) {
+    if (known.state === 'idle' && pressed() >= known.at) bell.ring();
+    return;
+  }
+  const { log, conversation } = known;
+  await ear.store.append(log, [{ type: 'agent_woken', conversation, ids: wakes }]);
+  // The person may have begun to type while that was written.
+  if (!isIdle()) return bell.ring();
+  type(NUDGE);
+  type('\r');
+}
+
+async function due(ear: Earpiece, { log, conversation: id }: TerminalState): Promise<readonly NotificationId[]> {
+  const conversation = ear.conversation({ log, conversation: id });
+  const open = (await ear.store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
+  if (open.length === 0) return [];
+  const taken = new Set(
+    (await conversation.decisions({ at: 'turn_start' })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])),
+  );
+  const woken = await ear.store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: 200 });
+  const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
+  const gate = await conversation.gate();
+  const { wakes } = waking(
+    open.filter((item) => taken.has(item.id)),
+    {
+      log,
+      policy: conversation.policy(),
+      now: ear.store.now(),
+      paused: gate.some(({ notification }) => notification.action === 'pause'),
+      spent: (each) => spent.has(each),
+    },
+  );
+  return wakes.map((item) => item.id);
+}
+
+class Bell {
+  #rangAt = Number.NEGATIVE_INFINITY;
+
+  ring(): void {
+    if (performance.now() - this.#rangAt < BELL_EVERY_MS) return;
+    this.#rangAt = performance.now();
+    process.stdout.write(BELL);
+  }
+}

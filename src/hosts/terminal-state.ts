@@ -1,0 +1,60 @@
+/**
+ * What a coding agent in a terminal of ours (`earpiece in`) did last. Its hooks write it to a file, whose path they find in their
+ * environment; the terminal reads it before it types anything.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import type { ConversationId, LogKey } from '../core/address.ts';
+import type { Moment } from './moment.ts';
+
+/** Holds the path of the file. */
+export const TERMINAL_VARIABLE = 'EARPIECE_TERMINAL';
+
+/** `idle`: its turn has ended and it waits for its person. `at`: epoch ms. */
+export type TerminalState = {
+  readonly state: 'idle' | 'busy' | 'over';
+  readonly log: LogKey;
+  readonly conversation: ConversationId;
+  readonly at: number;
+};
+
+/** Never throws: without the file the terminal types nothing. */
+export function noteState(
+  path: string,
+  moment: Moment,
+  held: boolean,
+  { log, id }: { readonly log: LogKey; readonly id: ConversationId },
+): void {
+  const state = stateAfter(moment, held);
+  if (state === undefined) return;
+  const known: TerminalState = { state, log, conversation: id, at: performance.timeOrigin + performance.now() };
+  try {
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, JSON.stringify(known), { mode: 0o600 });
+    renameSync(draft, path);
+  } catch {
+    // The terminal is gone.
+  }
+}
+
+/** Undefined: no hook has told anything yet. */
+export function stateIn(path: string): TerminalState | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as TerminalState;
+  } catch {
+    return undefined;
+  }
+}
+
+function stateAfter(moment: Moment, held: boolean): TerminalState['state'] | undefined {
+  switch (moment.kind) {
+    case 'turn_end':
+      return held ? 'busy' : 'idle';
+    case 'session_end':
+      return 'over';
+    case 'session_start':
+      return undefined;
+    default:
+      return 'busy';
+  }
+}

@@ -156,7 +156,7 @@ export async function openWith(given: Config, options: OpenOptions): Promise<Ear
       onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatSubscriberProblem(problem))),
     });
   const speaker = options.inbox?.speaker ?? insideAgent({ env: process.env });
-  const deps = { timeZone: config.timeZone, ...options.inbox, speaker, store, policies };
+  const deps = { timeZone: () => config.timeZone, ...options.inbox, speaker, store, policies };
   return new Earpiece(deps, config, subscribers, onProblem);
 }
 

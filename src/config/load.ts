@@ -152,7 +152,10 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
     ...(address === undefined ? {} : { address }),
-    timeZone: valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Asking for the system's zone loads the tables of ICU: 20 ms, which most commands have no use for.
+    get timeZone() {
+      return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
     gateway: gatewayOf(layers, at, wrongServers),
     server: { host: valueOf(layers, SETTINGS.serverHost), port: valueOf(layers, SETTINGS.serverPort) },
     agent: agentOf(layers),

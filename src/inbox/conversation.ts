@@ -428,6 +428,7 @@ export class Conversation {
     const mark = (this.#mark ??= await this.inbox.mark(this.log));
     const told = this.options.knownMark?.() === mark || this.#toldMark === mark || (await this.presence())?.mark === mark;
     const tellMark = !told;
+    const { inbox } = this;
     const view = render(format, {
       lines: made.lines,
       rest: made.rest,
@@ -436,7 +437,9 @@ export class Conversation {
       pulls: this.#pulls,
       maxItemChars: policy.maxItemChars,
       maxTokens: policy.maxTokens,
-      timeZone: this.inbox.timeZone,
+      get timeZone() {
+        return inbox.timeZone;
+      },
     });
     return { view, told: tellMark };
   }

@@ -61,7 +61,8 @@ export type InboxDeps = {
   readonly owner?: Owner;
   /** Undefined: cannot be told from here. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
-  readonly timeZone?: string;
+  /** Default: the system's. A function is called when a time is first shown. */
+  readonly timeZone?: string | (() => string);
   /** Says lines by their subscribers' templates. Without one they are said like any other. */
   readonly lines?: LineRenderer;
   /** What else passes on from a conversation that is over to its heir. */
@@ -92,7 +93,6 @@ export class Inbox implements AsyncDisposable {
   readonly ids: Ids;
   readonly owner: Owner;
   readonly isAlive: (owner: Owner) => boolean | undefined;
-  readonly timeZone: string;
   readonly lines: LineRenderer | undefined;
   readonly speaker: InsideAgent | undefined;
   /** Whose clock agrees with this process's. */
@@ -100,6 +100,7 @@ export class Inbox implements AsyncDisposable {
   readonly leases = new LeaseEnds();
   readonly #unwritten = new Set<Unwritten>();
   readonly #companions: readonly Companion[];
+  #timeZone: string | (() => string);
   #limit: OpenLimit;
   #closed = false;
   /** Tells the inboxes of one process apart. */
@@ -111,13 +112,18 @@ export class Inbox implements AsyncDisposable {
     this.ids = deps.ids ?? randomIds;
     this.owner = deps.owner ?? selfOwner();
     this.isAlive = deps.isAlive ?? ((owner) => isAlive(owner));
-    this.timeZone = deps.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    this.#timeZone = deps.timeZone ?? (() => Intl.DateTimeFormat().resolvedOptions().timeZone);
     this.lines = deps.lines;
     this.speaker = deps.speaker;
     this.witnesses = new Witnesses(this);
     this.#companions = deps.companions ?? [];
     this.#limit = new OpenLimit(this);
     OPEN.add(this.#name);
+  }
+
+  get timeZone(): string {
+    if (typeof this.#timeZone === 'function') this.#timeZone = this.#timeZone();
+    return this.#timeZone;
   }
 
   /**

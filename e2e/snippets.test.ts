@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeProgram } from '../src/cli/program.ts';
+import { wholeProgram } from '../src/cli/commander.ts';
 import { wrongSnippets, type Known } from './snippets.ts';
 import { proves, verifies } from './verifies.ts';
 
@@ -10,7 +10,7 @@ const { scripts, exports: exported } = JSON.parse(readFileSync(join(root, 'packa
   scripts: Record<string, string>;
   exports: Record<string, unknown>;
 };
-const known: Known = { root, scripts: new Set(Object.keys(scripts)), program: makeProgram(() => undefined) };
+const known: Known = { root, scripts: new Set(Object.keys(scripts)), program: await wholeProgram() };
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
 
 verifies('package:snippets', () => {

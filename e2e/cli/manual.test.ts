@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
-import { makeProgram } from '../../src/cli/program.ts';
+import { wholeProgram } from '../../src/cli/commander.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
@@ -25,7 +25,7 @@ verifies(
     await expect(parts.join('')).toMatchFileSnapshot(PAGE);
     // A command that is not on the page yet: write its `$ earpiece help <command>` block there, then --update.
     const told = [...page.matchAll(/^\$ earpiece help (.*)$/gmu)].map((match) => match[1]);
-    const all = makeProgram(() => undefined).commands.flatMap((command) =>
+    const all = (await wholeProgram()).commands.flatMap((command) =>
       command.commands.length > 0 ? command.commands.map((each) => `${command.name()} ${each.name()}`) : [command.name()],
     );
     expect(all.filter((name) => name !== 'help' && !told.includes(name))).toEqual([]);
@@ -40,7 +40,7 @@ it('the whole of it fits 80 columns, and every command says what it does and tak
   expect(help).toBe(await shell.says(['--help']));
   for (const line of help.split('\n').filter((each) => !each.startsWith('  earpiece')))
     expect(line.length).toBeLessThanOrEqual(80);
-  for (const command of makeProgram(() => undefined).commands) {
+  for (const command of (await wholeProgram()).commands) {
     expect(command.summary().length).toBeGreaterThan(5);
     expect(command.summary().length).toBeLessThan(50);
     expect(command.description()).toMatch(/^[A-Z].*[.:*]$/);
@@ -51,7 +51,7 @@ it('the whole of it fits 80 columns, and every command says what it does and tak
 it('without a command it prints its help on stderr and ends with 2', async () => {
   proves('cli:exit-codes');
   await using shell = new Shell();
-  const groups = makeProgram(() => undefined).commands.filter(({ commands }) => commands.length > 0);
+  const groups = (await wholeProgram()).commands.filter(({ commands }) => commands.length > 0);
   for (const name of [undefined, ...groups.map((group) => group.name())]) {
     const { code, stdout, stderr } = await shell.run(name === undefined ? [] : [name]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -1,5 +1,5 @@
 /** What is built into the package. */
-import { makeProgram } from '../../src/cli/program.ts';
+import { wholeProgram } from '../../src/cli/commander.ts';
 import { wrongSnippets } from '../snippets.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ verifies('console:small', 'the page has nothing inline, and nothing in it is of 
     ).toEqual([]);
 });
 
-verifies('console:teaches', 'each command that the console shows to be copied exists', () => {
+verifies('console:teaches', 'each command that the console shows to be copied exists', async () => {
   const root = join(import.meta.dirname, '../..');
   const sources = readdirSync(join(root, 'console/src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.tsx'),
@@ -60,7 +60,7 @@ verifies('console:teaches', 'each command that the console shows to be copied ex
   const ours = commands.filter((command) => command.startsWith('earpiece'));
   expect(ours.length).toBeGreaterThan(6);
   const page = ours.map((command) => `\`\`\`sh\n${command}\n\`\`\``).join('\n');
-  expect(wrongSnippets('console', page, { root, scripts: new Set(), program: makeProgram(() => undefined) })).toEqual([]);
+  expect(wrongSnippets('console', page, { root, scripts: new Set(), program: await wholeProgram() })).toEqual([]);
 });
 
 verifies(

@@ -1,57 +1,100 @@
-/** Commander as we use it: what is wrong with a command line is an error of ours, in one line that ends with where to look. */
-import { Command, Option } from 'commander';
-import { didYouMean, EarpieceError } from '../core/errors.ts';
+/**
+ * A command as data: its options, its words, its work. A line that is plainly right is read by `plain.ts`; for help and for
+ * whatever is wrong `commander.ts` makes commander's tree of the same data. So most commands never load commander.
+ */
 
-export class CommandLine extends Command {
-  #mistake = '';
+/** Says what a command answers with, other than 0. */
+export type Answer = (code: number) => void;
 
-  override createCommand(name?: string): CommandLine {
-    return new CommandLine(name);
+export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
+
+/** `flags` as commander writes them: `--to <address>`, `--all`, `--no-tools`, `--fork [conversation]`. */
+export type OptionSpec = {
+  readonly flags: string;
+  readonly description: string;
+  readonly fallback?: string;
+  /** The only values that it takes. */
+  readonly words?: readonly string[];
+  /** A command line without it is wrong. */
+  readonly mandatory?: boolean;
+};
+
+/** Called with the arguments in their order, `undefined` for those left out, and behind them the options. */
+type Work = (...given: never[]) => unknown;
+
+export class CommandLine {
+  readonly name: string;
+  /** Behind the name: `<id>`, `[agent]`, `[message...]`. */
+  readonly arguments: readonly string[];
+  readonly options: OptionSpec[] = [];
+  readonly commands: CommandLine[] = [];
+  readonly about: { summary: string; description: string; example: string; mistake: string };
+  work: Work | undefined;
+
+  /** `term`: the name and its arguments, as in `send [message...]`. */
+  constructor(term: string, summary = '') {
+    const [name = '', ...words] = term.split(' ');
+    this.name = name;
+    this.arguments = words;
+    this.about = { summary, description: '', example: '', mistake: '' };
+  }
+
+  /** One of a group, as `check` of `db`. */
+  command(term: string): CommandLine {
+    const command = new CommandLine(term);
+    this.commands.push(command);
+    return command;
+  }
+
+  summary(text: string): this {
+    this.about.summary = text;
+    return this;
+  }
+
+  description(text: string): this {
+    this.about.description = text;
+    return this;
+  }
+
+  option(flags: string, description: string, fallback?: string): this {
+    return this.addOption({ flags, description, ...(fallback === undefined ? {} : { fallback }) });
+  }
+
+  addOption(option: OptionSpec): this {
+    this.options.push(option);
+    return this;
   }
 
   /** What to add where an option is unknown, because a person who types it most likely meant this. */
   onMistake(hint: string): this {
-    this.#mistake = hint;
+    this.about.mistake = hint;
     return this;
   }
 
-  override error(message: string, options?: { code?: string }): never {
-    const what = message
-      .replace(/^error: /, '')
-      .replace(/\n\(Did you mean one of (.*)\?\)$/, '; did you mean one of $1?')
-      .replace(/\n\(Did you mean (.*)\?\)$/, '; did you mean $1?')
-      .replace(/^too many arguments for '(.*)'\. Expected (\d+) arguments? but got \d+: (.*?)\.?$/u, (_, command, most, given) =>
-        most === '0'
-          ? `${command} takes no arguments, it was given: ${given}`
-          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; put quotes around what is one`,
-      )
-      .replace(/\.$/, '')
-      .replaceAll("'", '"');
-    const hint = options?.code === 'commander.unknownOption' && !what.includes('did you mean') ? this.#mistake : '';
-    throw new EarpieceError('bad_argument', `${what}${hint === '' ? '' : `; ${hint}`} (see ${this.path('help')})`);
-  }
-
-  /** `earpiece help db prune`. */
-  path(between: string): string {
-    const words = [this.name()];
-    for (let above = this.parent; above !== null; above = above.parent) words.unshift(above.name());
-    return [words[0], between, ...words.slice(1)].join(' ');
-  }
-
   example(text: string): this {
-    return this.addHelpText('after', `\nExamples:\n${text.replaceAll(/^/gm, '  ')}`);
+    this.about.example = text;
+    return this;
+  }
+
+  action(work: Work): this {
+    this.work = work;
+    return this;
   }
 }
 
 /** An option that takes one of some words. */
-export function choice(flags: string, words: readonly string[], description: string): Option {
-  const option = new Option(flags, description).choices(words);
-  return option.argParser((given: string) => {
-    if (words.includes(given)) return given;
-    const near = didYouMean(given, words);
-    throw new EarpieceError(
-      'bad_argument',
-      `${option.long} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-    );
-  });
-}
+export const choice = (
+  flags: string,
+  words: readonly string[],
+  description: string,
+  more: Pick<OptionSpec, 'fallback' | 'mandatory'> = {},
+): OptionSpec => ({ flags, description, words, ...more });
+
+/** Before or behind every command. */
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  {
+    flags: '--db <path>',
+    description: 'the database (default: EARPIECE_DB, what earpiece.toml says, else one for the user)',
+  },
+  { flags: '--json', description: 'for programs: one JSON value a line' },
+];

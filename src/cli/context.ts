@@ -6,9 +6,10 @@ import { loadConfig, parseDuration, type Config } from '../config/index.ts';
 import { openEarpiece, openWith, type Earpiece } from '../earpiece.ts';
 import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
 import { fileOf } from '../stores/index.ts';
+import type { GlobalOptions } from './command-line.ts';
 import { complain } from './terminal.ts';
 
-export type GlobalOptions = { readonly db?: string; readonly json?: boolean };
+export type { GlobalOptions };
 
 /** Of the commands that can ask a running server; see `remote.ts`. */
 export const SERVER_OPTION = [

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { ConversationId } from '../../core/address.ts';
@@ -7,15 +6,12 @@ import { SERVER_OPTION, readEarpiece, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
-export function agents(program: CommandLine): void {
-  program
-    .command('agents')
-    .summary('who is there')
+export function agents(command: CommandLine): void {
+  command
     .description('Who was seen in this project, whether they are active now (●), what waits for them and who carries to them.')
     .option('--all', 'in every project')
     .option(...SERVER_OPTION)
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (options: Options) => {
       if (options.server !== undefined) {
         const { remotely } = await import('../remote.ts');
         return remotely(options.server, async ({ client, config }) => {

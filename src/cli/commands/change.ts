@@ -1,11 +1,10 @@
 /** What a person does with notifications that exist: take back, queue again, silence. */
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Mute } from '../../core/filter.ts';
 import type { Queued, Withdrawn } from '../../inbox/index.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import {
   durationOption,
   logsIn,
@@ -18,13 +17,10 @@ import {
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { quote } from '../install.ts';
-import type { Answer } from '../program.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 
-export function withdraw(program: CommandLine, answer: Answer): void {
-  program
-    .command('withdraw [id]')
-    .summary('take a notification back')
+export function withdraw(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Takes a notification back and says whether it was in time: withdrawn (nobody was told), maybe_seen (it had been offered before), ' +
         'gate_lowered (an interrupt that was delivered before; its gate is down now) or too_late (it was delivered; exit code 4).',
@@ -34,8 +30,7 @@ export function withdraw(program: CommandLine, answer: Answer): void {
     .option('--reason <text>', 'kept in the log', 'by hand')
     .example(`earpiece withdraw n_01m8055j3z0d6pek19x3
 npm test && earpiece withdraw --key tests --reason "they pass again"`)
-    .action(async (id: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { key?: string; to?: string; reason: string }>();
+    .action(async (id: string | undefined, options: GlobalOptions & { key?: string; to?: string; reason: string }) => {
       const { key } = options;
       if ((id === undefined) === (key === undefined))
         throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
@@ -69,15 +64,12 @@ const WITHDRAWN: Readonly<Record<Withdrawn['result'], string>> = {
   unknown: 'is unknown',
 };
 
-export function requeue(program: CommandLine): void {
-  program
-    .command('requeue <id>')
-    .summary('queue a closed notification again')
+export function requeue(command: CommandLine): void {
+  command
     .description('Queues a closed notification again, under a new id; one that was filtered comes back too.')
     .option('--to <address>', 'only of this agent (default: wherever the id is)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { to?: string }>();
+    .action(async (id: string, options: GlobalOptions & { to?: string }) => {
       await readEarpiece(options, async (ear) => {
         const again: Queued[] = [];
         let refused: EarpieceError | undefined;
@@ -99,10 +91,8 @@ export function requeue(program: CommandLine): void {
     });
 }
 
-export function mute(program: CommandLine): void {
-  program
-    .command('mute [pattern] [address]')
-    .summary('silence a kind for a while')
+export function mute(command: CommandLine): void {
+  command
     .description(
       'Silences a kind for an agent, or for every agent that this project knows: "*", a source, or source.name. ' +
         'What comes meanwhile is closed as filtered and can be queued again. Critical ones of the core cannot be silenced. ' +
@@ -113,51 +103,56 @@ export function mute(program: CommandLine): void {
     .example(`earpiece mute file.changed claude-code --for 30m
 earpiece mute file.changed --off
 earpiece mute`)
-    .action(async (pattern: string | undefined, address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { for?: string; off?: boolean }>();
-      if (pattern === undefined && (options.off || options.for !== undefined))
-        throw new EarpieceError(
-          'bad_argument',
-          `${options.off ? '--off' : '--for'} needs a pattern: "*", a source or source.name`,
-        );
-      if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
-      if (pattern !== undefined) onlyAPerson('to mute');
-      const forMs =
-        options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
-      const opened = pattern === undefined ? readEarpiece : withNamedDatabase;
-      await opened(options, async (ear) => {
-        const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
-        if (logs.length === 0 && pattern !== undefined)
+    .action(
+      async (
+        pattern: string | undefined,
+        address: string | undefined,
+        options: GlobalOptions & { for?: string; off?: boolean },
+      ) => {
+        if (pattern === undefined && (options.off || options.for !== undefined))
           throw new EarpieceError(
-            'nobody_there',
-            `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${quote(pattern)} <agent>`,
+            'bad_argument',
+            `${options.off ? '--off' : '--for'} needs a pattern: "*", a source or source.name`,
           );
-        let any = false;
-        let lifted = false;
-        for (const log of logs) {
-          const before = options.off ? await ear.mutes(log) : [];
-          const mutes =
-            pattern === undefined
-              ? await ear.mutes(log)
-              : await ear.mute(log, pattern, {
-                  by: whoAmI(),
-                  ...(forMs === undefined ? {} : { forMs }),
-                  ...(options.off ? { off: true } : {}),
-                });
-          any ||= mutes.length > 0;
-          const was = before.some((each) => each.pattern === pattern);
-          lifted ||= was;
-          if (options.json) printJson({ log, mutes, ...(options.off ? { lifted: was } : {}) });
-          else if (options.off) {
-            if (was) print(`${plain(pattern ?? '')}  lifted for ${plain(log)}`);
-          } else for (const each of mutes) print(saying(log, each));
-        }
-        if (options.json) return;
-        const where = address === undefined ? `in ${plain(ear.project)}` : `for ${plain(address)}`;
-        if (options.off && !lifted) print(paint('dim', `${plain(pattern ?? '')} was not muted ${where}`));
-        if (!options.off && !any) print(paint('dim', `nothing is muted ${where}`));
-      });
-    });
+        if (options.off && options.for !== undefined) throw new EarpieceError('bad_argument', 'give either --for or --off');
+        if (pattern !== undefined) onlyAPerson('to mute');
+        const forMs =
+          options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
+        const opened = pattern === undefined ? readEarpiece : withNamedDatabase;
+        await opened(options, async (ear) => {
+          const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
+          if (logs.length === 0 && pattern !== undefined)
+            throw new EarpieceError(
+              'nobody_there',
+              `no agent is known in project ${JSON.stringify(ear.project)} yet; name one: earpiece mute ${quote(pattern)} <agent>`,
+            );
+          let any = false;
+          let lifted = false;
+          for (const log of logs) {
+            const before = options.off ? await ear.mutes(log) : [];
+            const mutes =
+              pattern === undefined
+                ? await ear.mutes(log)
+                : await ear.mute(log, pattern, {
+                    by: whoAmI(),
+                    ...(forMs === undefined ? {} : { forMs }),
+                    ...(options.off ? { off: true } : {}),
+                  });
+            any ||= mutes.length > 0;
+            const was = before.some((each) => each.pattern === pattern);
+            lifted ||= was;
+            if (options.json) printJson({ log, mutes, ...(options.off ? { lifted: was } : {}) });
+            else if (options.off) {
+              if (was) print(`${plain(pattern ?? '')}  lifted for ${plain(log)}`);
+            } else for (const each of mutes) print(saying(log, each));
+          }
+          if (options.json) return;
+          const where = address === undefined ? `in ${plain(ear.project)}` : `for ${plain(address)}`;
+          if (options.off && !lifted) print(paint('dim', `${plain(pattern ?? '')} was not muted ${where}`));
+          if (!options.off && !any) print(paint('dim', `nothing is muted ${where}`));
+        });
+      },
+    );
 }
 
 /** Until midnight by the clock of this machine. */

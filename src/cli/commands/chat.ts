@@ -1,12 +1,8 @@
-import type { Command } from 'commander';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import type { ChatOptions } from '../chat/lead.ts';
-import type { Answer } from '../program.ts';
 
-export function chat(program: CommandLine, answer: Answer): void {
-  program
-    .command('chat [message...]')
-    .summary('talk with an agent of our own')
+export function chat(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Talks with an agent in this terminal. Notifications ride on its messages and on the results of its tools, or interrupt it. ' +
         'With a message it begins with that. Without a terminal each line of stdin is a message; with --json one event a line comes out, and messages or {"type": "send" | "reply" | "stop" | "wake" | "quit"} go in. ' +
@@ -32,9 +28,9 @@ earpiece chat --resume "and now the tests"
 earpiece send --to agent --level critical "stop, the disk is full"   # from another terminal
 echo "What is in this folder?" | earpiece chat --json`,
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
+    .action(async (words: string[], options: ChatOptions) => {
       // Loaded only here: no other command needs an agent.
       const { lead } = await import('../chat/lead.ts');
-      answer(await lead(words.join(' ').trim(), command.optsWithGlobals<ChatOptions>()));
+      answer(await lead(words.join(' ').trim(), options));
     });
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { readLimited } from '../../input/index.ts';
 import {
   checkConfigText,
@@ -12,29 +11,22 @@ import {
   type Problem,
 } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import type { Answer } from '../program.ts';
 import { secretProblems } from '../webhooks.ts';
 import { table } from '../table.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
-export function config(program: CommandLine, answer: Answer): void {
-  const group = program
-    .command('config')
-    .summary('check and change earpiece.toml, ask who decided')
-    .description('Checks earpiece.toml, tells who decided a value, or changes one.')
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function config(group: CommandLine, answer: Answer): void {
+  group.description('Checks earpiece.toml, tells who decided a value, or changes one.');
   group
     .command('check [file]')
     .summary('every problem with its place')
     .description(
       'Every problem with its line and column (default: of the files and variables that count here). Exit code 8 when there is one.',
     )
-    .action((file: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action((file: string | undefined, options: GlobalOptions) => {
       const { problems, files } =
         file === undefined ? ofHere(options) : { problems: checkConfigText(read(file), file).problems, files: [file] };
       if (options.json) problems.forEach((problem) => printJson(problem));
@@ -54,8 +46,7 @@ export function config(program: CommandLine, answer: Answer): void {
     .example(`earpiece config explain budget.max_items
 earpiece config explain db
 earpiece config explain conversation.notifications`)
-    .action((key: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action((key: string | undefined, options: GlobalOptions) => {
       const answered = explain(readConfig(here(options)).config, key);
       if (answered.kind === 'unknown') throw new EarpieceError('bad_argument', answered.message);
       const said = answered.kind === 'table' ? answered.settings : [answered];
@@ -82,9 +73,7 @@ earpiece config explain conversation.notifications`)
 earpiece config set wake.error auto --project
 earpiece config set 'conversation.notifications.kinds."mcp.reconnected"' false
 earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
-    .action((key: string, value: string, _options: unknown, command: Command) =>
-      change({ key, to: { kind: 'text', text: value } }, command.optsWithGlobals<ChangeOptions>()),
-    );
+    .action((key: string, value: string, options: ChangeOptions) => change({ key, to: { kind: 'text', text: value } }, options));
   group
     .command('unset <key>')
     .summary('take a value out of your file')
@@ -92,9 +81,7 @@ earpiece config set redact '["sk-[A-Za-z0-9]{20,}"]'`)
     .option('--project', "out of the project's file")
     .example(`earpiece config unset budget.max_items
 earpiece config unset wake.error --project`)
-    .action((key: string, _options: unknown, command: Command) =>
-      change({ key, to: { kind: 'unset' } }, command.optsWithGlobals<ChangeOptions>()),
-    );
+    .action((key: string, options: ChangeOptions) => change({ key, to: { kind: 'unset' } }, options));
 }
 
 type ChangeOptions = GlobalOptions & { readonly project?: boolean };

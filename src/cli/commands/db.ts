@@ -1,27 +1,19 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { durationOption, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
 import { verified } from '../verified.ts';
 
-export function db(program: CommandLine, answer: Answer): void {
-  const group = program
-    .command('db')
-    .summary('check, prune or back up the database')
-    .description('Checks, prunes or backs up the database.')
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function db(group: CommandLine, answer: Answer): void {
+  group.description('Checks, prunes or backs up the database.');
   group
     .command('check')
     .summary('is it sound')
     .description('Is the file sound, and does the index agree with the log? Exit code 8 when not.')
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (options: GlobalOptions) => {
       const { store, problems, todo } = await checked(options);
       if (options.json) printJson({ store, sound: problems.length === 0, problems });
       else if (problems.length === 0) print(`${plain(store)} is sound`);
@@ -42,8 +34,7 @@ export function db(program: CommandLine, answer: Answer): void {
       'closed longer ago than this (default: what the configuration calls retention and tasks.retention, 30d)',
     )
     .example('earpiece db prune --older 7d')
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { older?: string }>();
+    .action(async (options: GlobalOptions & { older?: string }) => {
       onlyAPerson('to prune the database');
       const older = options.older === undefined ? undefined : durationOption('--older', options.older);
       await withDatabase(options, async (ear) => {
@@ -68,8 +59,7 @@ export function db(program: CommandLine, answer: Answer): void {
     .summary('copy it while everything goes on')
     .description('Makes a consistent copy, while everything goes on.')
     .example('earpiece db backup ~/earpiece-$(date +%F).db')
-    .action(async (file: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (file: string, options: GlobalOptions) => {
       await withDatabase(options, async (ear) => {
         const { store } = ear;
         if (!('backup' in store) || typeof store.backup !== 'function')

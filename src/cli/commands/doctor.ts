@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs';
-import type { Command } from 'commander';
 import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from '../../bus/index.ts';
 import { formatProblem, nameTold, policySource, readConfig, type Config } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { identify, Inbox } from '../../inbox/index.ts';
 import { openStore } from '../../stores/index.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 import { verified } from '../verified.ts';
@@ -17,15 +15,12 @@ import { VERSION } from '../version.ts';
 import { brokenServers, missed, type Finding } from '../what-agents-miss.ts';
 import { wrongClocks } from '../wrong-clocks.ts';
 
-export function doctor(program: CommandLine, answer: Answer): void {
-  program
-    .command('doctor')
-    .summary('is everything in order here')
+export function doctor(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Versions, configuration, database, who this process would be, who carries and when they last did; and what to do about what is wrong. Exit code 8 when something is.',
     )
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (options: GlobalOptions) => {
       const findings = await examine(options);
       if (options.json) findings.forEach((finding) => printJson(finding));
       else print(rows(findings).join('\n'));

@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs';
-import type { Command } from 'commander';
 import { readLimited } from '../../input/index.ts';
 import { formatAddress } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
 import type { Earpiece } from '../../earpiece.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
-import type { Answer } from '../program.ts';
 import { plain, print, printJson } from '../terminal.ts';
 import { wayToBeHeard } from '../unheard.ts';
 
@@ -19,10 +17,8 @@ const MAX_BYTES = 64 * 1_048_576;
 /** Emitted together; so much is in memory at a time. */
 const AT_ONCE = 1_000;
 
-export function emit(program: CommandLine, answer: Answer): void {
-  program
-    .command('emit <file>')
-    .summary('emit events, see who hears them')
+export function emit(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Emits events: a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Only type is needed. ' +
         'Says which subscribers heard each, and what came of it, or what file would let an agent hear it; ends with 5 when nobody heard any.',
@@ -36,8 +32,7 @@ export function emit(program: CommandLine, answer: Answer): void {
 earpiece emit --to coder event.json
 my-monitor --follow | head -n 100 | earpiece emit --json -`,
     )
-    .action(async (file: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (file: string, options: Options) => {
       const text = await eventText(file);
       await withEarpiece(options, async (ear) => {
         const events = await eventsIn({ text, file }, ear, options.to);

@@ -1,18 +1,14 @@
-import type { Command } from 'commander';
 import { VIEW_NAMES } from '../../core/records.ts';
 import type { ProfileKind } from '../../gateway/index.ts';
-import { choice, type CommandLine } from '../command-line.ts';
+import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { INSTALL_HOSTS, installText } from '../install.ts';
-import type { Answer } from '../program.ts';
 import { complain, print, printJson } from '../terminal.ts';
 
 const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly ProfileKind[];
 
-export function gateway(program: CommandLine, answer: Answer): void {
-  program
-    .command('gateway [command...]')
-    .summary('stand between an MCP client and its servers')
+export function gateway(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Stands between an MCP client and its servers; notifications ride on the results of their tools. ' +
         'With a command behind -- it wraps that one server, with --url one over HTTP, else it fronts all servers of the configuration.',
@@ -36,8 +32,7 @@ earpiece gateway -- npx -y @modelcontextprotocol/server-filesystem .
 earpiece gateway --url https://example.com/mcp --name search
 earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GatewayOptions>();
+    .action(async (words: string[], options: GatewayOptions) => {
       if (options.print !== undefined) {
         const text = installText(options.print, { words, ...options });
         if (options.json) printJson(text);

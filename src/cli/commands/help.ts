@@ -1,16 +1,12 @@
-import type { Command } from 'commander';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
-import type { CommandLine } from '../command-line.ts';
-import type { GlobalOptions } from '../context.ts';
+import type { CommandLine, GlobalOptions } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { print, printJson } from '../terminal.ts';
 
-export function help(program: CommandLine): void {
-  program
-    .command('help [topic...]')
-    .summary('explain a command, or exit-codes')
+export function help(command: CommandLine): void {
+  command
     .description('Explains a command, or what the exit codes mean.')
-    .action((topic: string[], _options: unknown, command: Command) => {
+    .action(async (topic: readonly string[], options: GlobalOptions) => {
       if (topic[0] === 'exit-codes') {
         if (topic.length > 1)
           throw new EarpieceError(
@@ -18,14 +14,21 @@ export function help(program: CommandLine): void {
             `help exit-codes takes no more words, got ${JSON.stringify(topic.slice(1).join(' ').slice(0, 80))}; leave them out`,
           );
         const codes = Object.entries(EXIT).map(([name, { code, means }]) => ({ code, name, means }));
-        if (command.optsWithGlobals<GlobalOptions>().json) return codes.forEach((code) => printJson(code));
+        if (options.json) return codes.forEach((code) => printJson(code));
         return print(codes.map(({ code, means }) => `${code}  ${means}`).join('\n'));
       }
-      commandOf(program, topic).outputHelp();
+      const { programWith } = await import('../commander.ts');
+      outputHelp(await programWith(topic), topic);
     });
 }
 
-function commandOf(program: Command, topic: readonly string[]): Command {
+type Topic = {
+  readonly commands: readonly Topic[];
+  name(): string;
+  outputHelp(): void;
+};
+
+function outputHelp(program: Topic, topic: readonly string[]): void {
   let at = program;
   for (const [i, word] of topic.entries()) {
     const found = at.commands.find((each) => each.name() === word);
@@ -38,5 +41,5 @@ function commandOf(program: Command, topic: readonly string[]): Command {
     }
     at = found;
   }
-  return at;
+  at.outputHelp();
 }

@@ -1,21 +1,16 @@
-import type { Command } from 'commander';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import type { HookOptions } from '../hook.ts';
-import type { Answer } from '../program.ts';
 
-export function hook(program: CommandLine, answer: Answer): void {
-  program
-    .command('hook <host>')
-    .summary('answer one hook call of a coding agent')
+export function hook(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Answers one hook call of a coding agent: it reads the event on stdin and prints what the agent is to read. ' +
         'earpiece install writes this command into the settings of the agent; you never type it. ' +
         'If something goes wrong, it says so on stderr and the agent goes on.',
     )
     .option('--as <address>', 'whose conversation this is: agent or project/agent (default: the agent of the host)')
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<HookOptions>();
+    .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');
       const host = HOOK_HOSTS.find((each) => each.name === name);
       if (host === undefined) {

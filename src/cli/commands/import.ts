@@ -1,16 +1,10 @@
-import type { Command } from 'commander';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
 import { formatAddress } from '../../core/address.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
-export function importing(program: CommandLine): void {
-  const group = program
-    .command('import')
-    .summary('conversations of other programs')
-    .description("Brings another program's conversations into the log.")
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function importing(group: CommandLine): void {
+  group.description("Brings another program's conversations into the log.");
   group
     .command('jp <folder>')
     .summary('a conversation of JP')
@@ -19,8 +13,7 @@ export function importing(program: CommandLine): void {
         'What JP had not delivered yet waits for that agent.',
     )
     .option('--to <address>', 'whose conversation it becomes (default: the agent jp of this project)')
-    .action(async (folder: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { to?: string }>();
+    .action(async (folder: string, options: GlobalOptions & { to?: string }) => {
       await withEarpiece(options, async (ear) => {
         const to = options.to === undefined ? `${ear.project}/jp` : formatAddress(addressFrom(ear, options.to));
         const { importJp } = await import('../../agent/jp/import.ts');

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
 import { formatAddress } from '../../core/address.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
@@ -7,7 +6,7 @@ import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import {
   addressFrom,
   logsIn,
@@ -20,7 +19,6 @@ import {
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { waitingIn } from '../pages.ts';
-import type { Answer } from '../program.ts';
 import { conversationOf, readerOf, type Reader } from '../reader.ts';
 import { table } from '../table.ts';
 import { mutedOf, withoutSuperseded, wordsOf, type Waiting } from '../waiting.ts';
@@ -28,10 +26,8 @@ import { ago, complain, handOver, level, paint, plain, plainLines, print, unwrit
 
 type Options = GlobalOptions & { all?: boolean; read?: boolean; peek?: boolean; server?: string };
 
-export function inbox(program: CommandLine, answer: Answer): void {
-  program
-    .command('inbox [address]')
-    .summary('what waits for the agents; in an agent, read it')
+export function inbox(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'In a shell that an agent runs (EARPIECE_ADDRESS is set, or its program is an ancestor of this one) it reads what is for this conversation, newest first, ' +
         'as the tool get_notifications does: what is shown is read and is not delivered again, and the gate falls. ' +
@@ -47,8 +43,7 @@ earpiece inbox claude-code
 earpiece inbox --peek --json
 earpiece inbox --read shop/coder#main`,
     )
-    .action(async (address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (address: string | undefined, options: Options) => {
       if (options.read && (options.peek || options.all))
         throw new EarpieceError('bad_argument', `give either --read or ${options.peek ? '--peek' : '--all'}`);
       if (options.server !== undefined) {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { formatKind } from '../../core/notification.ts';
 import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
@@ -17,10 +16,8 @@ import {
 import { table, type Column } from '../table.ts';
 import { clock, columns, level, paint, plain, print, printJson } from '../terminal.ts';
 
-export function log(program: CommandLine): void {
-  program
-    .command('log [address]')
-    .summary('the newest records')
+export function log(command: CommandLine): void {
+  command
     .description(
       'The newest records of an agent (or one conversation of it), or of everyone in this project; oldest of them first.',
     )
@@ -30,46 +27,45 @@ export function log(program: CommandLine): void {
     .option(...SERVER_OPTION)
     .example(`earpiece log claude-code --limit 20
 earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
-    .action(async (address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<
-        GlobalOptions & { limit: string; all?: boolean; follow?: boolean; server?: string }
-      >();
-      const limit = countOption('--limit', options.limit);
-      if (options.server !== undefined) {
-        const there = await import('../remote.ts');
-        return there.remotely(options.server, async (remote) => {
-          const scope = scopeIn(remote.config, address, options.all ?? false);
-          const { records, head } = await there.newest(remote, scope, limit);
+    .action(
+      async (
+        address: string | undefined,
+        options: GlobalOptions & { limit: string; all?: boolean; follow?: boolean; server?: string },
+      ) => {
+        const limit = countOption('--limit', options.limit);
+        if (options.server !== undefined) {
+          const there = await import('../remote.ts');
+          return there.remotely(options.server, async (remote) => {
+            const scope = scopeIn(remote.config, address, options.all ?? false);
+            const { records, head } = await there.newest(remote, scope, limit);
+            const view = new LogView(scope, options.json ?? false);
+            view.show(records);
+            if (records.length === 0 && !options.json && !options.follow) print(paint('dim', 'the log is empty'));
+            if (options.follow) for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
+          });
+        }
+        const opened = options.follow ? withNamedDatabase : readEarpiece;
+        await opened(options, async (ear) => {
+          const scope = scopeFrom(ear, address, options.all ?? false);
+          const head = await ear.store.head();
+          const records = (await ear.store.read({ ...scope, newestFirst: true, limit })).toReversed();
           const view = new LogView(scope, options.json ?? false);
           view.show(records);
           if (records.length === 0 && !options.json && !options.follow) print(paint('dim', 'the log is empty'));
-          if (options.follow) for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
+          if (options.follow) await follow(ear, scope, Math.max(head, records.at(-1)?.seq ?? 0), view);
         });
-      }
-      const opened = options.follow ? withNamedDatabase : readEarpiece;
-      await opened(options, async (ear) => {
-        const scope = scopeFrom(ear, address, options.all ?? false);
-        const head = await ear.store.head();
-        const records = (await ear.store.read({ ...scope, newestFirst: true, limit })).toReversed();
-        const view = new LogView(scope, options.json ?? false);
-        view.show(records);
-        if (records.length === 0 && !options.json && !options.follow) print(paint('dim', 'the log is empty'));
-        if (options.follow) await follow(ear, scope, Math.max(head, records.at(-1)?.seq ?? 0), view);
-      });
-    });
+      },
+    );
 }
 
-export function watch(program: CommandLine): void {
-  program
-    .command('watch [address]')
-    .summary('records as they are written')
+export function watch(command: CommandLine): void {
+  command
     .description('Records as they are written, by any process, until Ctrl+C.')
     .option('--all', 'of every project')
     .option(...SERVER_OPTION)
     .example(`earpiece watch
 earpiece watch --all --json`)
-    .action(async (address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { all?: boolean; server?: string }>();
+    .action(async (address: string | undefined, options: GlobalOptions & { all?: boolean; server?: string }) => {
       if (options.server !== undefined) {
         const there = await import('../remote.ts');
         return there.remotely(options.server, async (remote) => {

@@ -1,12 +1,8 @@
-import type { Command } from 'commander';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import type { GatewayOptions } from '../gateway.ts';
-import type { Answer } from '../program.ts';
 
-export function mcp(program: CommandLine, answer: Answer): void {
-  program
-    .command('mcp')
-    .summary('serve the tools of Earpiece to a coding agent')
+export function mcp(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'An MCP server on stdio with the tools of Earpiece: get_notifications, tell_agent, list_agents, tell_me_when, and those for tasks. ' +
         'earpiece install registers it beside the hooks of a coding agent. An agent without wrapped servers reads and answers by it.',
@@ -14,8 +10,8 @@ export function mcp(program: CommandLine, answer: Answer): void {
     .option('--as <address>', 'whose conversation this is: agent, project/agent or project/agent#conversation')
     .option('--purpose <purpose>', 'what its conversations are for: task (work) or chat (default: EARPIECE_PURPOSE)')
     .example('claude mcp add earpiece -- earpiece mcp')
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (options: GatewayOptions) => {
       const { serveMcp } = await import('../mcp.ts');
-      answer(await serveMcp(command.optsWithGlobals<GatewayOptions>()));
+      answer(await serveMcp(options));
     });
 }

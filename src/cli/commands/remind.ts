@@ -1,16 +1,14 @@
-import type { Command } from 'commander';
 import { formatAddress, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
-import { choice, type CommandLine } from '../command-line.ts';
+import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import { addressFrom, durationOption, logsIn, scopeFrom, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
-import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
 
@@ -23,10 +21,8 @@ type Options = GlobalOptions & {
   cancel?: string;
 };
 
-export function remind(program: CommandLine, answer: Answer): void {
-  program
-    .command('remind [when] [message...]')
-    .summary('remind an agent later')
+export function remind(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Reminds an agent at a time, or after so many of its turns. The reminder is kept like any notification and rides at the first contact point after its time; ' +
         'nothing has to run until then. A time is such as "in 10m", "at 15:30", "tomorrow at 9", "May 1 at 10:00" or "after 3 turns", in the time zone of the configuration.',
@@ -48,8 +44,7 @@ earpiece remind --key standup "after 3 turns" "say where you are"
 earpiece remind --list
 earpiece remind --cancel standup`,
     )
-    .action(async (when: string | undefined, words: string[], _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (when: string | undefined, words: string[], options: Options) => {
       if (options.list || options.cancel !== undefined) {
         checkAlone(options, when);
         return readEarpiece(options, async (ear) => {

@@ -1,5 +1,4 @@
 /** `earpiece resume`: a person lifts a pause. */
-import type { Command } from 'commander';
 import { formatAddress, logOf, type Address, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -11,10 +10,8 @@ import { quote } from '../install.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 
-export function resume(program: CommandLine): void {
-  program
-    .command('resume [address]')
-    .summary('lift a pause')
+export function resume(command: CommandLine): void {
+  command
     .description(
       'Lifts the pauses of a conversation, an agent or a project (default: EARPIECE_ADDRESS or `address` in earpiece.toml, else ' +
         'this project), and tells each paused conversation to go on. A pause holds every tool call of its agent until it is ' +
@@ -26,8 +23,7 @@ export function resume(program: CommandLine): void {
     .example(`earpiece send --to coder --action pause "hold on"
 earpiece resume coder
 earpiece resume shop/coder#main --message "the migration is over"`)
-    .action(async (text: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { message: string; as?: string; server?: string }>();
+    .action(async (text: string | undefined, options: GlobalOptions & { message: string; as?: string; server?: string }) => {
       onlyAPerson('to lift a pause');
       if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who lifts the pause');
       const how = { person: options.as ?? whoAmI(), message: options.message };

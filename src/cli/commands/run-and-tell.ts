@@ -1,15 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { formatAddress } from '../../core/address.ts';
 import type { Emitted, Event, EventInput } from '../../core/event.ts';
 import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
-import { choice, type CommandLine } from '../command-line.ts';
+import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import { addressIn, countOption, durationOption, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
-import type { Answer } from '../program.ts';
 import { complain } from '../terminal.ts';
 
 type Options = GlobalOptions & {
@@ -21,10 +19,8 @@ type Options = GlobalOptions & {
   name?: string;
 };
 
-export function runAndTell(program: CommandLine, answer: Answer): void {
-  program
-    .command('run-and-tell <command...>')
-    .summary('run a command, tell an agent how it ended')
+export function runAndTell(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Runs a command as if it stood alone: its input, output and exit code are as without us (124 when --timeout was over). ' +
         'Then tells an agent how it ended, with its last lines. What cannot be told is said on stderr, with the line that tells it later.',
@@ -32,7 +28,7 @@ export function runAndTell(program: CommandLine, answer: Answer): void {
     .option('--to <address>', 'who is told (default: EARPIECE_ADDRESS or `address`, else everyone active in this project)')
     .option('--name <label>', 'what it is called, instead of the command line')
     .option('--lines <n>', 'how many lines of its output the agent reads: the failure and the end, 0 for none', '20')
-    .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is').default('error'))
+    .addOption(choice('--level-on-failure <level>', LEVELS, 'how urgent a failure is', { fallback: 'error' }))
     .option('--timeout <duration>', 'end it after so long')
     .option(...SERVER_OPTION)
     .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
@@ -41,8 +37,7 @@ export function runAndTell(program: CommandLine, answer: Answer): void {
 earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8 all
 earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (words: string[], options: Options) => {
       const lines = countOption('--lines', options.lines, { min: 0, max: 200 });
       const timeoutMs = options.timeout === undefined ? undefined : durationOption('--timeout', options.timeout);
       // What is wrong with the configuration or the address is said before the command runs; the store is opened after it.

@@ -1,12 +1,8 @@
-import type { Command } from 'commander';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import type { TaskOptions } from '../chat/task.ts';
-import type { Answer } from '../program.ts';
 
-export function task(program: CommandLine, answer: Answer): void {
-  program
-    .command('run [task...]')
-    .summary('let an agent of our own do one task')
+export function task(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Gives an agent one task, writes its words to stdout and what it does to stderr, and ends with its turn: 0 when it came to its end, 1 when it failed, 130 when it was stopped, ' +
         '3 when --timeout was over, 9 when the answer reached its limit of tokens, 10 when the model refused. What it started in the background is waited for. Without a task stdin is the task; "-" at its end adds stdin to it.',
@@ -31,8 +27,8 @@ export function task(program: CommandLine, answer: Answer): void {
 git diff | earpiece run --no-tools "write a commit message for this diff:" -
 earpiece run --json --timeout 10m "update the changelog"`,
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
+    .action(async (words: string[], options: TaskOptions) => {
       const { runTask } = await import('../chat/task.ts');
-      answer(await runTask(words, command.optsWithGlobals<TaskOptions>()));
+      answer(await runTask(words, options));
     });
 }

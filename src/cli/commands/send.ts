@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { formatAddress, logKey, splitLog, type Address, type LogKey } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { MAX_DEPTH, nestsDeeper, tooDeep, type Json } from '../../core/json.ts';
@@ -17,7 +16,7 @@ import { isType } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
 import { formatDuration } from '../../config/index.ts';
-import { choice, type CommandLine } from '../command-line.ts';
+import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import {
   addressFrom,
   countOption,
@@ -30,7 +29,6 @@ import {
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
-import type { Answer } from '../program.ts';
 import type { Waited } from '../remote.ts';
 import { complain, plain, print, printJson } from '../terminal.ts';
 
@@ -57,10 +55,8 @@ type Options = GlobalOptions & {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-export function send(program: CommandLine, answer: Answer): void {
-  program
-    .command('send [message...]')
-    .summary('queue a notification')
+export function send(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Queues a notification; it rides on the next message that goes to the agent anyway. When this returns it survives a crash. ' +
         'Without a message, or with "-", the text is read from stdin.',
@@ -100,8 +96,7 @@ npm test 2>&1 | tail -n 20 | earpiece send --to coder --kind tests.failed
 earpiece send --to coder --wait read --timeout 5m "the review is done" || echo "not read (exit $?)"
 earpiece send --to coder --action pause --as anna --instruction "wait until the migration is over" "hold on"`,
     )
-    .action(async (words: string[], _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (words: string[], options: Options) => {
       // What is wrong with the command line is said before anything is read or written.
       if (options.timeout !== undefined && options.wait === undefined)
         throw new EarpieceError('bad_argument', `--timeout ${options.timeout} has nothing to wait for; add --wait delivered`);

@@ -1,12 +1,8 @@
-import type { Command } from 'commander';
-import type { CommandLine } from '../command-line.ts';
-import type { Answer } from '../program.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import type { ServeOptions } from '../serve.ts';
 
-export function serve(program: CommandLine, answer: Answer): void {
-  program
-    .command('serve')
-    .summary('the web console and the HTTP API')
+export function serve(command: CommandLine, answer: Answer): void {
+  command
     .description(
       'Serves the web console and the HTTP API for all agents of this database, until Ctrl+C. It prints an address that logs one browser in, once; ' +
         'programs need a token: earpiece token create.',
@@ -23,9 +19,9 @@ export function serve(program: CommandLine, answer: Answer): void {
     .example(`earpiece serve
 earpiece serve --port 0 --json
 earpiece token create --kind admin --name laptop && earpiece serve --host 0.0.0.0`)
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (options: ServeOptions) => {
       // The HTTP parts are loaded only here: every other command starts faster.
       const { runServer } = await import('../serve.ts');
-      answer(await runServer(command.optsWithGlobals<ServeOptions>()));
+      answer(await runServer(options));
     });
 }

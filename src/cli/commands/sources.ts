@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { loadConfig, type Config } from '../../config/index.ts';
 import { SOURCES, type SourceEntry, type SourceSwitch } from '../../sources/table.ts';
 import type { CommandLine } from '../command-line.ts';
@@ -8,22 +7,20 @@ import type { GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { paint, print, printJson } from '../terminal.ts';
 
-export function sources(program: CommandLine): void {
-  program
-    .command('sources')
-    .summary('what sees things happen, and what is on')
+export function sources(command: CommandLine): void {
+  command
     .description(
       'Lists what sees things happen around an agent: which events each emits, where it runs, and whether the configuration has it on in this project. ' +
         'What becomes of an event is up to the subscribers: earpiece subscribers list.',
     )
-    .action((_options: unknown, command: Command) => {
+    .action((options: GlobalOptions) => {
       const config = loadConfig({ cwd: process.cwd(), env: process.env });
       const all = Object.entries<SourceEntry>(SOURCES).map(([name, entry]) => ({
         name,
         ...entry,
         state: stateOf(entry, config),
       }));
-      if (command.optsWithGlobals<GlobalOptions>().json) {
+      if (options.json) {
         for (const { name, what, emits, runs, state } of all)
           printJson({ name, what, runs, on: state.on, because: state.because ?? null, emits });
         return;

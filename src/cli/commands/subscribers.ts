@@ -1,7 +1,6 @@
 /** The rules that turn events into notifications: which there are, whether their files are right, which are switched off. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import {
   checkRunning,
   Folder,
@@ -26,24 +25,18 @@ import { readConfig, userSubscribersFolder } from '../../config/index.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
 import { openEarpiece, type Earpiece } from '../../earpiece.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { checkNamed, onlyAPerson, readOnly, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import type { Answer } from '../program.ts';
 import { table } from '../table.ts';
 import { complain, paint, plain, plainLines, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 import { eventText } from './emit.ts';
 
-export function subscribers(program: CommandLine, answer: Answer): void {
-  const group = program
-    .command('subscribers')
-    .summary('the rules that turn events into notifications')
-    .description(
-      'Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.',
-    )
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function subscribers(group: CommandLine, answer: Answer): void {
+  group.description(
+    'Lists the rules that turn events into notifications, checks their files, tries them out, copies and switches them.',
+  );
   list(group);
   check(group, answer);
   tryOut(group, answer);
@@ -59,8 +52,7 @@ function list(group: CommandLine): void {
     .description(
       'Every subscriber of this project: where its file is, what it hears, when it rides, whether it is on; then what is wrong with files.',
     )
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (options: GlobalOptions) => {
       await withSubscribers(
         options,
         async (ear) => {
@@ -120,8 +112,7 @@ function check(group: CommandLine, answer: Answer): void {
       'Every problem of the subscribers in these files or folders (default: all that count here), of their templates and conditions, ' +
         'with its line and column. Exit code 8 when one is an error; a warning is none.',
     )
-    .action(async (paths: readonly string[], _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (paths: readonly string[], options: GlobalOptions) => {
       await using engine = templateEngine();
       let wrong = false;
       for (const { name, files, problems } of paths.length > 0 ? paths.map(checkable) : ofHere()) {
@@ -145,8 +136,7 @@ function tryOut(group: CommandLine, answer: Answer): void {
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
 echo '{"type": "tool.call.timeout", "severity": "warning", "data": {"tool_name": "search"}}' | earpiece subscribers test tool_failure -`)
-    .action(async (which: string, file: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
+    .action(async (which: string, file: string, options: GlobalOptions) => {
       const text = await eventText(file);
       const { subscriber, problems } = named(which);
       if (!options.json && problems.length > 0) print(problems.map(problemLine).join('\n'));
@@ -221,8 +211,7 @@ function copy(group: CommandLine): void {
     )
     .option('--project', 'into this project (default)')
     .option('--user', 'for all of your projects')
-    .action((id: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
+    .action((id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
       onlyAPerson('to copy a subscriber');
       const { paths } = here();
@@ -289,8 +278,7 @@ function toggle(group: CommandLine, what: 'enable' | 'disable'): void {
     )
     .option('--project', 'in this project (default)')
     .option('--user', 'in all projects of this database')
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { project?: boolean; user?: boolean }>();
+    .action(async (id: string, options: GlobalOptions & { project?: boolean; user?: boolean }) => {
       if (options.project && options.user) throw new EarpieceError('bad_argument', 'give either --project or --user');
       onlyAPerson(`to ${what} a subscriber`);
       await withSubscribers(options, async (ear) => {

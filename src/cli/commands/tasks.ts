@@ -1,5 +1,4 @@
 /** Tasks of agents, as a person leads them. On the store itself: a gateway of the agent sees a change at its next call. */
-import type { Command } from 'commander';
 import { logKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import {
@@ -25,13 +24,8 @@ type Options = GlobalOptions & { project?: string; as?: string };
 type AddOptions = Options & { to?: string; priority: TaskPriority; description?: string; backlog?: boolean };
 type StatusOptions = Options & { reason?: string; expect?: TaskStatus };
 
-export function tasks(program: CommandLine): void {
-  const group = program
-    .command('tasks')
-    .summary('what agents are to do')
-    .description('Gives agents tasks, takes them out of their hands, and shows what became of them.')
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function tasks(group: CommandLine): void {
+  group.description('Gives agents tasks, takes them out of their hands, and shows what became of them.');
   const command = (usage: string): CommandLine =>
     group.command(usage).option('--project <project>', 'of another project than this one');
   const changes = (usage: string): CommandLine =>
@@ -46,8 +40,7 @@ export function tasks(program: CommandLine): void {
     .option('--limit <n>', 'at most so many', '50')
     .example(`earpiece tasks list
 earpiece tasks list --of coder --status blocked --json`)
-    .action(async (_options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<Options & { status?: TaskStatus; of?: string; all?: boolean; limit: string }>();
+    .action(async (options: Options & { status?: TaskStatus; of?: string; all?: boolean; limit: string }) => {
       if (options.all && options.status !== undefined)
         throw new EarpieceError('bad_argument', `give either --all or --status ${options.status}`);
       const limit = countOption('--limit', options.limit, { max: 10_000 });
@@ -87,14 +80,13 @@ earpiece tasks list --of coder --status blocked --json`)
     .summary('make a task')
     .description('Makes a task. An agent gets it by its tool get_next_action, the most urgent first, of these the oldest.')
     .option('--to <agent>', 'who is to do it (default: nobody yet)')
-    .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'how urgent it is').default('normal'))
+    .addOption(choice('--priority <priority>', TASK_PRIORITIES, 'how urgent it is', { fallback: 'normal' }))
     .option('--description <text>', 'what belongs to it beside its title')
     .option('--backlog', 'not to be taken yet')
     .onMistake('a title that begins with "-" stands behind --')
     .example(`earpiece tasks add --to coder --priority high "Fix the login"
 earpiece tasks add --backlog "Look at the slow query"`)
-    .action(async (words: string[], _options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<AddOptions>();
+    .action(async (words: string[], options: AddOptions) => {
       await withTasks(
         options,
         async (at) => {
@@ -119,8 +111,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
     .option('--nobody', 'take it away')
     .example(`earpiece tasks assign t7 tester
 earpiece tasks assign t7 --nobody`)
-    .action(async (id: string, agent: string | undefined, _options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<Options & { nobody?: boolean }>();
+    .action(async (id: string, agent: string | undefined, options: Options & { nobody?: boolean }) => {
       if ((agent === undefined) !== (options.nobody === true))
         throw new EarpieceError('bad_argument', 'tasks assign takes either an agent or --nobody');
       await withTasks(options, async (at) => {
@@ -139,8 +130,7 @@ earpiece tasks assign t7 --nobody`)
     .addOption(choice('--expect <status>', TASK_STATUSES, 'only if this is where it stands'))
     .example(`earpiece tasks status t7 blocked --reason "legal has to agree first"
 earpiece tasks status t7 in_progress --expect blocked`)
-    .action(async (id: string, to: string, _options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<StatusOptions>();
+    .action(async (id: string, to: string, options: StatusOptions) => {
       await withTasks(options, async ({ all, project, by, room }) => {
         const { reason, expect: expected } = options;
         const task = await all.move(project, id, room.oneOf('status', to, TASK_STATUSES), { by, reason, expected });
@@ -151,8 +141,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
   command('show <id>')
     .summary('a task and the work on it')
     .description('Shows a task with what was made of it: who worked on it, and how that ended.')
-    .action(async (id: string, _options: unknown, self: Command) => {
-      const options = self.optsWithGlobals<Options>();
+    .action(async (id: string, options: Options) => {
       await withTasks(options, async ({ all, project }) => {
         const task = await all.get(project, id);
         if (options.json) return printJson(task);

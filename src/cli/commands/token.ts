@@ -1,5 +1,4 @@
 /** Tokens for the HTTP API: made, listed, revoked. On the store itself, so a running server sees it at once. */
-import type { Command } from 'commander';
 import { TOKEN_KINDS, type TokenInfo, type TokenKind } from '../../core/api.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Store } from '../../core/ports.ts';
@@ -19,13 +18,8 @@ import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
 type CreateOptions = GlobalOptions & { kind: TokenKind; name: string; project?: string; agent?: string; expires?: string };
 
-export function token(program: CommandLine): void {
-  const group = program
-    .command('token')
-    .summary('who may use the HTTP API')
-    .description('Makes, lists and revokes tokens for the HTTP API, and logs browsers in.')
-    .usage('<command> [options]')
-    .helpCommand(false);
+export function token(group: CommandLine): void {
+  group.description('Makes, lists and revokes tokens for the HTTP API, and logs browsers in.');
   group
     .command('create')
     .summary('make a token; it is shown this once')
@@ -33,16 +27,15 @@ export function token(program: CommandLine): void {
       'Makes a token and shows it, this once. admin: everything; project: all of one project; agent: reads the conversations of one agent, or one of them, and queues in its project at most at error; ' +
         'send: queues notifications and events in one project at most at error, and reads nothing.',
     )
-    .addOption(choice('--kind <kind>', TOKEN_KINDS, 'what it may do').makeOptionMandatory())
-    .requiredOption('--name <name>', 'what it is for, for you')
+    .addOption(choice('--kind <kind>', TOKEN_KINDS, 'what it may do', { mandatory: true }))
+    .addOption({ flags: '--name <name>', description: 'what it is for, for you', mandatory: true })
     .option('--project <project>', 'default: this one')
     .option('--agent <address>', 'of kind agent: agent, project/agent or project/agent#conversation')
     .option('--expires <duration>', 'when it ends by itself (default: when it is revoked)')
     .example(`earpiece token create --kind send --name ci --expires 90d
 earpiece token create --kind agent --name worker --agent coder#main
 EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .token) earpiece agents --server http://127.0.0.1:4747`)
-    .action(async (_options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<CreateOptions>();
+    .action(async (options: CreateOptions) => {
       const expiresInMs = options.expires === undefined ? undefined : durationOption('--expires', options.expires);
       if (expiresInMs !== undefined && expiresInMs < 1_000)
         throw new EarpieceError(
@@ -77,9 +70,8 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .command('list')
     .summary('tokens and browsers that are logged in')
     .description('Tokens and browsers that are logged in, without their secrets.')
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (options: GlobalOptions) => {
       onlyAPerson('to list tokens');
-      const options = command.optsWithGlobals<GlobalOptions>();
       await readEarpiece(options, async (ear) => {
         const all = await (await tokensOf(ear.store)).list();
         if (options.json) return all.forEach((each) => printJson(each));
@@ -106,9 +98,8 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .summary('stop a token at once')
     .description('Stops a token at once, in running servers too, with the browsers that were logged in with it.')
     .example('earpiece token revoke 4k2m9x01ab7q')
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .action(async (id: string, options: GlobalOptions) => {
       onlyAPerson('to revoke a token');
-      const options = command.optsWithGlobals<GlobalOptions>();
       await readEarpiece(options, async (ear) => {
         if (!(await (await tokensOf(ear.store)).revoke(id)))
           throw new EarpieceError(
@@ -124,9 +115,8 @@ EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .to
     .summary('an address that logs one browser in')
     .description('Prints an address that logs one browser in as admin, once, within ten minutes.')
     .option('--url <url>', 'of the server (default: by server.host and server.port)')
-    .action(async (_options: unknown, command: Command) => {
+    .action(async (options: GlobalOptions & { url?: string }) => {
       onlyAPerson('to log a browser in');
-      const options = command.optsWithGlobals<GlobalOptions & { url?: string }>();
       if (options.url !== undefined && !/^https?:$/.test(URL.parse(options.url)?.protocol ?? ''))
         throw new EarpieceError(
           'bad_argument',

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
 import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust, type Subscriber } from '../../bus/index.ts';
 import {
   foreignNames,
@@ -34,10 +33,8 @@ type Part = {
   readonly allow: () => void;
 };
 
-export function trust(program: CommandLine): void {
-  program
-    .command('trust [file]')
-    .summary('allow what a project brings with it')
+export function trust(command: CommandLine): void {
+  command
     .description(
       "Shows what this project would be allowed, and asks: its earpiece.toml (default: the one that counts here) may start commands, open the network, say where the database is, speak to the model or take another project's name; its subscribers may say what agents read. " +
         'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer.',
@@ -46,8 +43,7 @@ export function trust(program: CommandLine): void {
     .option('--off', 'take it back')
     .option('--list', 'what is trusted')
     .option('--new-mark', "give this project's agents new marks, where an old one has leaked; they count from the next start on")
-    .action(async (file: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+    .action(async (file: string | undefined, options: Options) => {
       if (options.newMark) {
         onlyAPerson('to change a mark');
         return withNamedDatabase(options, async (ear) => {

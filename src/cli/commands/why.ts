@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { formatKind } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { curesOf, type Cure, type Verdict } from '../../core/verdict.ts';
@@ -10,10 +9,8 @@ import { logsWith, scopeIn, SERVER_OPTION, readEarpiece, type GlobalOptions } fr
 import { table } from '../table.ts';
 import { clock, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
 
-export function why(program: CommandLine): void {
-  program
-    .command('why <id> [address]')
-    .summary('what happened to a notification, and why')
+export function why(command: CommandLine): void {
+  command
     .description(
       'Says in one sentence why a notification was delivered, waits or ended, and what you can do about it; then each step. ' +
         'A notification for several agents is explained for each of them.',
@@ -21,8 +18,7 @@ export function why(program: CommandLine): void {
     .option(...SERVER_OPTION)
     .example(`earpiece why n_01m8055j3z0d6pek19x3
 earpiece why ci-1234 shop/coder --json`)
-    .action(async (id: string, address: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { server?: string }>();
+    .action(async (id: string, address: string | undefined, options: GlobalOptions & { server?: string }) => {
       const tell = (stories: readonly Why[], now: number): void => {
         if (options.json) return stories.forEach((story) => printJson(withWords(story, now)));
         print(stories.flatMap((story) => story.items.map((item) => page(story, item, now))).join('\n\n'));

@@ -1,0 +1,140 @@
+/** Commander's tree of the commands: for help, and for command lines with which something may be wrong. */
+import { styleText } from 'node:util';
+import { Command, CommanderError, Option } from 'commander';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import { CommandLine, GLOBAL_OPTIONS, type Answer, type OptionSpec } from './command-line.ts';
+import { COMMANDS, nameOf, type Entry } from './commands.ts';
+import { EXIT } from './exit.ts';
+import { VERSION } from './version.ts';
+
+/** Reads a command line and runs its command. Resolves with the exit code where commander itself has answered: help, version. */
+export async function runCommander(args: readonly string[], answer: Answer): Promise<number | undefined> {
+  const program = await programWith(args, answer);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok.code : EXIT.usage.code;
+    throw error;
+  }
+}
+
+/** The tree with all of each command that is among the words. */
+export const programWith = (words: readonly string[], answer?: Answer): Promise<Command> =>
+  makeProgram((entry) => words.includes(nameOf(entry)), answer);
+
+/** The whole tree, for the tests of the pages that show commands. */
+export const wholeProgram = (): Promise<Command> => makeProgram(() => true);
+
+/** Of the commands that are not `whole` only what the list of all says. */
+async function makeProgram(whole: (entry: Entry) => boolean, answer: Answer = () => {}): Promise<Command> {
+  const groups: Record<string, CommandLine[]> = {};
+  for (const [title, entries] of Object.entries(COMMANDS))
+    for (const entry of entries) {
+      const line = new CommandLine(entry.term, entry.summary);
+      if (whole(entry)) (await entry.load())(line, answer);
+      (groups[title] ??= []).push(line);
+    }
+  return treeOf(groups);
+}
+
+/** Commands by the headings of the list. */
+export function treeOf(groups: Readonly<Record<string, readonly CommandLine[]>>): Command {
+  const program = new Line('earpiece')
+    .description(
+      "A word in your agent's ear: durable notifications that ride to LLM agents on the messages that go to the model anyway, once.",
+    )
+    .usage('<command> [options]')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain a command')
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) =>
+        [
+          command.name(),
+          ...command.registeredArguments.map((arg) => (arg.required ? `<${arg.name()}>` : `[${arg.name()}]`)),
+        ].join(' '),
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }),
+    });
+  for (const option of GLOBAL_OPTIONS) program.addOption(optionOf(option));
+  const example = `earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem .
+earpiece send --level error --kind ci.failed "CI failed on main"
+npm test || earpiece send --key tests "npm test failed"
+earpiece send --to claude-code --action pause "wait for my review"
+earpiece why <id>`;
+  program.addHelpText('after', examples(example));
+  program.addHelpText('after', '\nMore: earpiece help <command>, earpiece help exit-codes');
+  for (const [title, lines] of Object.entries(groups)) {
+    program.commandsGroup(title);
+    for (const line of lines) add(program, line);
+  }
+  return program;
+}
+
+function add(above: Line, line: CommandLine): void {
+  const { summary, description, example, mistake } = line.about;
+  const command = above
+    .command([line.name, ...line.arguments].join(' '))
+    .summary(summary)
+    .description(description);
+  command.mistake = mistake;
+  for (const option of line.options) command.addOption(optionOf(option));
+  if (example !== '') command.addHelpText('after', examples(example));
+  if (line.commands.length > 0) command.usage('<command> [options]').helpCommand(false);
+  for (const sub of line.commands) add(command, sub);
+  const { work } = line;
+  if (work === undefined) return;
+  command.action(async (...given: unknown[]) => {
+    await work(...([...given.slice(0, -2), command.optsWithGlobals()] as never[]));
+  });
+}
+
+const examples = (text: string): string => `\nExamples:\n${text.replaceAll(/^/gm, '  ')}`;
+
+function optionOf({ flags, description, fallback, words, mandatory }: OptionSpec): Option {
+  const option = new Option(flags, description).makeOptionMandatory(mandatory === true);
+  if (fallback !== undefined) option.default(fallback);
+  if (words === undefined) return option;
+  return option.choices(words).argParser((given: string) => {
+    if (words.includes(given)) return given;
+    const near = didYouMean(given, words);
+    throw new EarpieceError(
+      'bad_argument',
+      `${option.long} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
+  });
+}
+
+/** Commander as we use it: what is wrong with a command line is an error of ours, in one line that ends with where to look. */
+class Line extends Command {
+  mistake = '';
+
+  override createCommand(name?: string): Line {
+    return new Line(name);
+  }
+
+  override error(message: string, options?: { code?: string }): never {
+    const what = message
+      .replace(/^error: /, '')
+      .replace(/\n\(Did you mean one of (.*)\?\)$/, '; did you mean one of $1?')
+      .replace(/\n\(Did you mean (.*)\?\)$/, '; did you mean $1?')
+      .replace(/^too many arguments for '(.*)'\. Expected (\d+) arguments? but got \d+: (.*?)\.?$/u, (_, command, most, given) =>
+        most === '0'
+          ? `${command} takes no arguments, it was given: ${given}`
+          : `${command} takes ${most === '1' ? 'one argument' : `at most ${most} arguments`}, it was given: ${given}; put quotes around what is one`,
+      )
+      .replace(/\.$/, '')
+      .replaceAll("'", '"');
+    const hint = options?.code === 'commander.unknownOption' && !what.includes('did you mean') ? this.mistake : '';
+    throw new EarpieceError('bad_argument', `${what}${hint === '' ? '' : `; ${hint}`} (see ${this.path('help')})`);
+  }
+
+  /** `earpiece help db prune`. */
+  path(between: string): string {
+    const words = [this.name()];
+    for (let above = this.parent; above !== null; above = above.parent) words.unshift(above.name());
+    return [words[0], between, ...words.slice(1)].join(' ');
+  }
+}

@@ -1,0 +1,148 @@
+/** Every command, with what the list of all says of it. Its own file is loaded when it is called, or asked about. */
+import type { Answer, CommandLine } from './command-line.ts';
+
+/** Says the rest of a command: description, options, work. */
+type Define = (command: CommandLine, answer: Answer) => void;
+
+export type Entry = {
+  /** Its name and arguments. */
+  readonly term: string;
+  readonly summary: string;
+  readonly load: () => Promise<Define>;
+};
+
+/** By the headings of the list. */
+export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
+  'Work with an agent:': [
+    {
+      term: 'chat [message...]',
+      summary: 'talk with an agent of our own',
+      load: async () => (await import('./commands/chat.ts')).chat,
+    },
+    {
+      term: 'run [task...]',
+      summary: 'let an agent of our own do one task',
+      load: async () => (await import('./commands/run.ts')).task,
+    },
+    {
+      term: 'in <command...>',
+      summary: 'run a coding agent in a terminal that wakes it',
+      load: async () => (await import('./commands/in.ts')).inTerminal,
+    },
+    { term: 'tasks', summary: 'what agents are to do', load: async () => (await import('./commands/tasks.ts')).tasks },
+  ],
+  'Tell an agent:': [
+    { term: 'send [message...]', summary: 'queue a notification', load: async () => (await import('./commands/send.ts')).send },
+    {
+      term: 'remind [when] [message...]',
+      summary: 'remind an agent later',
+      load: async () => (await import('./commands/remind.ts')).remind,
+    },
+    {
+      term: 'run-and-tell <command...>',
+      summary: 'run a command, tell an agent how it ended',
+      load: async () => (await import('./commands/run-and-tell.ts')).runAndTell,
+    },
+    {
+      term: 'emit <file>',
+      summary: 'emit events, see who hears them',
+      load: async () => (await import('./commands/emit.ts')).emit,
+    },
+    {
+      term: 'withdraw [id]',
+      summary: 'take a notification back',
+      load: async () => (await import('./commands/change.ts')).withdraw,
+    },
+    { term: 'resume [address]', summary: 'lift a pause', load: async () => (await import('./commands/resume.ts')).resume },
+    {
+      term: 'requeue <id>',
+      summary: 'queue a closed notification again',
+      load: async () => (await import('./commands/change.ts')).requeue,
+    },
+    {
+      term: 'mute [pattern] [address]',
+      summary: 'silence a kind for a while',
+      load: async () => (await import('./commands/change.ts')).mute,
+    },
+  ],
+  'See what became of it:': [
+    {
+      term: 'inbox [address]',
+      summary: 'what waits for the agents; in an agent, read it',
+      load: async () => (await import('./commands/inbox.ts')).inbox,
+    },
+    { term: 'log [address]', summary: 'the newest records', load: async () => (await import('./commands/log.ts')).log },
+    {
+      term: 'watch [address]',
+      summary: 'records as they are written',
+      load: async () => (await import('./commands/log.ts')).watch,
+    },
+    {
+      term: 'why <id> [address]',
+      summary: 'what happened to a notification, and why',
+      load: async () => (await import('./commands/why.ts')).why,
+    },
+    { term: 'agents', summary: 'who is there', load: async () => (await import('./commands/agents.ts')).agents },
+  ],
+  'Set up:': [
+    {
+      term: 'gateway [command...]',
+      summary: 'stand between an MCP client and its servers',
+      load: async () => (await import('./commands/gateway.ts')).gateway,
+    },
+    {
+      term: 'mcp',
+      summary: 'serve the tools of Earpiece to a coding agent',
+      load: async () => (await import('./commands/mcp.ts')).mcp,
+    },
+    {
+      term: 'hook <host>',
+      summary: 'answer one hook call of a coding agent',
+      load: async () => (await import('./commands/hook.ts')).hook,
+    },
+    { term: 'serve', summary: 'the web console and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
+    { term: 'token', summary: 'who may use the HTTP API', load: async () => (await import('./commands/token.ts')).token },
+    { term: 'doctor', summary: 'is everything in order here', load: async () => (await import('./commands/doctor.ts')).doctor },
+    {
+      term: 'config',
+      summary: 'check and change earpiece.toml, ask who decided',
+      load: async () => (await import('./commands/config.ts')).config,
+    },
+    {
+      term: 'sources',
+      summary: 'what sees things happen, and what is on',
+      load: async () => (await import('./commands/sources.ts')).sources,
+    },
+    {
+      term: 'subscribers',
+      summary: 'the rules that turn events into notifications',
+      load: async () => (await import('./commands/subscribers.ts')).subscribers,
+    },
+    {
+      term: 'trust [file]',
+      summary: 'allow what a project brings with it',
+      load: async () => (await import('./commands/trust.ts')).trust,
+    },
+    { term: 'db', summary: 'check, prune or back up the database', load: async () => (await import('./commands/db.ts')).db },
+    {
+      term: 'import',
+      summary: 'conversations of other programs',
+      load: async () => (await import('./commands/import.ts')).importing,
+    },
+  ],
+  'Help:': [
+    {
+      term: 'help [topic...]',
+      summary: 'explain a command, or exit-codes',
+      load: async () => (await import('./commands/help.ts')).help,
+    },
+  ],
+};
+
+export const nameOf = ({ term }: Entry): string => term.split(' ')[0] ?? '';
+
+/** Undefined where there is no such command. */
+export const entryOf = (name: string): Entry | undefined =>
+  Object.values(COMMANDS)
+    .flat()
+    .find((entry) => nameOf(entry) === name);

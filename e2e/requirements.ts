@@ -388,6 +388,9 @@ export const REQUIREMENTS = {
     behaviour:
       'In front of six real agents a batch of writing calls is refused whole, an agent that never pulls works on, and a pause holds until a person lifts it.',
   },
+  'hosts:lean': {
+    behaviour: 'A hook call with nothing open loads nine small files and prints nothing; it writes a sign of life every 30 s.',
+  },
   'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
   'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
 

@@ -17,6 +17,7 @@ import {
 import { identify, patience } from '../inbox/index.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
+import { mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /** The agent waits for its hook: without an answer of the store in this time, it goes on without one. */
 const STORE_WITHIN_MS = 250;
@@ -99,21 +100,22 @@ async function within<T>(work: Promise<T>, working: () => boolean): Promise<T | 
   return Promise.race([work, over]).finally(end);
 }
 
-async function readInput(): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+async function readInput(): Promise<HookInput> {
+  const before = readBefore();
+  const chunks: Buffer[] = [before.bytes];
+  let bytes = before.bytes.length;
   const timer = setTimeout(() => process.stdin.destroy(), INPUT_WITHIN_MS);
   try {
-    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    const known = parsed(before.bytes);
+    if (known !== undefined) return known;
+    for await (const chunk of before.ended ? [] : (process.stdin as AsyncIterable<Buffer>)) {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > MAX_INPUT_BYTES)
         throw new EarpieceError('bad_argument', `the hook's input is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MB`);
-      // A host that leaves the pipe open has said all when the object is whole.
-      if (chunk.at(-1) === CLOSING || chunk.at(-2) === CLOSING) {
-        const whole = parsed(Buffer.concat(chunks));
-        if (whole !== undefined) return whole;
-      }
+      if (!mayBeWhole(chunk)) continue;
+      const whole = parsed(Buffer.concat(chunks));
+      if (whole !== undefined) return whole;
     }
   } catch (error) {
     if (error instanceof EarpieceError) throw error;
@@ -128,17 +130,6 @@ async function readInput(): Promise<Readonly<Record<string, unknown>>> {
     'bad_argument',
     `the hook's input ${JSON.stringify(shown)} is no JSON object; an agent calls this command, with its event on stdin`,
   );
-}
-
-const CLOSING = '}'.charCodeAt(0);
-
-function parsed(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8').trim());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const unexpected = (error: unknown): string =>

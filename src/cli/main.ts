@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 import '../node-version.ts';
 
-const { keepCompiled } = await import('./compiled.ts');
-keepCompiled(process.env);
-const { run } = await import('./program.ts');
-process.exitCode = await run(process.argv.slice(2));
+const [command, ...words] = process.argv.slice(2);
+if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {
+  const { keepCompiled } = await import('./compiled.ts');
+  keepCompiled(process.env);
+  const { run } = await import('./program.ts');
+  process.exitCode = await run(process.argv.slice(2));
+}

@@ -1,8 +1,10 @@
 /** Where configuration and state are kept, and which file counts for a working folder. */
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
+
+/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+const { existsSync, lstatSync, realpathSync, statSync } = process.getBuiltinModule('node:fs');
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -6,7 +6,7 @@ import { conversationId, logKey, nameFrom, parseAddress, type LogKey } from '../
 import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/index.ts';
-import { begin, isSignal, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
+import { begin, isSignal, PRESENCE_EVERY_MS, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
 import { became } from '../talk/index.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
@@ -62,6 +62,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
       return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(','), tools: moment.tools });
     case 'turn_end': {
       if (caller.subagent !== undefined) return NOTHING;
+      await isThere(conversation, caller);
       const held = await holds(conversation, host, moment.held);
       if (held.answer.kind === 'nothing') await became(conversation.inbox, conversation.log, 'idle');
       return held;
@@ -134,7 +135,10 @@ async function takesOver(conversation: Conversation, { nested, folder }: Caller)
 /** Hooks that were installed in the middle of a session saw no start of it. */
 async function isThere(conversation: Conversation, caller: Caller): Promise<void> {
   const known = await conversation.presence();
-  if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) return;
+  if (known !== undefined && known.pending !== true && conversation.inbox.isActive(known)) {
+    if (Math.abs(conversation.inbox.store.now() - known.seenAt) >= PRESENCE_EVERY_MS) await conversation.seen();
+    return;
+  }
   if (caller.subagent === undefined) await shows(conversation, caller);
   await takesOver(conversation, caller);
 }

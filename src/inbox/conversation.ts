@@ -86,7 +86,8 @@ export type OfferOptions = CarryOptions & {
   readonly maxChars?: number;
 };
 
-const PRESENCE_EVERY_MS = 30_000;
+/** A sign of life is written at most so often. */
+export const PRESENCE_EVERY_MS = 30_000;
 const PULL = 'get_notifications';
 const TRIES = 8;
 /** So often lines are rendered for one plan; what would still be new to it then waits, or is summarized. */

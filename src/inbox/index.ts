@@ -4,6 +4,7 @@ export { arrive, begin, leave, type Arrival } from './arrival.ts';
 export {
   Conversation,
   isSignal,
+  PRESENCE_EVERY_MS,
   type Carried,
   type CarryOptions,
   type ConversationOptions,

@@ -1,9 +1,15 @@
 /** What the operating system says of processes: who our ancestors are, and whether the owner of a lease still lives. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import type { ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../core/records.ts';
+
+/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+const { readFileSync } = process.getBuiltinModule('node:fs');
+
+/** Loaded where /proc does not answer: it brings half of Node's network code with it, which a hook pays at each start. */
+const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
+  process.getBuiltinModule('node:child_process').execFileSync(file, args, options);
 
 export type Process = {
   readonly pid: number;
@@ -50,7 +56,7 @@ export function systemTime(): number | undefined {
 
 function fromDate(): number | undefined {
   try {
-    const told = execFileSync('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const told = run('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     const seconds = Number(told.trim());
     return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
   } catch {
@@ -93,7 +99,7 @@ function fromProc(pid: number): Process | undefined {
 
 function fromPs(pid: number): Process | undefined {
   try {
-    const line = execFileSync('ps', ['-o', 'ppid=,lstart=,command=', '-p', String(pid)], {
+    const line = run('ps', ['-o', 'ppid=,lstart=,command=', '-p', String(pid)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();

@@ -1,0 +1,127 @@
+/** What one call of a hook costs where nothing waits: which files of ours it loads, and when it must load them all. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
+import { logKey, type ConversationId } from '../../src/core/address.ts';
+import { askedAbout } from '../../src/talk/waiting.ts';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+const SRC = new URL('../../src/', import.meta.url).href;
+const SHORT_WAY = [
+  'cli/hook-glance.ts',
+  'cli/hook-input.ts',
+  'cli/main.ts',
+  'config/places.ts',
+  'core/address.ts',
+  'core/errors.ts',
+  'inbox/processes.ts',
+  'node-version.ts',
+  'stores/sqlite/glance.ts',
+];
+
+/** A session of this process, as its SessionStart hook left it. */
+async function inSession(use: (session: { shell: Shell; conversation: Conversation }) => Promise<void>): Promise<void> {
+  await using shell = new Shell();
+  const ear = await shell.open();
+  const [host, log, id] = [selfOwner(), logKey('shop', 'claude-code'), 'session-1' as ConversationId];
+  await ear.bind(host, { log, conversation: id });
+  const conversation = ear.conversation({ log, conversation: id }, { process: host, host: 'claude-code', carrier: 'hook' });
+  await begin(conversation);
+  await use({ shell, conversation });
+}
+
+type How = { readonly session?: string; readonly env?: Record<string, string>; readonly options?: readonly string[] };
+type Called = { readonly stdout: string; readonly loaded: readonly string[] };
+
+async function call(shell: Shell, event: string, { session = 'session-1', env = {}, options = [] }: How = {}): Promise<Called> {
+  const coverage = join(shell.folder, 'coverage');
+  mkdirSync(coverage, { recursive: true });
+  const input = { hook_event_name: event, session_id: session, cwd: shell.folder, tool_name: 'Bash', tool_calls: [] };
+  const { code, stdout, stderr } = await shell.run(['hook', 'claude', ...options], {
+    input: JSON.stringify(input),
+    env: { NODE_V8_COVERAGE: coverage, ...env },
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const loaded = readdirSync(coverage).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as { result: readonly { url: string }[] };
+    return result.flatMap(({ url }) => (url.startsWith(SRC) ? [url.slice(SRC.length)] : []));
+  });
+  rmSync(coverage, { recursive: true });
+  return { stdout, loaded: [...new Set(loaded)].toSorted() };
+}
+
+describe('a hook call', () => {
+  proves('hosts:lean');
+
+  it('loads nine small files and says nothing where nothing waits', async () => {
+    await inSession(async ({ shell }) => {
+      for (const event of ['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'])
+        expect([event, await call(shell, event)]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);
+    });
+  });
+
+  it('asks the database that the command names, and none that a file may name', async () => {
+    await inSession(async ({ shell }) => {
+      const env = { EARPIECE_DB: '' };
+      shell.config('db = "earpiece.db"');
+      expect((await call(shell, 'Stop', { env })).loaded).toContain('cli/program.ts');
+      expect((await call(shell, 'Stop', { env, options: ['--db', shell.db] })).loaded).toEqual(SHORT_WAY);
+      // A file of a clone is not trusted to name one, so the long way has made the user's.
+      rmSync(join(shell.folder, 'state/earpiece'), { recursive: true });
+      mkdirSync(join(shell.folder, 'state/earpiece'), { recursive: true, mode: 0o700 });
+      symlinkSync(shell.db, join(shell.folder, 'state/earpiece/earpiece.db'));
+      shell.config('');
+      expect((await call(shell, 'Stop', { env })).loaded).toEqual(SHORT_WAY);
+    });
+  });
+
+  it('takes the long way where something waits, gates, or is not known', async () => {
+    await inSession(async ({ shell, conversation }) => {
+      const { inbox, log } = conversation;
+      const isLong = async (event: string, how?: How): Promise<boolean> =>
+        (await call(shell, event, how)).loaded.includes('cli/program.ts');
+
+      expect(await isLong('SessionStart', { session: 'session-2' })).toBe(true);
+      expect(await isLong('UserPromptSubmit')).toBe(true);
+      expect(await isLong('Stop', { session: 'session-3' })).toBe(true);
+      expect(await isLong('Stop')).toBe(false);
+
+      await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
+      expect(await isLong('PreToolUse')).toBe(false);
+      await inbox.queue(log, { message: 'the build ended' });
+      expect((await call(shell, 'PostToolBatch')).stdout).toContain('the build ended');
+
+      const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
+      expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
+      // Delivered, and it holds.
+      expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
+      await inbox.withdraw(log, { id }, { by: 'test', reason: 'over' });
+      expect(await isLong('PreToolUse')).toBe(false);
+
+      await askedAbout(inbox, log, { by: 'shop/other', state: 'idle', at: Date.now() });
+      expect(await isLong('Stop')).toBe(true);
+      expect(await isLong('Stop')).toBe(false);
+      expect(await isLong('Stop', { env: { EARPIECE_TERMINAL: join(shell.folder, 'terminal') } })).toBe(true);
+
+      await conversation.ended();
+      expect(await isLong('Stop')).toBe(true);
+    });
+  });
+
+  it('writes a sign of life every 30 s', async () => {
+    await inSession(async ({ shell, conversation }) => {
+      const { inbox, log, id } = conversation;
+      const later = (): Promise<Called> => call(shell, 'Stop');
+      expect((await later()).loaded).toEqual(SHORT_WAY);
+      const store = inbox.store as { now(): number };
+      const now = store.now;
+      store.now = () => Date.now() - 31_000;
+      await inbox.store.touch({ log, conversation: id });
+      store.now = now;
+      expect((await later()).loaded).toContain('cli/program.ts');
+      expect((await later()).loaded).toEqual(SHORT_WAY);
+    });
+  });
+});

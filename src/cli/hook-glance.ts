@@ -1,0 +1,67 @@
+/**
+ * The short way of `earpiece hook`: an agent starts one before each tool call, and nearly always nothing waits. It loads a tenth
+ * of the program, asks the database one question, and ends. Wherever it is not certain, the long way answers.
+ */
+import { isAbsolute, join } from 'node:path';
+import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
+import { conversationId, nameFrom } from '../core/address.ts';
+import { ancestors, systemProcesses, type Process } from '../inbox/processes.ts';
+import { isQuiet } from '../stores/sqlite/glance.ts';
+import { inputAtOnce } from './hook-input.ts';
+
+/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
+
+/** Events that change nothing where nothing waits, by the names of all hosts. */
+const PASSING: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop']);
+/** As often as a conversation's sign of life is written. */
+const SEEN_WITHIN_MS = 30_000;
+/** As `waitingKey` of the talk room writes it, before the log. */
+const WAITING = 'waiting for ';
+const MAX_CONFIG_BYTES = 64 * 1024;
+
+/** True: this call of `earpiece hook <host>` has nothing to say. False says nothing. Must not throw. */
+export function hasNothingToSay(words: readonly string[], env: Env): boolean {
+  try {
+    // A terminal of ours wants to know of each moment.
+    if (env['EARPIECE_TERMINAL']) return false;
+    const [host, option, db, ...others] = words;
+    if (host === undefined || host.startsWith('-') || others.length > 0) return false;
+    if (option !== undefined && (option !== '--db' || db === undefined)) return false;
+    const input = inputAtOnce();
+    const { hook_event_name: event, session_id: session, cwd } = input ?? {};
+    if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !PASSING.has(event)) return false;
+    const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
+    if (path === undefined) return false;
+    return isQuiet({
+      path,
+      processes: hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt })),
+      conversation: conversationId(nameFrom(session)),
+      setting: WAITING,
+      now: Date.now(),
+      seenWithinMs: SEEN_WITHIN_MS,
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** Claude Code names its process to its hooks. */
+function hosts(env: Env): readonly Process[] {
+  const named = Number(env['CLAUDE_PID']);
+  const found = Number.isInteger(named) && named > 1 ? systemProcesses.get(named) : undefined;
+  return found === undefined ? ancestors() : [found];
+}
+
+/** Undefined: only the configuration can say. */
+function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
+  if (given) return isAbsolute(given) ? given : undefined;
+  const files = [...projectPlace(cwd).candidates, userConfigFile({ env })];
+  return files.some(mayNameDatabase) ? undefined : join(stateFolder({ env }), 'earpiece.db');
+}
+
+function mayNameDatabase(file: string): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  return !found.isFile() || found.size > MAX_CONFIG_BYTES || /\bdb\b/.test(readFileSync(file, 'utf8'));
+}

@@ -1,0 +1,68 @@
+/**
+ * One question to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
+ * nearly always nothing waits. `false` says nothing: whoever gets it opens the store and asks properly.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+/** The schema's major that the question knows; see `migrations.ts`. */
+const MAJOR = 1;
+
+export type Glance = {
+  readonly path: string;
+  /** The processes above this one, each as `bind` names it. */
+  readonly processes: readonly { readonly machine: string; readonly pid: number; readonly startedAt: string }[];
+  readonly conversation: string;
+  /** A setting of the log says that something is to be done: its key up to the log's name. */
+  readonly setting: string;
+  /** Epoch ms. */
+  readonly now: number;
+  /** A sign of life of the conversation counts for so long; an older one has to be written anew. */
+  readonly seenWithinMs: number;
+};
+
+/** machine, pid, start, conversation, key. ANYONE is the empty audience; phase 0 is open or offered. */
+export const GLANCE = `
+  SELECT c.presence AS presence, c.seen_at AS seenAt, c.ended_at AS endedAt,
+    EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation)) AS open,
+    EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.gate = 1
+      AND coalesce(i.taken_by, i.audience) IN ('', b.conversation)) AS gate,
+    EXISTS (SELECT 1 FROM settings s, logs l WHERE l.id = b.log AND s.key = ?5 || l.key) AS setting
+  FROM bindings b JOIN conversations c ON c.log = b.log AND c.conversation = b.conversation
+  WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
+
+type Row = {
+  readonly presence: string;
+  readonly seenAt: number;
+  readonly endedAt: number | null;
+  readonly open: number;
+  readonly gate: number;
+  readonly setting: number;
+};
+
+/** True: one of the processes shows the conversation, which goes on, and nothing is open, offered or gating for it. */
+export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs }: Glance): boolean {
+  let db: DatabaseSync | undefined;
+  try {
+    // Asked for, not imported: an older Node has no such module.
+    db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
+    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (Math.floor(version / 1_000) !== MAJOR) return false;
+    const ask = db.prepare(GLANCE);
+    for (const { machine, pid, startedAt } of processes) {
+      const row = ask.get(machine, pid, startedAt, conversation, setting) as Row | undefined;
+      if (row === undefined) continue;
+      const { pending, process: of } = JSON.parse(row.presence) as {
+        readonly pending?: boolean;
+        readonly process?: Glance['processes'][number];
+      };
+      const isCurrent = of?.pid === pid && of.startedAt === startedAt && of.machine === machine && pending !== true;
+      const waits = row.open + row.gate + row.setting > 0;
+      return isCurrent && !waits && row.endedAt === null && Math.abs(now - row.seenAt) < seenWithinMs;
+    }
+    return false;
+  } catch {
+    return false;
+  } finally {
+    db?.close();
+  }
+}

@@ -1,18 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { wholeLine } from './frames/frame.ts';
 import { LineReader } from './frames/framing.ts';
 import { LastWords } from './last-words.ts';
 import type { Link, LinkEvents, StopOptions } from './link.ts';
-
-/** A stdio server: a command and what it runs with. `env` is added to ours; undefined takes a variable away. */
-export type Command = {
-  readonly command: string;
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly cwd?: string;
-};
+import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
@@ -34,6 +27,7 @@ const TERM_GRACE_MS = 1_500;
 export class ChildServer implements Link {
   readonly #command: Command;
   readonly #events: LinkEvents;
+  #first: Spawned | undefined;
   #child: ChildProcess | undefined;
   /** What goes to its stdin in this turn of the event loop, in one write. */
   #batch: Buffer[] = [];
@@ -42,8 +36,10 @@ export class ChildServer implements Link {
   #restart: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(command: Command, events: LinkEvents) {
+  /** `running`: its first process, where that was started before. */
+  constructor(command: Command & { readonly running?: Spawned }, events: LinkEvents) {
     this.#command = command;
+    this.#first = command.running;
     this.#events = events;
   }
 
@@ -52,14 +48,10 @@ export class ChildServer implements Link {
   }
 
   start(): void {
-    const { command, args = [], env, cwd } = this.#command;
-    const child = spawn(command, [...args], {
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, ...env },
-      ...(cwd !== undefined && { cwd }),
-    });
-    const startedAt = performance.now();
+    const running = this.#first ?? new Spawned(this.#command);
+    this.#first = undefined;
+    const { child, startedAt } = running;
+    this.#child = child;
     const lines = new LineReader({
       line: (bytes) => {
         // A helper that holds the stdout of an ended server open may still write to it.
@@ -70,26 +62,27 @@ export class ChildServer implements Link {
       },
       tooLong: this.#events.tooLong,
     });
-    this.#child = child;
-    child.stdin.on('error', () => {}); // It has gone; its exit tells.
-    child.stdin.on('drain', () => this.#events.drain());
-    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
-    child.stdout.on('end', () => lines.end());
     const words = new LastWords();
-    child.stderr.on('data', (chunk: Buffer) => words.push(chunk));
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      if (child.pid === undefined) this.#ended(child, startFailure(this.#command, error), startedAt);
-    });
-    child.once('exit', (code, signal) => {
-      const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-      const ended = (): void => {
-        clearTimeout(timer);
-        const said = words.text();
-        this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
-      };
-      // What it wrote last may still be on its way; a helper that holds its output open must not keep us waiting.
-      const timer = setTimeout(ended, 200);
-      child.once('close', ended);
+    let ended: (() => void) | undefined;
+    running.hear({
+      stdout: (chunk) => lines.push(chunk),
+      stdoutEnd: () => lines.end(),
+      stderr: (chunk) => words.push(chunk),
+      drain: () => this.#events.drain(),
+      failed: (error) => {
+        if (child.pid === undefined) this.#ended(child, startFailure(this.#command, error), startedAt);
+      },
+      exited: (code, signal) => {
+        const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+        ended = () => {
+          clearTimeout(timer);
+          const said = words.text();
+          this.#ended(child, said === undefined ? how : `${how}; its stderr: "${said}"`, startedAt);
+        };
+        // What it wrote last may still be on its way; a helper that holds its output open must not keep us waiting.
+        const timer = setTimeout(ended, 200);
+      },
+      closed: () => ended?.(),
     });
   }
 

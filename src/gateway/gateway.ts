@@ -1,15 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 
 import { GuardedRider } from './riding/guarded.ts';
-import { HttpFront, type HttpEndpoint, type HttpFrontOptions } from './http/front.ts';
-import { HttpSessions, type MakeEndpoint } from './http/sessions.ts';
-import { Multiplex } from './multiplex.ts';
-import { HttpPassthrough } from './passthrough.ts';
+import type { HttpFrontOptions } from './http/front.ts';
+import { linksTo } from './links.ts';
 import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './riding/profiles.ts';
 import type { Rider } from './riding/rider.ts';
-import { Session, type Endpoint } from './session.ts';
+import { Session, type MakeEndpoint } from './session.ts';
 import { Settling } from './riding/settling.ts';
-import { PATIENCE, type Patience } from './several/starting.ts';
+import type { Patience } from './several/starting.ts';
 import { StdioClient } from './stdio.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
@@ -57,28 +55,38 @@ export type Closed = { readonly reason: 'client_ended' | 'upstream_failed' | 'cl
 const BUSY_GRACE_MS = 1_200;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { upstreams } = options;
+  const { front, upstreams } = options;
   const report = options.report ?? ((line: string) => process.stderr.write(`earpiece: ${line}\n`));
   const rider = new GuardedRider(options.rider, report);
-  const [upstream, ...others] = upstreams;
   const twice = upstreams.find(({ name }, index) => upstreams.findIndex((other) => other.name === name) !== index);
   if (twice) throw new Error(`two servers are called "${twice.name}": their tools would have the same names`);
   const common = { rider, report, profile: fixedProfile(options.profile, options.profiles) };
-  const make = (client: Client): Endpoint =>
-    upstream !== undefined && others.length === 0
-      ? new Session({ ...common, ...client, upstream, catalog: new Catalog() })
-      : new Multiplex({
-          ...common,
-          ...client,
-          upstreams,
-          patience: { ...PATIENCE, ...options.patience },
-          ...(options.separator !== undefined && { separator: options.separator }),
-        });
-  if (options.front.kind === 'stdio') return stdioGateway(options, options.front, make);
-  return httpGateway(options.front, httpEndpoint(options, options.front, { rider, report, make }), report);
+  const make = await endpointsOf(options, common);
+  if (front.kind === 'stdio') return stdioGateway(options, front, make);
+  const { httpGateway } = await import('./http/gateway.ts');
+  return httpGateway(options, front, { ...common, make });
 }
 
-type Client = Parameters<MakeEndpoint>[0];
+/** Only what this gateway needs is loaded: each client has a process of it. */
+async function endpointsOf(
+  { upstreams, patience, separator }: GatewayOptions,
+  common: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly profile: ProfileFor },
+): Promise<MakeEndpoint> {
+  const link = await linksTo(upstreams);
+  const [upstream, ...others] = upstreams;
+  if (upstream !== undefined && others.length === 0)
+    return (client) => new Session({ ...common, ...client, upstream, link, catalog: new Catalog() });
+  const { Multiplex } = await import('./multiplex.ts');
+  return (client) =>
+    new Multiplex({
+      ...common,
+      ...client,
+      upstreams,
+      link,
+      ...(patience !== undefined && { patience }),
+      ...(separator !== undefined && { separator }),
+    });
+}
 
 function stdioGateway(options: GatewayOptions, front: Front & { kind: 'stdio' }, make: MakeEndpoint): Gateway {
   const { promise: closed, resolve } = Promise.withResolvers<Closed>();
@@ -123,47 +131,10 @@ function isOrphan(parent: number): boolean {
   return process.ppid !== parent;
 }
 
-/** What HTTP clients talk to: one server behind HTTP is passed on as it is, everything else gets sessions. */
-function httpEndpoint(
-  options: GatewayOptions,
-  front: Front & { kind: 'http' },
-  { rider, report, make }: { readonly rider: GuardedRider; readonly report: (line: string) => void; readonly make: MakeEndpoint },
-): HttpEndpoint {
-  const [upstream, ...others] = options.upstreams;
-  const named = options.session === undefined ? {} : { session: options.session };
-  if (upstream?.kind !== 'http' || others.length > 0) return new HttpSessions((client) => make({ ...named, ...client }));
-  return new HttpPassthrough({
-    ...named,
-    upstream,
-    rider,
-    report,
-    profile: fixedProfile(options.profile, options.profiles),
-    ownsAuthorization: front.token !== undefined,
-  });
-}
+type ProfileFor = (client: ClientInfo | undefined) => Profile;
 
-async function httpGateway(
-  front: Front & { kind: 'http' },
-  endpoint: HttpEndpoint,
-  report: (line: string) => void,
-): Promise<Gateway> {
-  const { promise: closed, resolve } = Promise.withResolvers<Closed>();
-  const server = new HttpFront(front, endpoint, report);
-  const url = await server.listen();
-  let closing: Promise<void> | undefined;
-  const close = (how: { readonly now?: boolean } = {}): Promise<void> => {
-    closing ??= server.close(how).then(() => resolve({ reason: 'closed', detail: 'close was called' }));
-    return closing;
-  };
-  return { url, closed, close };
-}
-
-/** A profile that was asked for by name keeps the client's own limits. */
-/** A kind given for all clients wins over what is said of one, and that over the table. */
-export function fixedProfile(
-  kind: ProfileKind | undefined,
-  profiles: Readonly<Record<string, ProfileEntry>> = {},
-): (client: ClientInfo | undefined) => Profile {
+/** A kind given for all clients wins over what is said of one, and that over the table. The client's own limits stay. */
+function fixedProfile(kind: ProfileKind | undefined, profiles: Readonly<Record<string, ProfileEntry>> = {}): ProfileFor {
   return (client) => {
     const said = client !== undefined && Object.hasOwn(profiles, client.name) ? profiles[client.name] : undefined;
     const own = { ...profileOf(client), ...said };

@@ -13,6 +13,7 @@ import {
 import type { GuardedRider } from './riding/guarded.ts';
 import { edited, isJson, stringAt, textOf, type Edit } from './frames/json.ts';
 import type { StopOptions, TooLong } from './link.ts';
+import type { MakeLink } from './links.ts';
 import { answerOwn } from './riding/own-tools.ts';
 import { Peer } from './peer.ts';
 import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
@@ -41,6 +42,7 @@ import type { Upstream } from './upstream.ts';
 
 export type MultiplexOptions = {
   readonly upstreams: readonly Upstream[];
+  readonly link: MakeLink;
   readonly rider: GuardedRider;
   readonly settling: Settling;
   readonly channel: Channel;
@@ -50,7 +52,8 @@ export type MultiplexOptions = {
   readonly profile?: (client: ClientInfo | undefined) => Profile;
   /** Between a server's name and the name of its tool or prompt. */
   readonly separator?: string;
-  readonly patience?: Patience;
+  /** How long a client waits for one of several servers. */
+  readonly patience?: Partial<Patience>;
 };
 
 export const SEPARATOR = '__';
@@ -99,6 +102,7 @@ export class Multiplex implements Endpoint {
     this.#peers = options.upstreams.map((upstream): Peer => {
       const peer: Peer = new Peer({
         upstream,
+        link: options.link,
         rider: options.rider,
         report: options.report,
         tell: (event) => this.#tell(event),
@@ -109,7 +113,7 @@ export class Multiplex implements Endpoint {
       });
       return peer;
     });
-    const { patience = PATIENCE } = options;
+    const patience = { ...PATIENCE, ...options.patience };
     this.#patience = patience;
     this.#starting = new Starting({
       peers: this.#peers,

@@ -9,6 +9,7 @@ import type { Connection, UpstreamEvent } from './riding/rider.ts';
 import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
 import type { StopOptions } from './link.ts';
+import type { MakeLink } from './links.ts';
 import type { Introduction } from './several/crossing.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from './upstream.ts';
@@ -17,6 +18,7 @@ export type Generation = 'legacy' | 'stateless';
 
 export type PeerOptions = {
   readonly upstream: Upstream;
+  readonly link: MakeLink;
   readonly rider: GuardedRider;
   readonly connection: () => Connection;
   readonly report: (line: string) => void;
@@ -59,6 +61,7 @@ export class Peer {
     this.#options = options;
     this.#session = new Session({
       upstream: options.upstream,
+      link: options.link,
       rider: options.rider,
       report: options.report,
       tell: (event) => {

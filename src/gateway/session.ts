@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ChildServer } from './child.ts';
 import type { Outgoing } from './riding/carry.ts';
 import { errorFrame, frameOf, type Frame } from './frames/frame.ts';
-import { HttpLink } from './http/link.ts';
 import { MAX_FRAME_BYTES } from './frames/framing.ts';
-import { absentLink, type Link, type LinkEvents, type StopOptions, type TooLong } from './link.ts';
+import type { Link, StopOptions, TooLong } from './link.ts';
+import type { MakeLink } from './links.ts';
 import { INVALID_REQUEST } from './frames/protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
 import type { UpstreamEvent } from './riding/rider.ts';
+import type { Settling } from './riding/settling.ts';
 import type { Upstream } from './upstream.ts';
 
 /** What a front talks to: the servers as one client sees them. */
@@ -36,8 +36,17 @@ export type Channel = {
   readonly gone: (why: string) => void;
 };
 
+/** Makes what a client talks to. It is started by the caller. */
+export type MakeEndpoint = (client: {
+  readonly key: string;
+  readonly session?: string;
+  readonly settling: Settling;
+  readonly channel: Channel;
+}) => Endpoint;
+
 export type SessionOptions = Pick<RelayOptions, 'rider' | 'catalog' | 'key' | 'session' | 'profile' | 'settling' | 'partOf'> & {
   readonly upstream: Upstream;
+  readonly link: MakeLink;
   readonly channel: Channel;
   readonly report: (line: string) => void;
   /** Who hears that the server has gone or is back: the rider, where nobody stands between. */
@@ -67,7 +76,7 @@ export class Session implements Endpoint {
         if (!this.#link.send(bytes)) channel.pause();
       },
     });
-    this.#link = linkTo(upstream, {
+    this.#link = options.link(upstream, {
       line: (bytes) => this.#relay.fromServer(frameOf(bytes)),
       tooLong: (gone) => this.#serverFrameTooLong(gone),
       drain: () => channel.resume(),
@@ -153,19 +162,6 @@ export function refuseTooLong(
   const id = idIn(head, tail);
   report(why);
   if (id !== undefined) channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
-}
-
-function linkTo(upstream: Upstream, events: LinkEvents): Link {
-  switch (upstream.kind) {
-    case 'stdio':
-      return new ChildServer(upstream, events);
-    case 'http':
-      return new HttpLink(upstream, events);
-    case 'absent':
-      return absentLink(upstream.why, events);
-    default:
-      return upstream satisfies never;
-  }
 }
 
 function tooLongMessage(who: string, bytes: number): string {

@@ -1,9 +1,10 @@
-import type { Command } from './child.ts';
+import type { Command, Spawned } from './spawned.ts';
 
 /** A server behind the gateway. `name` is what it is called in messages, and the prefix of its tools when there are several. */
 export type Upstream = StdioUpstream | HttpUpstream | AbsentUpstream;
 
-export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string } & Command;
+/** `running`: its first process, where that was started before the gateway. For one client only. */
+export type StdioUpstream = { readonly kind: 'stdio'; readonly name: string; readonly running?: Spawned } & Command;
 
 export type HttpUpstream = {
   readonly kind: 'http';

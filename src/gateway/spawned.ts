@@ -1,0 +1,62 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+
+/** A stdio server: a command and what it runs with. `env` is added to ours; undefined takes a variable away. */
+export type Command = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+};
+
+export type SpawnedEvents = {
+  readonly stdout: (chunk: Buffer) => void;
+  readonly stdoutEnd: () => void;
+  readonly stderr: (chunk: Buffer) => void;
+  /** Its stdin takes more again. */
+  readonly drain: () => void;
+  /** It could not be started. */
+  readonly failed: (error: NodeJS.ErrnoException) => void;
+  readonly exited: (code: number | null, signal: NodeJS.Signals | null) => void;
+  /** It has exited, and so has whoever else held its output. */
+  readonly closed: () => void;
+};
+
+/**
+ * The process of a server, in a process group of its own. It may be started long before anybody hears it: what happens
+ * until then is kept, so that the start of a server need not wait for our own.
+ */
+export class Spawned {
+  readonly child: ChildProcess;
+  readonly startedAt = performance.now();
+  #events: SpawnedEvents | undefined;
+  readonly #unheard: ((events: SpawnedEvents) => void)[] = [];
+
+  constructor({ command, args = [], env, cwd }: Command) {
+    const child = spawn(command, [...args], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+      ...(cwd !== undefined && { cwd }),
+    });
+    this.child = child;
+    child.stdin.on('error', () => {}); // It has gone; its exit tells.
+    child.stdin.on('drain', () => this.#tell((events) => events.drain()));
+    child.stdout.on('data', (chunk: Buffer) => this.#tell((events) => events.stdout(chunk)));
+    child.stdout.on('end', () => this.#tell((events) => events.stdoutEnd()));
+    child.stderr.on('data', (chunk: Buffer) => this.#tell((events) => events.stderr(chunk)));
+    child.once('error', (error: NodeJS.ErrnoException) => this.#tell((events) => events.failed(error)));
+    child.once('exit', (code, signal) => this.#tell((events) => events.exited(code, signal)));
+    child.once('close', () => this.#tell((events) => events.closed()));
+  }
+
+  /** Called once. What has happened so far is told at once, in its order. */
+  hear(events: SpawnedEvents): void {
+    this.#events = events;
+    for (const tell of this.#unheard.splice(0)) tell(events);
+  }
+
+  #tell(tell: (events: SpawnedEvents) => void): void {
+    if (this.#events === undefined) this.#unheard.push(tell);
+    else tell(this.#events);
+  }
+}

@@ -61,6 +61,7 @@ function print({ counts, kills, reached, problems }: Verdict): void {
   row('tool calls', counts.calls);
   row('  refused by a gate', counts.refused);
   row('  passed while the store was out of reach', counts.excused);
+  row('broadcasts to a window whose store was out of reach', counts.unknown);
   row('frames that say repeated', counts.repeats);
   row('pulled', counts.pulled);
   console.log('');

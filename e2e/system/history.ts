@@ -31,7 +31,14 @@ export type ProducerLine =
   /** The same for the pauses of this address, also for one that is asked for before it is done. */
   | { readonly t: number; readonly kind: 'resuming' | 'resumed'; readonly to: string }
   /** What the product said: `withdrawn` that no agent was told, `maybe_seen` that one may have been. */
-  | { readonly t: number; readonly kind: 'withdrawn'; readonly nonce: string; readonly result: string };
+  | {
+      readonly t: number;
+      readonly kind: 'withdrawn';
+      readonly nonce: string;
+      readonly result: string;
+      /** In which log: an agent's, or the project's own, which holds what waits for conversations that begin later. */
+      readonly log: string;
+    };
 
 /** The first line of each `client-*.jsonl`: one life of a host process, or of a library user. */
 export type SessionLine = {

@@ -309,8 +309,8 @@ export class Producer {
       .trim()
       .split('\n')
       .filter(Boolean)
-      .map((line) => (JSON.parse(line) as { result: string }).result);
-    for (const result of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce, result });
+      .map((line) => JSON.parse(line) as { result: string; log: string });
+    for (const { result, log } of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce, result, log });
   }
 
   #killAfter(probability: number): number | undefined {

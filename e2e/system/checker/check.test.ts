@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { check, RULES, type Rule } from './check.ts';
-import { BROKEN, SOUND } from './cases.ts';
+import { BROKEN } from './broken.ts';
+import { SOUND } from './sound.ts';
 import type { History } from '../history.ts';
-import { framed, history, N1, N2, one, Recorded, refusal, sent } from './recorded.ts';
+import { framed, history, killed, N1, N2, one, Recorded, refusal, sent, TO } from './recorded.ts';
 import { proves } from '../../verifies.ts';
 
 proves('faults:system-checker');
@@ -13,8 +14,6 @@ proves('faults:system-checker');
 /** The problems of all rules, by rule. */
 const broken = (of: History, epoch = 0): Partial<Record<Rule, readonly string[]>> =>
   Object.fromEntries(Object.entries(check(of, epoch).problems).filter(([, each]) => each.length > 0));
-const TO = 'shop/coder';
-const killed = (pid: number, t: number, what = 'host') => ({ t, kind: 'killed', what, pid }) as const;
 
 describe('a history without a fault', () => {
   it('breaks no rule: a ride, a repeat that says so, a refusal and its pull, a resume', () => {
@@ -28,7 +27,16 @@ describe('a history without a fault', () => {
     const of = history([...sent(N1, TO, 50), ...sent(N2, TO, 200, { level: 'critical' })], [anna, resumed], [killed(10, 900)]);
     expect(broken(of)).toEqual({});
     const { counts, kills } = check(of, 0);
-    expect(counts).toEqual({ acknowledged: 2, delivered: 2, calls: 5, refused: 1, repeats: 1, pulled: 1, excused: 0 });
+    expect(counts).toEqual({
+      acknowledged: 2,
+      delivered: 2,
+      calls: 5,
+      refused: 1,
+      repeats: 1,
+      pulled: 1,
+      excused: 0,
+      unknown: 0,
+    });
     expect(kills).toEqual({ host: 1 });
   });
 
@@ -130,8 +138,8 @@ describe('each rule breaks', () => {
       'two records of our transcript',
       () =>
         history(sent(N1, TO, 5), [
-          new Recorded(10, { form: 'library' }).message('7', one(N1)).over(),
-          new Recorded(50, { form: 'library' }).message('8', one(N1, true)).over(),
+          new Recorded(10, { form: 'library', client: 'carry' }).message('7', one(N1)).over(),
+          new Recorded(50, { form: 'library', client: 'carry' }).message('8', one(N1, true)).over(),
         ]),
       /in 2 records/,
     ],
@@ -198,7 +206,7 @@ describe('each rule breaks', () => {
           [
             ...sent(N1, TO, 5),
             { t: 20, kind: 'withdrawing', nonce: N1 },
-            { t: 30, kind: 'withdrawn', nonce: N1, result: 'withdrawn' },
+            { t: 30, kind: 'withdrawn', nonce: N1, result: 'withdrawn', log: TO },
           ],
           [new Recorded(0).call('c0').call('c1', one(N1), { at: 50 }).over()],
         ),

@@ -5,14 +5,15 @@
 import type { History } from '../history.ts';
 import { noncesIn } from './frames.ts';
 import { throughGate } from './gate.ts';
-import { late, lost } from './lost.ts';
+import { late } from './late.ts';
+import { lost } from './lost.ts';
 import { notificationsOf } from './notifications.ts';
 import { reachOf, type Moment } from './reach.ts';
 import { read, sightsOf } from './reading.ts';
 import { again, twice, unflagged, unreleased } from './repeats.ts';
 import { endOf } from './spans.ts';
 import { disordered, reworded } from './words.ts';
-import { outdated, uncalled } from './uncalled.ts';
+import { denied, outdated, uncalled } from './uncalled.ts';
 
 export type Verdict = {
   readonly counts: {
@@ -24,6 +25,8 @@ export type Verdict = {
     readonly pulled: number;
     /** Calls that passed a gate while their gateway said that it cannot reach its store. */
     readonly excused: number;
+    /** Broadcasts that a working window was not given while its gateway said so. */
+    readonly unknown: number;
   };
   readonly kills: Readonly<Record<string, number>>;
   readonly reached: Readonly<Record<Moment, number>>;
@@ -35,7 +38,7 @@ export const RULES = {
   lost: 'acknowledged, and shown to no model',
   late: 'open, and not in a pull',
   unflagged: 'shown again without being called repeated',
-  again: 'shown again on a connection that had it',
+  again: 'shown again though it was read',
   reworded: "not in their producer's words, or in other ones than the first time",
   disordered: 'frames that are not in order',
   twice: 'in two records of our own transcript',
@@ -43,6 +46,7 @@ export const RULES = {
   misplaced: 'notifications outside their frame, or in a broken one',
   fields: 'results without `_notices` where it must be, or with it where it must not',
   uncalled: "someone else's, unsent, too early, expired or withdrawn",
+  denied: 'called withdrawn, and shown to a model',
   outdated: 'older states after a newer one',
   gate: 'calls that reached a server while a gate was up',
   orphans: 'processes left behind',
@@ -58,6 +62,7 @@ export function check(history: History, epoch: number): Verdict {
   const sights = readings.flatMap((reading) => sightsOf(reading));
   const calls = readings.flatMap((reading) => reading.calls);
   const gate = throughGate(all, readings, storm);
+  const missed = lost(all, readings, storm);
   const kills = storm.flatMap((line) =>
     line.kind === 'killed' ? [line.point === undefined ? line.what : `${line.what} at a point`] : [],
   );
@@ -70,13 +75,14 @@ export function check(history: History, epoch: number): Verdict {
       repeats: readings.flatMap(({ shown }) => shown).filter(({ frame }) => (frame?.repeated ?? 0) > 0).length,
       pulled: sights.filter(({ form }) => form === 'pull').length,
       excused: gate.excused,
+      unknown: missed.unknown,
     },
     kills: Object.fromEntries(
       Object.entries(Object.groupBy(kills, (kill) => kill)).map(([kill, each]) => [kill, each?.length ?? 0]),
     ),
     reached: reachOf(all, readings, storm),
     problems: {
-      lost: [...lost(all, readings, storm), ...unreleased(all, readings)],
+      lost: [...missed.problems, ...unreleased(all, readings)],
       late: late(all, readings, storm),
       unflagged: unflagged(all, readings),
       again: again(all, readings, storm),
@@ -87,6 +93,7 @@ export function check(history: History, epoch: number): Verdict {
       misplaced: [...readings.flatMap((reading) => reading.misplaced), ...inUpstream(history)],
       fields: readings.flatMap((reading) => reading.fields),
       uncalled: uncalled(all, readings, storm, epoch),
+      denied: denied(all, readings, storm),
       outdated: outdated(all, readings),
       gate: gate.problems,
       orphans: storm.flatMap((line) => (line.kind === 'orphan' ? [`${line.what}, pid ${line.pid}`] : [])),

@@ -1,24 +1,20 @@
 /** Calls that passed a gate. */
 import type { History } from '../history.ts';
-import { mayBeUnread } from './lost.ts';
-import {
-  agentOf,
-  conversationOf,
-  isBroadcast,
-  isInterrupt,
-  missableFrom,
-  projectOf,
-  type Notification,
-} from './notifications.ts';
-import { sightsOf, type Call, type Reading } from './reading.ts';
-import { activeRun, runsOf, unreachable, wasActive } from './spans.ts';
+import { heldUntil, isAnyones, mayBeUnread } from './held.ts';
+import { agentOf, isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
+import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
+import { overlaps, runsOf, unreachable } from './spans.ts';
 
-/** After so long a refusal that was read lowers the gate of a `critical` or a `cancel`. */
-const READ_AFTER_MS = 950;
+/** A call that begins so long after the last refusal lowers the gate of a `critical` or a `cancel`. */
+const ASKED_AGAIN_MS = 1_000;
+/** The product rounds its times to whole milliseconds. */
+const ROUNDED_MS = 5;
+
+type All = ReadonlyMap<string, Notification>;
 
 /** Calls that reached a server though an interrupt was acknowledged before they began and nobody had read or lifted it. */
 export function throughGate(
-  all: ReadonlyMap<string, Notification>,
+  all: All,
   readings: readonly Reading[],
   storm: History['storm'],
 ): { readonly problems: string[]; readonly excused: number } {
@@ -27,19 +23,29 @@ export function throughGate(
   const interrupts = [...all.values()].filter(isInterrupt);
   for (const reading of readings) {
     const { window } = reading.session.about;
-    const unread = unreachable(reading, storm);
+    const out = unreachable(reading, storm);
+    const [first, last] = [reading.calls[0]?.sentAt ?? Infinity, reading.calls.at(-1)?.sentAt ?? -Infinity];
     for (const one of interrupts) {
-      if (one.acknowledgedAt === undefined) continue;
+      if (one.acknowledgedAt === undefined || one.acknowledgedAt >= last || missableFrom(one) <= first) continue;
       const until = Math.min(missableFrom(one), heldUntil(one, reading, readings, storm));
       for (const call of reading.calls) {
-        if (!call.reached || call.sentAt <= one.acknowledgedAt || call.sentAt >= until) continue;
-        if (one.action !== 'pause' && (wasRead(one, call, reading, readings) || mayBeUnread(one, readings, storm))) continue;
-        if (unread.some(([from, to]) => from <= (call.receivedAt ?? Number.POSITIVE_INFINITY) && to >= call.sentAt)) {
+        if (call.reachedAt === undefined || call.sentAt <= one.acknowledgedAt || call.sentAt >= missableFrom(one)) continue;
+        if (call.sentAt >= until && !isFirst(one, call, reading, readings, storm)) continue;
+        const refusedAt = lastRefusal(one, call, reading, readings);
+        if (one.action !== 'pause') {
+          if (wasPulled(one, call, reading, readings) || call.reachedAt - refusedAt >= ASKED_AGAIN_MS - ROUNDED_MS) continue;
+          if (mayBeUnread(one, readings, storm, call.sentAt)) continue;
+        }
+        // A refusal that nothing could record is known to the gateway that made it, and to no other one.
+        const from = one.action === 'pause' ? call.sentAt : Math.min(call.sentAt, refusedAt);
+        if (overlaps(out, Math.max(from, call.sentAt - ASKED_AGAIN_MS), call.receivedAt ?? Number.POSITIVE_INFINITY)) {
           excused.add(call.call);
           continue;
         }
+        const after =
+          refusedAt === Number.POSITIVE_INFINITY ? '' : `, ${Math.round(call.sentAt - refusedAt)} ms after its last refusal`;
         problems.push(
-          `${call.call} of ${window} reached its server ${Math.round(call.sentAt - one.acknowledgedAt)} ms after ${one.nonce} (${one.action ?? one.level}) to ${one.to} was acknowledged`,
+          `${call.call} of ${window} reached its server ${Math.round(call.sentAt - one.acknowledgedAt)} ms after ${one.nonce} (${one.action ?? one.level}) to ${one.to} was acknowledged${after}`,
         );
       }
     }
@@ -47,49 +53,48 @@ export function throughGate(
   return { problems, excused: excused.size };
 }
 
-const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** An answer that was on its way when a process died is let go when the death is seen. */
+const SETTLED_MS = 1_000;
 
 /**
- * Until when the interrupt raises this session's gate for certain: the session was active while it was queued, or took over
- * from one that was. An agent with two windows is held to the interrupts that name a conversation, or that go to all; what
- * one of its conversations has passes on to whichever begins first when that one is over.
+ * What goes to any of an agent's two windows raises the gate of each until one of them has it. No request was sent before this
+ * call's answer that has shown it, or may have.
  */
-function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
-  const { agent, window, form } = reading.session.about;
-  if (isBroadcast(one.to) ? projectOf(one.to) !== projectOf(agent) : agentOf(one.to) !== agent) return NEVER;
-  if (form === 'library') return NEVER;
-  const named = conversationOf(one.to);
-  if (named !== undefined && !runsOf(reading, storm).some(({ conversation }) => conversation === named)) return NEVER;
-  const windows = new Set(
-    readings.filter(({ session }) => session.about.agent === agent).map(({ session }) => session.about.window),
-  );
-  if (named === undefined && one.action === undefined && windows.size > 1) return NEVER;
-  const run = activeRun(reading, one, storm);
-  if (run !== undefined && (named === undefined || run.conversation === named))
-    return windows.size > 1 && !isBroadcast(one.to) ? run.until : ALWAYS;
-  // A pause of the whole project also holds for who comes while it is up.
-  if (isBroadcast(one.to)) return one.action === 'pause' && reading.session.about.t > (one.acknowledgedAt ?? 0) ? ALWAYS : NEVER;
-  if (windows.size > 1) return NEVER;
-  // The agent's only window: a resume takes the gate over, also of a session that was refused as soon as it began.
-  const had = readings.some(
-    (other) =>
-      other.session.about.window === window &&
-      other.session.about.t < reading.session.about.t &&
-      (wasActive(other, one, storm) || sightsOf(other).some(({ nonce, form }) => nonce === one.nonce && form === 'refusal')),
-  );
-  return had ? ALWAYS : NEVER;
+function isFirst(
+  one: Notification,
+  call: Call,
+  { session: { about } }: Reading,
+  readings: readonly Reading[],
+  storm: History['storm'],
+): boolean {
+  if (!isAnyones(one) || agentOf(one.to) !== about.agent || about.form === 'library') return false;
+  const { sentAt, receivedAt = Number.POSITIVE_INFINITY } = call;
+  const seen = seenIn(readings).get(one.nonce) ?? [];
+  if (seen.some((sight) => sight.sentAt < receivedAt)) return false;
+  return (agentsIn(readings).get(about.agent) ?? []).every((other) => {
+    const end = runsOf(other, storm).at(-1)?.until ?? Number.POSITIVE_INFINITY;
+    return !other.requests.some(
+      (request) =>
+        request.sentAt < receivedAt &&
+        request.receivedAt === undefined &&
+        Math.min(end, request.endsBy ?? Number.POSITIVE_INFINITY) + SETTLED_MS > sentAt,
+    );
+  });
 }
 
 /** A line to the agent is read by any of its windows; one to a conversation or to all, by this window. */
-function wasRead(one: Notification, call: Call, { session: { about } }: Reading, readings: readonly Reading[]): boolean {
+function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
   const isShared = !isBroadcast(one.to) && !one.to.includes('#');
-  return readings.some(
-    (other) =>
-      other.session.about.agent === about.agent &&
-      (isShared || other.session.about.window === about.window) &&
-      sightsOf(other).some(
-        ({ nonce, form, t }) =>
-          nonce === one.nonce && (form === 'pull' ? t <= call.sentAt : form === 'refusal' && t + READ_AFTER_MS <= call.sentAt),
-      ),
+  return (seenIn(readings).get(one.nonce) ?? []).filter(
+    ({ reading: { session } }) => session.about.agent === about.agent && (isShared || session.about.window === about.window),
   );
+}
+
+const wasPulled = (one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): boolean =>
+  sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
+
+/** When the last call was made that was refused with it before this call; Infinity where none was. */
+function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
+  const refusals = sightsFor(one, reading, readings).filter(({ form, t }) => form === 'refusal' && t <= call.sentAt);
+  return refusals.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...refusals.map(({ sentAt }) => sentAt));
 }

@@ -1,5 +1,6 @@
 /** What producers know of each notification: to whom, since when it must arrive, and from when on it may be missing. */
 import type { ProducerLine } from '../history.ts';
+import { memo } from './memo.ts';
 
 type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 
@@ -7,8 +8,8 @@ type Asked = Extract<ProducerLine, { kind: 'asking' }>;
 export type Notification = Asked & {
   readonly acknowledgedAt?: number;
   readonly withdrawingAt?: number;
-  /** The product has answered, and what it said. */
-  readonly withdrawn?: { readonly at: number; readonly result: string };
+  /** The product has answered, and what it said of each agent that has it. */
+  readonly withdrawn?: { readonly at: number; readonly results: Readonly<Record<string, string>> };
   readonly resumingAt?: number;
 };
 
@@ -21,7 +22,10 @@ export function notificationsOf(producers: readonly ProducerLine[]): Map<string,
     else if (known === undefined) continue;
     else if (line.kind === 'acknowledged') all.set(line.nonce, { ...known, acknowledgedAt: known.acknowledgedAt ?? line.t });
     else if (line.kind === 'withdrawing') all.set(line.nonce, { ...known, withdrawingAt: known.withdrawingAt ?? line.t });
-    else all.set(line.nonce, { ...known, withdrawn: known.withdrawn ?? { at: line.t, result: line.result } });
+    else {
+      const { at = line.t, results = {} } = known.withdrawn ?? {};
+      all.set(line.nonce, { ...known, withdrawn: { at, results: { ...results, [line.log]: line.result } } });
+    }
   }
   const resumes = resumesIn(producers);
   for (const [nonce, one] of all) {
@@ -70,3 +74,18 @@ export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notificati
 
 export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
   level === 'critical' || action !== undefined;
+
+type All = ReadonlyMap<string, Notification>;
+
+/** The states of each key, by address and key. */
+export const statesIn = memo((all: All): ReadonlyMap<string, readonly Notification[]> => {
+  const states = [...all.values()].filter(({ supersedes }) => supersedes !== undefined);
+  return Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`);
+});
+
+/** A newer state of its key was asked for by then, or may be: of two that overlap it is not known which came first. */
+export const isReplaced = ({ nonce, supersedes, to, t }: Notification, all: All, by: number): boolean =>
+  supersedes !== undefined &&
+  (statesIn(all).get(`${to} ${supersedes}`) ?? []).some(
+    (other) => other.nonce !== nonce && other.t < by && (other.acknowledgedAt ?? Infinity) > t,
+  );

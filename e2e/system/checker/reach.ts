@@ -81,7 +81,7 @@ export function reachOf(
     expired: acknowledged.filter(
       (one) => one.ttlMs !== undefined && missableFrom(one) === one.t + one.ttlMs && !byNonce.has(one.nonce),
     ).length,
-    maybeSeen: acknowledged.filter(({ withdrawn }) => withdrawn?.result === 'maybe_seen').length,
+    maybeSeen: acknowledged.filter(({ withdrawn }) => Object.values(withdrawn?.results ?? {}).includes('maybe_seen')).length,
     deaf: readings.reduce((sum, reading) => sum + deafTo(reading), 0),
     hungUp: readings.reduce((sum, reading) => sum + hungUpIn(reading), 0),
     structured: readings.reduce((sum, { structured }) => sum + structured, 0),

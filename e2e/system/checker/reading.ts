@@ -3,6 +3,7 @@ import type { ClientLine, History, Session } from '../history.ts';
 import { compare, parsed } from './bytes.ts';
 import { wrongFields, wrongSchemas } from './fields.ts';
 import { frameOf, isRefusal, noncesIn, pulledIn, type Frame } from './frames.ts';
+import { memo } from './memo.ts';
 
 /** The request that an answer belongs to. */
 type At = {
@@ -23,8 +24,8 @@ export type Sight = At & {
   readonly repeated: boolean;
   /** The item that tells it, or the entry's message. */
   readonly text: string;
-  /** The item tells others too. */
-  readonly shared?: boolean;
+  /** The others that its item tells. */
+  readonly with?: readonly string[];
 };
 
 export type Call = {
@@ -32,7 +33,8 @@ export type Call = {
   readonly sentAt: number;
   readonly receivedAt?: number;
   readonly refused: boolean;
-  readonly reached: boolean;
+  /** When its server had it; undefined where none had. */
+  readonly reachedAt?: number;
 };
 
 /** One frame, or one answer of `get_notifications`. */
@@ -46,6 +48,8 @@ export type Shown = At & {
 
 export type Requested = {
   readonly sentAt: number;
+  /** See `At`. */
+  readonly connection: number;
   readonly receivedAt?: number;
   readonly cancelledAt?: number;
   /** Its connection was over. */
@@ -107,7 +111,7 @@ export function read(session: Session, upstream: History['upstream']): Reading {
         form,
         repeated: frame.repeated > 0,
         text: item.text,
-        shared: item.nonces.length > 1,
+        with: item.nonces.filter((other) => other !== nonce),
       })),
     );
     shown.push({ ...at, form, frame, sights });
@@ -133,7 +137,7 @@ export function read(session: Session, upstream: History['upstream']): Reading {
     const last = texts.at(-1) ?? '';
     const refused =
       reached.every(({ line: answered }) => answered === undefined) && answer.result !== undefined && isRefusal(last);
-    calls.set(request.id, { call, sentAt: request.t, receivedAt: t, refused, reached: reached.length > 0 });
+    calls.set(request.id, { call, sentAt: request.t, receivedAt: t, refused, ...reachedBy(call) });
     if (reached.length > 1) problems.push(about(`the call ${call} reached the server ${reached.length} times`));
     if (refused) {
       if (texts.length !== 1) misplaced.push(about(`a refusal of ${call} has ${texts.length} blocks`));
@@ -152,6 +156,11 @@ export function read(session: Session, upstream: History['upstream']): Reading {
     if (text !== undefined && isVisible(line, client, answer.result.isError === true)) see(at, 'ride', text);
   };
 
+  const reachedBy = (call: string): Pick<Call, 'reachedAt'> => {
+    const [first] = upstream.get(call) ?? [];
+    return first === undefined ? {} : { reachedAt: first.t };
+  };
+
   const leaked = (line: string, where: string): void => {
     const nonces = noncesIn(line);
     if (nonces.length > 0) misplaced.push(about(`${nonces.join(', ')} in ${where}`));
@@ -161,8 +170,9 @@ export function read(session: Session, upstream: History['upstream']): Reading {
     if (line.kind === 'sent') {
       const cancelledAt = cancels.get(line.id);
       sent.set(line.id, { ...line, conversation, connection, ...(cancelledAt === undefined ? {} : { cancelledAt }) });
+      const { call = '' } = line;
       if (line.method === 'tools/call' && line.tool !== 'get_notifications')
-        calls.set(line.id, { call: line.call ?? '', sentAt: line.t, refused: false, reached: upstream.has(line.call ?? '') });
+        calls.set(line.id, { call, sentAt: line.t, refused: false, ...reachedBy(call) });
     } else if (line.kind === 'unanswered') {
       problems.push(about(`${line.method} had no answer after ${Math.round(line.ms)} ms though the gateway lived`));
     } else if (line.kind === 'message') {
@@ -181,8 +191,9 @@ export function read(session: Session, upstream: History['upstream']): Reading {
   }
   const requests = [...sent.values()]
     .filter(({ method }) => method === 'tools/call')
-    .map(({ t: sentAt, receivedAt, cancelledAt, endsBy }) => ({
+    .map(({ t: sentAt, connection: on, receivedAt, cancelledAt, endsBy }) => ({
       sentAt,
+      connection: on,
       ...(endsBy === undefined ? {} : { endsBy }),
       ...(receivedAt === undefined ? {} : { receivedAt }),
       ...(cancelledAt === undefined ? {} : { cancelledAt }),
@@ -192,7 +203,24 @@ export function read(session: Session, upstream: History['upstream']): Reading {
 
 const BREAKS: ReadonlySet<ClientLine['kind']> = new Set(['gateway', 'gateway_ended', 'closing', 'renamed']);
 
-export const sightsOf = ({ shown }: Reading): Sight[] => shown.flatMap(({ sights }) => sights);
+export const sightsOf = memo(({ shown }: Reading): readonly Sight[] => shown.flatMap(({ sights }) => sights));
+
+/** One sight, and the session that it is of. */
+export type Seen = Sight & { readonly reading: Reading };
+
+/** What the models of these sessions were shown, by notification, oldest first. */
+export const seenIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Seen[]> => {
+  const all = readings.flatMap((reading) => sightsOf(reading).map((sight): Seen => ({ ...sight, reading })));
+  return Map.groupBy(
+    all.toSorted((a, b) => a.t - b.t),
+    ({ nonce }) => nonce,
+  );
+});
+
+/** The sessions of one agent. */
+export const agentsIn = memo((readings: readonly Reading[]): ReadonlyMap<string, readonly Reading[]> =>
+  Map.groupBy(readings, ({ session }) => session.about.agent),
+);
 
 /** A library user's message to its model ends with the frame. */
 const frameTextOf = (text: string): string => text.slice(text.lastIndexOf('\n[ep ') + 1);

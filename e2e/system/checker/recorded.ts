@@ -61,6 +61,18 @@ export class Recorded {
     return this;
   }
 
+  /** Its gateway says that it cannot reach its store. */
+  outOfReach(t: number): this {
+    const text = 'notifications cannot be reached (before: no answer within 250 ms); calls pass without them until they can';
+    this.lines.push({ t, kind: 'stderr', text });
+    return this;
+  }
+
+  reachable(t: number): this {
+    this.lines.push({ t, kind: 'stderr', text: 'notifications can be reached again' });
+    return this;
+  }
+
   /** `/clear`. */
   renamed(conversation: string): this {
     this.lines.push({ t: (this.t += 5), kind: 'closing' }, { t: (this.t += 5), kind: 'renamed', conversation });
@@ -91,10 +103,10 @@ export class Recorded {
     return this.#received(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }), 5);
   }
 
-  /** A call that has no answer, because the gateway died. */
-  unanswered(call: string): this {
+  /** A call that has no answer, because the gateway died, or because the host died before it read a refusal. */
+  unanswered(call: string, how: { reached: boolean } = { reached: true }): this {
     this.#sent('small', undefined, call);
-    this.upstream.set(call, [{ t: this.t }]);
+    if (how.reached) this.upstream.set(call, [{ t: this.t }]);
     return this;
   }
 
@@ -162,4 +174,29 @@ export function history(
     upstream: new Map(sessions.flatMap(({ upstream }) => [...upstream])),
     storm,
   };
+}
+
+export const TO = 'shop/coder';
+export const ANNA = { conversation: 'anna-s1' } as const;
+export const BEN = { window: 'ben', pid: 11, conversation: 'ben-s1' } as const;
+export const killed = (pid: number, t: number) => ({ t, kind: 'killed', what: 'host', pid }) as const;
+export const withdrawn = (t: number, result: string) =>
+  [
+    { t, kind: 'withdrawing', nonce: N1 },
+    { t: t + 10, kind: 'withdrawn', nonce: N1, result, log: TO },
+  ] as const;
+export const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50, { supersedes: 'k' })];
+export const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
+export const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
+
+/** Five answers with one notification each, all cancelled at once; the first ones come again. */
+export function cancelledOften(again: number): History {
+  const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
+  const anna = new Recorded(100);
+  for (const [at, nonce] of nonces.entries()) anna.call(`a${at}`, one(nonce)).cancelled();
+  for (const [at, nonce] of nonces.slice(0, again).entries()) anna.call(`b${at}`, one(nonce, true));
+  return history(
+    nonces.flatMap((nonce, at) => sent(nonce, TO, at)),
+    [anna.over()],
+  );
 }

@@ -1,8 +1,9 @@
 /** What a model was shown again. */
 import type { History } from '../history.ts';
+import { isCopied } from './held.ts';
 import { isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
-import { sightsOf, type Reading, type Sight } from './reading.ts';
-import { unheardOf } from './spans.ts';
+import { seenIn, sightsOf, type Reading, type Seen, type Sight } from './reading.ts';
+import { overlaps, unheardOf } from './spans.ts';
 
 /**
  * A model was shown the same notification again, and nothing said so. Of an agent with two windows each has its own copy of a
@@ -56,36 +57,68 @@ const CROSSING_MS = 500;
 const CANCELS_ANSWERED: ReadonlySet<string> = new Set(['opencode']);
 
 /**
- * On one connection a notification comes once, flagged or not: its gateway lives, so it knows what it has shown. It may come
- * again where the client cancelled the call that carried it, and where the gateway says that it could not write a receipt.
+ * A notification comes once, flagged or not, where it is known that it was read: on one connection, because its gateway lives
+ * and knows what it has shown; on any later one, because the receipt of the first answer was written. It may come again where
+ * the client cancelled the call that carried it, and where the gateway says that it could not write a receipt.
  */
 export function again(
   all: ReadonlyMap<string, Notification>,
   readings: readonly Reading[],
   storm: History['storm'],
 ): readonly string[] {
-  const problems: string[] = [];
-  for (const reading of readings) {
-    const { window, client } = reading.session.about;
-    const crossed = ({ cancelledAt = Infinity, t }: Sight): boolean =>
-      !CANCELS_ANSWERED.has(client) && cancelledAt < t + CROSSING_MS;
-    const unheard = unheardOf(reading, storm);
-    const byPlace = Map.groupBy(sightsOf(reading), ({ nonce, connection }) => `${nonce} ${connection}`);
-    for (const sights of byPlace.values()) {
-      const sorted = sights.toSorted((a, b) => a.t - b.t);
-      for (const [at, later] of sorted.entries()) {
-        const one = all.get(later.nonce);
-        const first = sorted
-          .slice(0, at)
-          .find((earlier) => !crossed(earlier) && one !== undefined && !mayFollow(one, earlier, later));
-        if (first === undefined || unheard.some(([from, to]) => from <= later.t && to >= first.sentAt)) continue;
-        const ms = Math.round(later.t - first.t);
-        problems.push(`${later.nonce} came again in ${window}, ${ms} ms after it was shown there (${first.form}, ${later.form})`);
-      }
-    }
-  }
-  return problems;
+  return [...seenIn(readings)].flatMap(([nonce, sights]) => {
+    const one = all.get(nonce);
+    return sights.flatMap((later, at) => {
+      const first = sights
+        .slice(0, at)
+        .find((earlier) => one !== undefined && isOver(one, earlier, later, readings) && !isUnheard(earlier, later, storm));
+      if (first === undefined) return [];
+      const [from, to] = [first, later].map(({ reading: { session } }) => session.about.window);
+      const where = isSameConnection(first, later) ? 'there' : `in ${from} and certainly read`;
+      const ms = Math.round(later.t - first.t);
+      return [`${nonce} came again in ${to}, ${ms} ms after it was shown ${where} (${first.form}, ${later.form})`];
+    });
+  });
 }
+
+const isSameConnection = (a: Seen, b: Seen): boolean => a.reading === b.reading && a.connection === b.connection;
+
+/** What the earlier sight has shown is not to be shown by the later one. */
+function isOver(one: Notification, earlier: Seen, later: Seen, readings: readonly Reading[]): boolean {
+  const { client } = earlier.reading.session.about;
+  if (!CANCELS_ANSWERED.has(client) && (earlier.cancelledAt ?? Infinity) < earlier.t + CROSSING_MS) return false;
+  if (mayFollow(one, earlier, later)) return false;
+  if (isSameConnection(earlier, later)) return true;
+  return isSameCopy(one, earlier, later, readings) && readBy(earlier) < later.sentAt;
+}
+
+function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Reading[]): boolean {
+  const { agent } = a.reading.session.about;
+  if (agent !== b.reading.session.about.agent) return false;
+  return a.reading === b.reading || !isCopied(one, agent, readings);
+}
+
+/** So long behind an answer its receipt is written, if the gateway lives and answers another call, however busy it is. */
+const RECEIPT_WITHIN_MS = 1_000;
+
+/**
+ * By when it was read for certain: the same connection had the answer to a call that it made a second later. A library user
+ * that offers confirms before it goes on; of one that carries see `twice`.
+ */
+function readBy({ t, connection, reading: { session, requests } }: Seen): number {
+  const { form, client } = session.about;
+  if (form === 'library' && client === 'carry') return Infinity;
+  if (form === 'library') return Math.min(...session.lines.flatMap((line) => (line.t > t ? line.t : [])));
+  return Math.min(
+    ...requests.flatMap(({ sentAt, receivedAt, connection: on }) =>
+      on === connection && sentAt >= t + RECEIPT_WITHIN_MS && receivedAt !== undefined ? receivedAt : [],
+    ),
+  );
+}
+
+/** The gateway of one of them says that it could not write a receipt in between. */
+const isUnheard = (earlier: Seen, later: Seen, storm: History['storm']): boolean =>
+  [earlier.reading, later.reading].some((reading) => overlaps(unheardOf(reading, storm), earlier.sentAt, later.t));
 
 /** So soon behind an answer a cancel has crossed with it, however busy the gateway is, most of the time. */
 const SURELY_CROSSES_MS = 100;

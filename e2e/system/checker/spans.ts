@@ -1,16 +1,20 @@
 /** When a session was there: until when it lived, from when on it was active, when its gateway could not reach its store. */
 import type { ClientLine, History, StormLine } from '../history.ts';
+import { memo } from './memo.ts';
 import type { Notification } from './notifications.ts';
 import type { Reading } from './reading.ts';
 
 /** When this life of a session was over for certain, as far as the storm knows. */
-export function endOf({ session }: Reading, storm: History['storm']): number {
+export const endOf = memo(({ session }: Reading, storm: History['storm']): number => {
   const killed = storm.find((line) => line.kind === 'killed' && line.pid === session.about.pid && line.t >= session.about.t);
   const over = session.lines.find((line) => line.kind === 'over');
   return Math.min(killed?.t ?? Number.POSITIVE_INFINITY, over?.t ?? Number.POSITIVE_INFINITY);
-}
+});
 
 export type Spans = readonly (readonly [from: number, to: number])[];
+
+export const overlaps = (spans: Spans, from: number, to: number): boolean =>
+  spans.some(([start, end]) => start <= to && end >= from);
 
 /** What a session is under one name and without an end in between. */
 export type Run = {
@@ -18,24 +22,17 @@ export type Run = {
   readonly conversation: string | undefined;
   readonly from: number;
   readonly until: number;
-  /** It had begun by then for certain: a call was answered. */
+  /** By then a call was answered. */
+  readonly answeredBy: number;
+  /** By then others could know of it for certain: a call was answered by a gateway that could reach its store. */
   readonly begunBy: number;
 };
-
-/** Each notification asks each session. */
-const RUNS = new WeakMap<Reading, readonly Run[]>();
-
-export function runsOf(reading: Reading, storm: History['storm']): readonly Run[] {
-  const known = RUNS.get(reading) ?? splitRuns(reading, storm);
-  RUNS.set(reading, known);
-  return known;
-}
 
 /**
  * A conversation is over, and may begin again, when it has another name, when its connection closes, and behind HTTP when its
  * gateway is killed: there is no other process to know of. A killed gateway changes nothing while its host lives.
  */
-function splitRuns(reading: Reading, storm: History['storm']): Run[] {
+export const runsOf = memo((reading: Reading, storm: History['storm']): readonly Run[] => {
   const { about, lines } = reading.session;
   const starts: { readonly from: number; readonly conversation: string | undefined }[] = [];
   let { conversation } = about;
@@ -51,15 +48,21 @@ function splitRuns(reading: Reading, storm: History['storm']): Run[] {
   }
   starts.sort((a, b) => a.from - b.from);
   const end = endOf(reading, storm);
+  const out = unreachable(reading, storm);
   return starts.map(({ from, conversation: name }, i) => {
     const until = Math.min(starts[i + 1]?.from ?? Number.POSITIVE_INFINITY, end);
-    const answers =
+    const answers: readonly Answered[] =
       about.form === 'library'
-        ? reading.shown.map(({ t }) => t)
-        : reading.calls.flatMap(({ sentAt, receivedAt }) => (sentAt >= from && receivedAt !== undefined ? receivedAt : []));
-    return { reading, conversation: name, from, until, begunBy: Math.min(...answers.filter((t) => t >= from && t < until)) };
+        ? reading.shown.map(({ t }) => ({ sentAt: t, receivedAt: t }))
+        : reading.calls.flatMap(({ sentAt, receivedAt }) => (receivedAt === undefined ? [] : { sentAt, receivedAt }));
+    const own = answers.filter(({ sentAt, receivedAt }) => sentAt >= from && receivedAt < until);
+    const firstOf = (some: readonly Answered[]): number => Math.min(...some.map(({ receivedAt }) => receivedAt));
+    const known = own.filter(({ sentAt, receivedAt }) => !overlaps(out, sentAt, receivedAt));
+    return { reading, conversation: name, from, until, answeredBy: firstOf(own), begunBy: firstOf(known) };
   });
-}
+});
+
+type Answered = { readonly sentAt: number; readonly receivedAt: number };
 
 const isEnd = (line: ClientLine, isKilled: boolean): boolean =>
   line.kind === 'session' ||
@@ -75,8 +78,14 @@ export const wasActive = (reading: Reading, one: Notification, storm: History['s
 export const activeRun = (reading: Reading, one: Notification, storm: History['storm']): Run | undefined =>
   runsOf(reading, storm).find(({ begunBy, until }) => begunBy < one.t && until > (one.acknowledgedAt ?? one.t));
 
+/** It worked all that time, and its gateway could not write that it is there: until then no call reached the store. */
+export const wasUnknown = (reading: Reading, one: Notification, storm: History['storm']): boolean =>
+  runsOf(reading, storm).some(
+    ({ answeredBy, begunBy, until }) => answeredBy < one.t && begunBy >= one.t && until > (one.acknowledgedAt ?? one.t),
+  );
+
 /** While a gateway says that it cannot reach its store, calls pass: an agent never stops for it. */
-export function unreachable(reading: Reading, storm: History['storm']): Spans {
+export const unreachable = memo((reading: Reading, storm: History['storm']): Spans => {
   const spans: [number, number][] = [];
   for (const line of saidBy(reading, storm)) {
     const over = line.kind === 'gateway_ended' || line.kind === 'killed';
@@ -86,15 +95,15 @@ export function unreachable(reading: Reading, storm: History['storm']): Spans {
     if (over || text.includes('can be reached again')) for (const span of spans) span[1] = Math.min(span[1], line.t + 100);
   }
   return spans;
-}
+});
 
 /** The same, and the moments at which a gateway says that it could not write down what became of an answer. */
-export function unheardOf(reading: Reading, storm: History['storm']): Spans {
+export const unheardOf = memo((reading: Reading, storm: History['storm']): Spans => {
   const moments = saidBy(reading, storm).flatMap((line) =>
     line.kind === 'stderr' && line.text.includes('receipt was not written') ? [[line.t, line.t] as const] : [],
   );
   return [...unreachable(reading, storm), ...moments];
-}
+});
 
 /** What the gateways of a session said and how they ended, also those that it shares with others. */
 function saidBy({ session }: Reading, storm: History['storm']): (ClientLine | StormLine)[] {

@@ -1,8 +1,8 @@
 /** What a model should not have been shown. */
-import type { History } from '../history.ts';
-import { agentOf, conversationOf, isBroadcast, projectOf, type Notification } from './notifications.ts';
-import { sightsOf, type Reading, type Sight } from './reading.ts';
-import { runsOf, type Run } from './spans.ts';
+import type { History, SessionLine } from '../history.ts';
+import { agentOf, conversationOf, isBroadcast, projectOf, statesIn, type Notification } from './notifications.ts';
+import { seenIn, sightsOf, type Reading, type Sight } from './reading.ts';
+import { overlaps, runsOf, unreachable, type Run } from './spans.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
@@ -25,7 +25,7 @@ export function uncalled(all: All, readings: readonly Reading[], storm: History[
         problems.push(`${nonce} came ${Math.round(one.notBefore - epoch - t)} ms before its time`);
       else if (isElsewhere(one, sight, reading, runs))
         problems.push(`${window} was shown ${nonce}, which is for ${one.to}, a conversation that was not over`);
-      else problems.push(...overdue(one, sight, window));
+      else problems.push(...overdue(one, sight, reading.session.about));
     }
   }
   return problems;
@@ -40,38 +40,48 @@ function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: 
   return own.length > 0 && now !== undefined && own.every(({ until }) => until > now.begunBy);
 }
 
-/**
- * By a call that was sent when its producer had been told that it is taken back, or when its time was over. A line that tells
- * several is repeated as it was, as long as one of them is open.
- */
-function overdue({ nonce, withdrawn, ttlMs, acknowledgedAt }: Notification, sight: Sight, window: string): string[] {
-  const { sentAt, repeated, shared = false } = sight;
-  if (repeated && shared) return [];
+/** By a call that was sent when its producer had been told that it is taken back, or when its time was over. */
+function overdue(one: Notification, { sentAt }: Sight, { agent, window }: SessionLine): string[] {
+  const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
-    const { result } = withdrawn;
+    const result = withdrawn.results[agent];
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];
-    if (result !== 'too_late') return [`${nonce} was withdrawn (${result}), and a later call of ${window} carried it`];
+    if (result !== undefined && result !== 'too_late')
+      return [`${nonce} was withdrawn (${result}), and a later call of ${window} carried it`];
   }
   if (ttlMs === undefined || acknowledgedAt === undefined || sentAt <= acknowledgedAt + ttlMs) return [];
   return [`${nonce} had expired ${Math.round(sentAt - acknowledgedAt - ttlMs)} ms before the call of ${window} that carried it`];
 }
 
-/** Of two states of one key the older one was shown for the first time by a call that began when the newer one was acknowledged. */
+/** Of two states of one key the older one was shown, for the first time or again, by a call that began when the newer one was acknowledged. */
 export function outdated(all: All, readings: readonly Reading[]): string[] {
-  const first = new Map<string, Sight>();
-  for (const sight of readings.flatMap((reading) => sightsOf(reading)).toSorted((a, b) => a.t - b.t))
-    if (!first.has(sight.nonce)) first.set(sight.nonce, sight);
-  const states = [...all.values()].filter(({ supersedes }) => supersedes !== undefined);
-  return [...Map.groupBy(states, ({ to, supersedes }) => `${to} ${supersedes}`).values()].flatMap((of) =>
-    of.flatMap((older) => {
-      const { sentAt } = first.get(older.nonce) ?? { sentAt: -Infinity };
-      const newer = of.find(
-        ({ t, acknowledgedAt = Infinity }) => t > (older.acknowledgedAt ?? Infinity) && acknowledgedAt < sentAt,
-      );
-      if (newer === undefined) return [];
-      const ms = Math.round(sentAt - (newer.acknowledgedAt ?? 0));
-      return [`${older.nonce} to ${older.to} came ${ms} ms after ${newer.nonce}, a newer state of ${older.supersedes}`];
-    }),
+  return [...statesIn(all).values()].flatMap((of) =>
+    of.flatMap((older) =>
+      (seenIn(readings).get(older.nonce) ?? []).flatMap(({ sentAt, repeated }) => {
+        const newer = of.find(
+          ({ t, acknowledgedAt = Infinity }) => t > (older.acknowledgedAt ?? Infinity) && acknowledgedAt < sentAt,
+        );
+        if (newer === undefined) return [];
+        const ms = Math.round(sentAt - (newer.acknowledgedAt ?? 0));
+        const came = repeated ? 'came again' : 'came';
+        return [`${older.nonce} to ${older.to} ${came} ${ms} ms after ${newer.nonce}, a newer state of ${older.supersedes}`];
+      }),
+    ),
   );
+}
+
+/** Called `withdrawn`, which says that no agent was told, though a model was shown it: it may have been seen. */
+export function denied(all: All, readings: readonly Reading[], storm: History['storm']): string[] {
+  return readings.flatMap((reading) => {
+    const { agent, window } = reading.session.about;
+    return sightsOf(reading).flatMap(({ nonce, sentAt, t }) => {
+      const { withdrawn, withdrawingAt = 0 } = all.get(nonce) ?? {};
+      // A later call is a fault of its own: see `overdue`. A refusal that nothing could record is known to its gateway alone.
+      if (withdrawn?.results[agent] !== 'withdrawn' || sentAt > withdrawn.at) return [];
+      if (overlaps(unreachable(reading, storm), sentAt, t)) return [];
+      const when = t < withdrawingAt ? `${Math.round(withdrawingAt - t)} ms before` : 'while';
+      return [`${nonce} was called withdrawn, which nobody was told, and ${window} was shown it ${when} that was asked`];
+    });
+  });
 }

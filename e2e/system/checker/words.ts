@@ -1,32 +1,47 @@
 /** What frames say, and in which order. */
-import { isBroadcast, type Notification } from './notifications.ts';
+import { isBroadcast, isReplaced, missableFrom, type Notification } from './notifications.ts';
 import { sightsOf, type Reading } from './reading.ts';
 import type { FrameItem } from './frames.ts';
 
 type All = ReadonlyMap<string, Notification>;
 
 /**
- * What is told has the words of its producer in it, and a repeat has the item's text of the first time. A copy of a line to all
- * has a text of its own in each conversation.
+ * What is told has the words of its producer in it, and a repeat has the item's text of the first time. Where a part of its
+ * line is over, the rest has a text of its own from then on. A copy of a line to all has one in each conversation.
  */
 export function reworded(all: All, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
-  const first = new Map<string, string>();
+  const first = new Map<string, Said>();
   const sights = readings
     .flatMap((reading) => sightsOf(reading).map((sight) => ({ ...sight, about: reading.session.about })))
     .toSorted((a, b) => a.t - b.t);
-  for (const { nonce, text, form, about, conversation } of sights) {
+  for (const { nonce, text, with: others = [], t, form, about, conversation } of sights) {
     const one = all.get(nonce);
     if (one?.text !== undefined && !text.includes(one.text))
       problems.push(`${nonce} said ${JSON.stringify(one.text)}, and ${about.window} was shown ${JSON.stringify(text)}`);
     if (form === 'pull') continue;
     const place = isBroadcast(one?.to ?? '') ? `${nonce} ${about.window} ${about.t} ${conversation}` : `${nonce} ${about.agent}`;
-    const before = first.get(place) ?? text;
-    first.set(place, before);
-    if (before !== text)
-      problems.push(`${nonce} came again in ${about.window} as ${JSON.stringify(text)}, first it was ${JSON.stringify(before)}`);
+    const before = first.get(place);
+    if (before?.text === text) continue;
+    first.set(place, { text, others });
+    if (before !== undefined && !isRest(all, before.others, others, t))
+      problems.push(
+        `${nonce} came again in ${about.window} as ${JSON.stringify(text)}, first it was ${JSON.stringify(before.text)}`,
+      );
   }
   return [...problems, ...refusals(readings), ...marks(readings)];
+}
+
+type Said = { readonly text: string; readonly others: readonly string[] };
+
+/** Fewer notifications are in the line than before, and those that are missing may be over. */
+function isRest(all: All, before: readonly string[], now: readonly string[], t: number): boolean {
+  const missing = before.filter((nonce) => !now.includes(nonce));
+  if (missing.length === 0 || now.some((nonce) => !before.includes(nonce))) return false;
+  return missing.every((nonce) => {
+    const one = all.get(nonce);
+    return one !== undefined && (missableFrom(one) < t || isReplaced(one, all, t));
+  });
 }
 
 /** On one connection all calls that the same interrupts refuse get the same text. */

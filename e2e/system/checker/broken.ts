@@ -1,32 +1,24 @@
-/** Rows for `check.test.ts`: what came again, for whom, in which order and how soon. */
+/** Rows for `check.test.ts`: histories that break one rule each, and what is said of it. */
 import type { History } from '../history.ts';
 import type { Rule } from './check.ts';
-import { framed, history, N1, N2, N3, one, Recorded, sent } from './recorded.ts';
-
-const TO = 'shop/coder';
-const ANNA = { conversation: 'anna-s1' } as const;
-const BEN = { window: 'ben', pid: 11, conversation: 'ben-s1' } as const;
-const killed = (pid: number, t: number) => ({ t, kind: 'killed', what: 'host', pid }) as const;
-const withdrawn = (t: number, result: string) =>
-  [
-    { t, kind: 'withdrawing', nonce: N1 },
-    { t: t + 10, kind: 'withdrawn', nonce: N1, result },
-  ] as const;
-const pair = [...sent(N1, TO, 5, { supersedes: 'k' }), ...sent(N2, TO, 50, { supersedes: 'k' })];
-const two = (...items: readonly string[]) => framed('2 notifications, automatic, no human typed this', ...items);
-const said = (message: string) => framed('1 notification, automatic, no human typed this', `ci error: ${message}, ${N1}`);
-
-/** Five answers with one notification each, all cancelled at once; the first ones come again. */
-function cancelledOften(again: number): History {
-  const nonces = [1, 2, 3, 4, 5].map((n) => `nonce-00000000000${n}`);
-  const anna = new Recorded(100);
-  for (const [at, nonce] of nonces.entries()) anna.call(`a${at}`, one(nonce)).cancelled();
-  for (const [at, nonce] of nonces.slice(0, again).entries()) anna.call(`b${at}`, one(nonce, true));
-  return history(
-    nonces.flatMap((nonce, at) => sent(nonce, TO, at)),
-    [anna.over()],
-  );
-}
+import {
+  ANNA,
+  BEN,
+  cancelledOften,
+  framed,
+  history,
+  killed,
+  N1,
+  N2,
+  one,
+  pair,
+  Recorded,
+  said,
+  sent,
+  TO,
+  two,
+  withdrawn,
+} from './recorded.ts';
 
 export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
   [
@@ -169,6 +161,170 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
   ],
   ['lost', 'five answers that a cancel crossed, of which none comes again', () => cancelledOften(0), /and none came again/],
   [
+    'again',
+    'a flagged repeat in the next session, long after an answer that was read',
+    () =>
+      history(
+        sent(N1, TO, 5),
+        [
+          new Recorded(10).call('c1', one(N1)).call('c2', undefined, { at: 1_100 }),
+          new Recorded(1_500, { pid: 11 }).call('c3', one(N1, true)).over(),
+        ],
+        [killed(10, 1_300)],
+      ),
+    /came again in anna, 1490 ms after it was shown in anna and certainly read \(ride, ride\)/,
+  ],
+  [
+    'again',
+    "a flagged repeat in the agent's other window",
+    () =>
+      history(sent(N1, TO, 5), [
+        new Recorded(10, ANNA).call('c1', one(N1)).call('c2', undefined, { at: 1_100 }).over(),
+        new Recorded(10, BEN).call('c3').call('c4', one(N1, true), { at: 1_500 }).over(),
+      ]),
+    /came again in ben, 1480 ms after it was shown in anna/,
+  ],
+  [
+    'again',
+    'a refusal in the next session for what an earlier one has pulled',
+    () =>
+      history(
+        sent(N1, TO, 5, { level: 'critical' }),
+        [
+          new Recorded(10).refused('c1', N1).pulled({ message: N1 }).call('c2', undefined, { at: 1_100 }),
+          new Recorded(1_500, { pid: 11 }).refused('c3', N1).over(),
+        ],
+        [killed(10, 1_300)],
+      ),
+    /certainly read \(pull, refusal\)/,
+  ],
+  [
+    'again',
+    'an offer that a library user had confirmed',
+    () =>
+      history(sent(N1, TO, 5), [
+        new Recorded(10, { form: 'library', client: 'offer' }).message('7', one(N1), 'offer').over(),
+        new Recorded(50, { form: 'library', client: 'offer' }).message('8', one(N1, true), 'offer').over(),
+      ]),
+    /certainly read \(message, message\)/,
+  ],
+  [
+    'denied',
+    'a withdrawal of what had been shown',
+    () => history([...sent(N1, TO, 5), ...withdrawn(100, 'withdrawn')], [new Recorded(0).call('c1', one(N1), { at: 20 }).over()]),
+    /was called withdrawn, which nobody was told, and anna was shown it 70 ms before that was asked/,
+  ],
+  [
+    'denied',
+    'a withdrawal of what was shown while it was asked for',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...withdrawn(30, 'withdrawn')],
+        [new Recorded(0).call('c1', one(N1), { at: 20, ms: 15 }).over()],
+      ),
+    /anna was shown it while that was asked/,
+  ],
+  [
+    'uncalled',
+    'a withdrawn one in the repeat of its line',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...sent(N2, TO, 6), ...withdrawn(70, 'maybe_seen')],
+        [
+          new Recorded(10)
+            .call('c1', framed('1 notification, automatic', `ci error: a ${N1}; b ${N2}`))
+            .restarted()
+            .call('c2', framed('1 notification, repeated, automatic', `ci error: a ${N1}; b ${N2}`), { at: 100 })
+            .over(),
+        ],
+      ),
+    /was withdrawn \(maybe_seen\), and a later call of anna carried it/,
+  ],
+  [
+    'reworded',
+    'the rest of a line of which nothing is over',
+    () =>
+      history(
+        [...sent(N1, TO, 5), ...sent(N2, TO, 6)],
+        [
+          new Recorded(10)
+            .call('c1', framed('1 notification, automatic', `ci error: a ${N1}; b ${N2}`))
+            .restarted()
+            .call('c2', framed('1 notification, repeated, automatic', `ci error: b ${N2}`))
+            .over(),
+        ],
+      ),
+    /came again in anna as "ci error: b/,
+  ],
+  [
+    'lost',
+    'a broadcast to a window whose gateway could reach its store again before it',
+    () =>
+      history(sent(N1, 'shop/*', 500), [
+        new Recorded(0)
+          .outOfReach(5)
+          .call('c1', undefined, { at: 20 })
+          .reachable(100)
+          .call('c2', undefined, { at: 300 })
+          .over(900),
+      ]),
+    /while anna was active/,
+  ],
+  [
+    'lost',
+    'a critical one that a session was not refused with, though a later one died without an answer',
+    () =>
+      history(
+        [...sent(N1, TO, 150, { level: 'critical' }), ...sent(N2, TO, 160, { level: 'critical' })],
+        [
+          new Recorded(0).call('c1'),
+          new Recorded(200, { pid: 11 }).refused('c2', N2),
+          new Recorded(400, { pid: 12 }).unanswered('c3', { reached: false }),
+        ],
+        [killed(10, 100), killed(11, 300), killed(12, 500)],
+      ),
+    /reached no client of the agent/,
+  ],
+  [
+    'gate',
+    'a call behind a critical one that was acknowledged between two sessions',
+    () =>
+      history(
+        sent(N1, TO, 150, { level: 'critical' }),
+        [new Recorded(0).call('c1'), new Recorded(200, { pid: 11 }).call('c2').refused('c3', N1).over()],
+        [killed(10, 100)],
+      ),
+    /c2 of anna reached its server 55 ms after/,
+  ],
+  [
+    'gate',
+    'a call less than a second after the last of two refusals',
+    () =>
+      history(sent(N1, TO, 5, { level: 'critical' }), [
+        new Recorded(10).refused('c1', N1).refused('c2', N1, { at: 900 }).call('c3', undefined, { at: 1_100 }).over(),
+      ]),
+    /c3 of anna .* 200 ms after its last refusal/,
+  ],
+  [
+    'gate',
+    'the first call of an agent with two windows, behind a critical one for either',
+    () =>
+      history(sent(N1, TO, 50, { level: 'critical' }), [
+        new Recorded(0, ANNA).call('c1').call('c2', undefined, { at: 60 }).over(500),
+        new Recorded(0, BEN).call('c3').refused('c4', N1, { at: 100 }).pulled({ message: N1 }).over(500),
+      ]),
+    /c2 of anna/,
+  ],
+  [
+    'outdated',
+    'an older state that comes again when the newer one was acknowledged',
+    () =>
+      history(pair, [
+        new Recorded(20).call('c1', one(N1), { at: 45, ms: 30 }).restarted().call('c2', one(N1, true)).call('c3', one(N2)).over(),
+      ]),
+    /came again 40 ms after .* a newer state of k/,
+  ],
+  [
     'outdated',
     'an older state by a call that began when the newer one was acknowledged',
     () => history(pair, [new Recorded(60).call('c1', one(N2)).call('c2', one(N1)).over()]),
@@ -219,6 +375,15 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
   ],
   [
     'late',
+    'a pull without what is open, long after its gateway could reach its store again',
+    () =>
+      history(sent(N1, TO, 50), [
+        new Recorded(0).call('c1').outOfReach(20).reachable(30).pulledAt(1_300).call('c2', one(N1)).over(),
+      ]),
+    /is not in a pull of anna 1245 ms after/,
+  ],
+  [
+    'late',
     'a broadcast that a window was not given, before its heir has it',
     () =>
       history(sent(N1, 'shop/*', 50), [
@@ -226,127 +391,5 @@ export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
         new Recorded(0, BEN).call('c3').pulledAt(100).renamed('ben-s2').call('c4', one(N1)).over(),
       ]),
     /is not in a pull of ben/,
-  ],
-];
-
-export const SOUND: readonly [string, History][] = [
-  [
-    'a critical one whose refusal a killed host may not have read',
-    history(
-      sent(N1, TO, 55, { level: 'critical' }),
-      [new Recorded(0).call('c1').unanswered('c2'), new Recorded(200, { pid: 11 }).call('c3').pulledAt(240).over()],
-      [killed(10, 65)],
-    ),
-  ],
-  [
-    'a pull of a conversation that came back when its heir had taken what it was told',
-    history(sent(N1, `${TO}#ben-s1`, 50), [
-      new Recorded(0, BEN).call('c1').renamed('ben-s2').renamed('ben-s1').pulledAt(300).over(),
-      new Recorded(100, ANNA).call('c2', one(N1), { at: 400 }).over(),
-    ]),
-  ],
-  ['five answers that a cancel crossed, of which some come again', cancelledOften(2)],
-  [
-    'the urgent first, then the oldest',
-    history(
-      [...sent(N1, TO, 5), ...sent(N2, TO, 20), ...sent(N3, TO, 40, { level: 'critical' })],
-      [
-        new Recorded(50)
-          .call(
-            'c1',
-            framed(
-              '3 notifications, automatic, no human typed this',
-              `ci critical: c ${N3}`,
-              `ci error: a ${N1}`,
-              `ci error: b ${N2}`,
-            ),
-          )
-          .over(),
-      ],
-    ),
-  ],
-  [
-    'a repeat behind a cancel that crossed with the answer',
-    history(sent(N1, TO, 5), [new Recorded(10).call('c1', one(N1)).cancelled(80).call('c2', one(N1, true)).over()]),
-  ],
-  [
-    'a pause in each refusal and in each pull',
-    history(
-      [...sent(N1, TO, 5, { action: 'pause' }), { t: 400, kind: 'resuming', to: TO }, { t: 420, kind: 'resumed', to: TO }],
-      [
-        new Recorded(10)
-          .refused('c1', N1)
-          .pulled({ message: N1 })
-          .refused('c2', N1)
-          .pulled({ message: N1, repeated: true })
-          .call('c3', undefined, { at: 500 })
-          .over(),
-      ],
-    ),
-  ],
-  [
-    'a call during a pause that a resume of the whole project lifts',
-    history(
-      [...sent(N1, TO, 50, { action: 'pause' }), { t: 60, kind: 'resuming', to: 'shop/*' }],
-      [new Recorded(0).call('c1').call('c2', undefined, { at: 100 }).over()],
-    ),
-  ],
-  [
-    'a refusal behind a result that carried the critical one',
-    history(sent(N1, TO, 50, { level: 'critical' }), [
-      new Recorded(0)
-        .call('c1', framed('1 notification, automatic, no human typed this', `storm critical, asks to pause: wait, ${N1}`), {
-          at: 40,
-          ms: 30,
-        })
-        .refused('c2', N1)
-        .pulled({ message: N1, repeated: true })
-        .over(),
-    ]),
-  ],
-  [
-    'a frame for a client of structured content',
-    history(sent(N1, TO, 5), [new Recorded(10).structured('c1', one(N1), true).over()]),
-  ],
-  [
-    'an older state whose call had begun before the newer one was acknowledged, and that comes again',
-    history(pair, [
-      new Recorded(20)
-        .call('c1', one(N1), { at: 45, ms: 30 })
-        .restarted()
-        .call(
-          'c2',
-          framed('2 notifications, 1 repeated, automatic', `ci error: the build has failed, ${N1}`, `ci error: b ${N2}`),
-        )
-        .over(),
-    ]),
-  ],
-  [
-    'what one conversation was told, in the one that began when it was over',
-    history(
-      sent(N1, `${TO}#ben-s1`, 50),
-      [new Recorded(0, BEN).call('c1'), new Recorded(300, ANNA).call('c2', one(N1)).over()],
-      [killed(11, 200)],
-    ),
-  ],
-  [
-    'what had a time, told before it was over; and one that was never told',
-    history(
-      [...sent(N1, TO, 5, { ttlMs: 100 }), ...sent(N2, TO, 50, { ttlMs: 100 })],
-      [new Recorded(0).call('c1').call('c2', one(N1), { at: 40 }).call('c3', undefined, { at: 300 }).over()],
-    ),
-  ],
-  [
-    'a pull while another call of the agent is on its way with it',
-    history(sent(N1, TO, 50), [
-      new Recorded(0, ANNA).call('c1').pulledAt(100).over(),
-      new Recorded(0, BEN).call('c2', one(N1), { at: 90, ms: 60 }).over(),
-    ]),
-  ],
-  [
-    'a call behind a critical one whose time is over',
-    history(sent(N1, TO, 50, { level: 'critical', ttlMs: 100 }), [
-      new Recorded(0).call('c1').call('c2', undefined, { at: 200 }).over(),
-    ]),
   ],
 ];

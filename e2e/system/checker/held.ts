@@ -1,0 +1,99 @@
+/** Who must be refused because of an interrupt, and when nobody can say whether its refusal was read. */
+import type { History } from '../history.ts';
+import { agentOf, conversationOf, isBroadcast, isInterrupt, projectOf, type Notification } from './notifications.ts';
+import { memo } from './memo.ts';
+import { agentsIn, seenIn, type Reading, type Requested } from './reading.ts';
+import { activeRun, endOf, overlaps, runsOf, unreachable } from './spans.ts';
+
+const [ALWAYS, NEVER] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+/** It goes to whichever conversation of the agent comes first. */
+export const isAnyones = ({ to, action }: Notification): boolean =>
+  !isBroadcast(to) && conversationOf(to) === undefined && action === undefined;
+
+/** Of an agent with two windows each conversation has its own copy of a line to all, and of an order to the agent. */
+export const isCopied = ({ to, action }: Notification, agent: string, readings: readonly Reading[]): boolean =>
+  (isBroadcast(to) || (action !== undefined && conversationOf(to) === undefined)) && windowsOf(agent, readings).size > 1;
+
+const isOf = ({ to }: Notification, agent: string): boolean =>
+  isBroadcast(to) ? projectOf(to) === projectOf(agent) : agentOf(to) === agent;
+
+const windowsIn = memo(
+  (readings: readonly Reading[]): ReadonlyMap<string, ReadonlySet<string>> =>
+    new Map(
+      [...agentsIn(readings)].map(([agent, each]) => [agent, new Set(each.map(({ session }) => session.about.window))] as const),
+    ),
+);
+
+export const windowsOf = (agent: string, readings: readonly Reading[]): ReadonlySet<string> =>
+  windowsIn(readings).get(agent) ?? new Set();
+
+/**
+ * Until when the interrupt raises this session's gate for certain. The only window of an agent has it in whichever session
+ * comes: while it was active, as an heir, or as the first that comes. An agent with two windows is held to the interrupts that
+ * name a conversation, or that go to all; what one of its conversations has passes on to whichever begins first when that one
+ * is over.
+ */
+export function heldUntil(one: Notification, reading: Reading, readings: readonly Reading[], storm: History['storm']): number {
+  const { agent, form } = reading.session.about;
+  if (!isOf(one, agent) || form === 'library') return NEVER;
+  const windows = windowsOf(agent, readings);
+  if (windows.size === 1 && !isBroadcast(one.to)) return ALWAYS;
+  const named = conversationOf(one.to);
+  if (named !== undefined && !runsOf(reading, storm).some(({ conversation }) => conversation === named)) return NEVER;
+  if (isAnyones(one)) return NEVER;
+  const run = activeRun(reading, one, storm);
+  if (run !== undefined && (named === undefined || run.conversation === named))
+    return windows.size > 1 && !isBroadcast(one.to) ? run.until : ALWAYS;
+  // A pause of the whole project also holds for who comes while it is up.
+  const comesLater = reading.session.about.t > (one.acknowledgedAt ?? 0);
+  return isBroadcast(one.to) && one.action === 'pause' && comesLater ? ALWAYS : NEVER;
+}
+
+/**
+ * A host was killed while it waited for an answer, and the gateway may have answered it with this interrupt just before: an
+ * answer that was written counts as delivered. It was asked before `by`. No request before it, of a session that had the
+ * interrupt for certain, was answered without it.
+ */
+export function mayBeUnread(
+  one: Notification,
+  readings: readonly Reading[],
+  storm: History['storm'],
+  by = Number.POSITIVE_INFINITY,
+): boolean {
+  if (!isInterrupt(one)) return false;
+  const own = [...agentsIn(readings)].flatMap(([agent, each]) => (isOf(one, agent) ? each : []));
+  const seen = seenIn(readings).get(one.nonce) ?? [];
+  return own.some((reading) => {
+    const open = openAtDeath(reading, storm);
+    if (open === undefined || open.sentAt >= by || one.t >= endOf(reading, storm)) return false;
+    return !own.some((other) => {
+      if (other.session.about.t > open.sentAt || endOf(other, storm) < (one.acknowledgedAt ?? ALWAYS)) return false;
+      const until = other === reading || isAnyones(one) ? ALWAYS : heldUntil(one, other, readings, storm);
+      const shown = isBroadcast(one.to) ? seen.filter((sight) => sight.reading === other) : seen;
+      return wasLeftOut(one, other, { before: Math.min(open.sentAt, until, shown[0]?.t ?? ALWAYS), storm });
+    });
+  });
+}
+
+/** What it waited for when it was killed. */
+const openAtDeath = memo((reading: Reading, storm: History['storm']): Requested | undefined => {
+  if (reading.session.lines.some(({ kind }) => kind === 'over')) return undefined;
+  const end = endOf(reading, storm);
+  return reading.requests.find(
+    ({ sentAt, receivedAt, endsBy = end }) => receivedAt === undefined && sentAt < end && endsBy >= end,
+  );
+});
+
+/** A request that was sent after the acknowledgement was answered without it before then. */
+function wasLeftOut(
+  one: Notification,
+  reading: Reading,
+  { before, storm }: { readonly before: number; readonly storm: History['storm'] },
+): boolean {
+  const out = unreachable(reading, storm);
+  return reading.requests.some(
+    ({ sentAt, receivedAt = ALWAYS }) =>
+      sentAt > (one.acknowledgedAt ?? ALWAYS) && receivedAt < before && !overlaps(out, sentAt, receivedAt),
+  );
+}

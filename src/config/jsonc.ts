@@ -1,11 +1,13 @@
 /** JSON as editors' and agents' settings have it: comments and trailing commas are fine, and each value knows its place. */
 import type { Position } from './problems.ts';
 
-/** `at` is an offset into the text. */
+/** Offsets into the text: `from` is where its member's name begins (else as `at`), `at` where the value does, `end` is behind it. */
+type Span = { readonly from: number; readonly at: number; readonly end: number };
+
 export type Node =
-  | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, Node> }
-  | { readonly kind: 'array'; readonly at: number; readonly elements: readonly Node[] }
-  | { readonly kind: 'scalar'; readonly at: number; readonly value: string | number | boolean | null };
+  | (Span & { readonly kind: 'object'; readonly members: ReadonlyMap<string, Node> })
+  | (Span & { readonly kind: 'array'; readonly elements: readonly Node[] })
+  | (Span & { readonly kind: 'scalar'; readonly value: string | number | boolean | null });
 
 export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node }
@@ -48,20 +50,22 @@ export function parseJsonc(text: string): Parsed {
     at++;
     return true;
   };
-  const value = (depth: number): Node => {
+  const value = (depth: number, name?: number): Node => {
     blank();
     const place = at;
+    const span = (): Span => ({ from: name ?? place, at: place, end: at });
     if (depth > MAX_DEPTH) return fail(`at most ${MAX_DEPTH} levels`);
     if (take('{')) {
       const members = new Map<string, Node>();
       while (!take('}')) {
         blank();
-        const name = text[at] === '"' ? string() : fail('a name in double quotes, or "}"');
+        const from = at;
+        const key = text[at] === '"' ? string() : fail('a name in double quotes, or "}"');
         if (!take(':')) fail('":"');
-        members.set(name, value(depth + 1));
+        members.set(key, value(depth + 1, from));
         if (!take(',') && text[at] !== '}') fail('"," or "}"');
       }
-      return { kind: 'object', at: place, members };
+      return { kind: 'object', ...span(), members };
     }
     if (take('[')) {
       const elements: Node[] = [];
@@ -69,13 +73,16 @@ export function parseJsonc(text: string): Parsed {
         elements.push(value(depth + 1));
         if (!take(',') && text[at] !== ']') fail('"," or "]"');
       }
-      return { kind: 'array', at: place, elements };
+      return { kind: 'array', ...span(), elements };
     }
-    if (text[at] === '"') return { kind: 'scalar', at: place, value: string() };
+    if (text[at] === '"') {
+      const said = string();
+      return { kind: 'scalar', ...span(), value: said };
+    }
     const word = match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y);
     return word === undefined
       ? fail('a value')
-      : { kind: 'scalar', at: place, value: JSON.parse(word) as number | boolean | null };
+      : { kind: 'scalar', ...span(), value: JSON.parse(word) as number | boolean | null };
   };
 
   try {

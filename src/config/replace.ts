@@ -28,6 +28,8 @@ export type ReplaceOptions = {
   readonly mode: number;
   /** How long to wait for another process that is at it; changes of this one wait for each other as long as it takes. */
   readonly withinMs?: number;
+  /** A larger file is refused. Default: 1 MB, which no configuration of ours exceeds. */
+  readonly maxBytes?: number;
 };
 
 /**
@@ -61,14 +63,14 @@ async function replace(target: string, change: (text: string) => string, options
   const lock = await held(draft, options.withinMs ?? WAIT_MS);
   try {
     const was = statOf(target);
-    const before = textOf(target);
+    const before = textOf(target, options.maxBytes);
     const after = change(before);
     if (after === before) return false;
     if (was !== undefined && (was.mode & 0o222) === 0)
       throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change it where it is made`);
     write(lock, after, was, options.mode);
     // Editors know nothing of our lock, and whoever waited too long for it has taken it away.
-    if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target) !== before)
+    if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
       throw busy(target, 'was saved by somebody else in this moment');
     if (was !== undefined) keepOwner(draft, was);
     renameSync(draft, target);
@@ -133,9 +135,9 @@ const MAX_LINKS = 40;
 const MAX_BYTES = 1_048_576;
 
 /** Text that is not UTF-8 would be another text when it is written back. */
-function textOf(file: string): string {
+function textOf(file: string, maxBytes = MAX_BYTES): string {
   if (statOf(file) === undefined) return '';
-  const bytes = readLimited(file, MAX_BYTES);
+  const bytes = readLimited(file, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { appendJson, jsonAt, removeJson, setJson, type JsonPath } from './edit-json.ts';
+import type { Edited } from './edit.ts';
+import { formatProblem } from './problems.ts';
+
+const textOf = (edited: Edited): string => (edited.kind === 'text' ? edited.text : `! ${formatProblem(edited.problem)}`);
+const set = (text: string, path: string[], value: unknown): string => textOf(setJson(text, path, value, 'f.json'));
+const append = (text: string, path: string[], value: unknown): string => textOf(appendJson(text, path, value, 'f.json'));
+const remove = (text: string, path: JsonPath): string => textOf(removeJson(text, path, 'f.json'));
+
+const PERSONS = `// Mine.
+{
+    "model": "opus", // the large one
+    "hooks": {
+        /* what runs */
+        "Stop": [
+            { "hooks": [{ "type": "command", "command": "say done" }] },
+        ],
+    },
+    "last": 1 // no comma
+    // the end
+}
+`;
+
+describe('a member is added and nothing beside it changes', () => {
+  test.each([
+    ['', '{\n  "a": {\n    "b": 1\n  }\n}\n'],
+    ['{}', '{\n  "a": {\n    "b": 1\n  }\n}'],
+    ['\ufeff{}\r\n', '\ufeff{\r\n  "a": {\r\n    "b": 1\r\n  }\r\n}\r\n'],
+    ['{"x": 1}', '{"x": 1,\n  "a": {\n    "b": 1\n  }\n}'],
+    ['{\n\t"x": 1\n}', '{\n\t"x": 1,\n\t"a": {\n\t\t"b": 1\n\t}\n}'],
+    ['{\n  "x": 1,\n}', '{\n  "x": 1,\n  "a": {\n    "b": 1\n  },\n}'],
+    ['{\n  "x": 1 // one\n}', '{\n  "x": 1, // one\n  "a": {\n    "b": 1\n  }\n}'],
+    ['{\n  // none yet\n}', '{\n  // none yet\n  "a": {\n    "b": 1\n  }\n}'],
+  ])('%j', (before, after) => expect(set(before, ['a', 'b'], 1)).toBe(after));
+
+  test('behind the comment of the last one', () =>
+    expect(set(PERSONS, ['mine'], true)).toBe(
+      PERSONS.replace('"last": 1 // no comma\n', '"last": 1, // no comma\n    "mine": true\n'),
+    ));
+
+  test('a list takes one more', () =>
+    expect(append(PERSONS, ['hooks', 'Stop'], { x: 1 })).toBe(
+      PERSONS.replace('done" }] },\n', 'done" }] },\n            {\n                "x": 1\n            },\n'),
+    ));
+
+  test('a list is made where there is none', () =>
+    expect(jsonAt(append(PERSONS, ['hooks', 'Start'], 1), ['hooks'])).toMatchObject({ Start: [1] }));
+});
+
+describe('what was added is taken out again', () => {
+  test.each([PERSONS, '{"x": 1}', '{\n\t"x": 1\n}', '{\n  "x": 1,\n}', '{\r\n  "x": 1 // one\r\n}\r\n', '{}'])('%j', (text) => {
+    const there = set(text, ['ours'], { some: ['thing'] });
+    expect(there).not.toBe(text);
+    expect(remove(there, ['ours']).replace(/\n\}$/u, '}')).toBe(text.replace(/\n\}$/u, '}'));
+  });
+
+  test('from a list too', () => expect(remove(append(PERSONS, ['hooks', 'Stop'], 'x'), ['hooks', 'Stop', 1])).toBe(PERSONS));
+
+  test('what is not there is not taken out', () => expect(remove(PERSONS, ['hooks', 'Start', 3])).toBe(PERSONS));
+});
+
+describe('a text that cannot be changed is told with its place', () => {
+  test.each([
+    ['{ "a": ', '! f.json:1:8: is no JSON: expected a value, found the end of the file; repair it, then run the command again'],
+    ['[1]', '! f.json:1:1: is a list; it must be an object'],
+    ['{"a": []}', '! f.json:1:7: a.b cannot be changed beside what stands there; change it by hand'],
+    ['{"a": {"b": 1}, "a": {}, "a": 3}', '! f.json:1:31: a.b cannot be changed beside what stands there; change it by hand'],
+  ])('%j', (text, told) => expect(set(text, ['a', 'b'], 1)).toBe(told));
+});
+
+const name = fc.constantFrom('a', 'b', 'c', 'ours', 'd"e');
+const json = fc.letrec((tie) => ({
+  value: fc.oneof({ depthSize: 'small' }, fc.constantFrom(1, 'x', null, true), tie('list'), tie('table')),
+  list: fc.array(tie('value'), { maxLength: 3 }),
+  table: fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+}));
+const blank = fc.constantFrom('', ' ', '\n', ' // x\n', '/* y */', '\r\n\t');
+
+/** The value as JSON with any white space and comments between its signs. */
+const sprinkled = (value: unknown, parts: readonly string[]): string => {
+  let i = 0;
+  const gap = (): string => parts[i++ % parts.length] ?? '';
+  return JSON.stringify(value)
+    .split(/("(?:[^"\\]|\\.)*"|[{}[\],:])/u)
+    .filter((part) => part !== '')
+    .map((part) => gap() + part)
+    .join('');
+};
+
+test('whatever the text, only the one place changes, and what is taken out again leaves what was said', () => {
+  fc.assert(
+    fc.property(
+      json.table,
+      fc.array(blank, { minLength: 1, maxLength: 9 }),
+      fc.array(name, { minLength: 1, maxLength: 3 }),
+      (value, parts, path) => {
+        const text = `${sprinkled(value, parts)}\n`;
+        const there = setJson(text, path, 'new', 'f');
+        if (there.kind === 'problem') return; // Something else stands where a table is needed.
+        expect(jsonAt(there.text, path)).toBe('new');
+        if (jsonAt(text, path.slice(0, -1)) === undefined || jsonAt(text, path) !== undefined) return;
+        expect(jsonAt(remove(there.text, path), [])).toEqual(value);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

@@ -378,6 +378,13 @@ export const REQUIREMENTS = {
   },
 
   // Real clients.
+  'hosts:install': {
+    behaviour:
+      'Installing changes only our own entries in the settings of an agent, asks before, and says of settings that it cannot change why.',
+  },
+  'hosts:uninstall': {
+    behaviour: 'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
+  },
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
   'hosts:sessions': {

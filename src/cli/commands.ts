@@ -86,6 +86,16 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   ],
   'Set up:': [
     {
+      term: 'install [agents...]',
+      summary: 'let the coding agents of this machine hear',
+      load: async () => (await import('./commands/install.ts')).install,
+    },
+    {
+      term: 'uninstall [agents...]',
+      summary: 'take out what earpiece install wrote',
+      load: async () => (await import('./commands/uninstall.ts')).uninstall,
+    },
+    {
       term: 'gateway [command...]',
       summary: 'stand between an MCP client and its servers',
       load: async () => (await import('./commands/gateway.ts')).gateway,

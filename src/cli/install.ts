@@ -1,5 +1,9 @@
 /** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
+import { realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quote } from '../hosts/setup/ours.ts';
+import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
 import { checkName, serverName } from './server-name.ts';
 import { VERSION } from './version.ts';
@@ -144,6 +148,35 @@ function textFor(host: InstallHost, { name, command, args, line, behindCommand }
   }
 }
 
+/** How agents are to start this earpiece. `db`: where it is none that every process of this user finds by itself. */
+export function ourselves(db: string | undefined, path = process.env['PATH'] ?? ''): Ours {
+  return {
+    node: lastingNode(process.execPath, path),
+    entry: realpathSync(entry()),
+    ...(isCached(entry()) ? { fetched: `earpiece@${VERSION}` } : {}),
+    ...(db === undefined ? {} : { db }),
+  };
+}
+
+/** The same Node by a path that its next update keeps: `/opt/homebrew/bin/node` instead of `…/Cellar/node/24.1.0/bin/node`. */
+export function lastingNode(node: string, path: string): string {
+  if (!/\d+\.\d+/u.test(node)) return node;
+  const same = path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !/\d+\.\d+|multishell|node_modules/u.test(folder))
+    .map((folder) => join(folder, 'node'))
+    .find((file) => isSame(file, node));
+  return same ?? node;
+}
+
+function isSame(file: string, other: string): boolean {
+  try {
+    return realpathSync(file) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
 /** The file that this very command line runs from: `dist/cli.js`, or its source. */
 const entry = (): string => process.argv[1] ?? fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -164,6 +197,3 @@ function flags({ words, url, servers, db, as, view }: InstallQuestion, name: str
     ...(view === undefined ? [] : ['--view', view]),
   ];
 }
-
-/** For a POSIX shell. */
-export const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -4,7 +4,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { readConfig, type Config } from '../config/index.ts';
 import type { ShellInfo } from '../core/api.ts';
-import { quote, type InstallHost } from './install.ts';
+import { quote } from '../hosts/setup/ours.ts';
+import type { InstallHost } from './install.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -35,9 +36,16 @@ export function shellInfo({ db }: Config, env: Env, argv: readonly string[] = pr
 /** One that may hold a password is shown to nobody. */
 const isAddress = (db: string): boolean => db.includes('://');
 
-function isOnPath(command: string, env: Env): boolean {
+export const isOnPath = (command: string, env: Env): boolean => onPath(command, env) !== undefined;
+
+/** The file that a shell of this environment starts. */
+export function onPath(command: string, env: Env): string | undefined {
   const names = process.platform === 'win32' ? [`${command}.cmd`, `${command}.exe`] : [command];
-  return (env['PATH'] ?? '').split(delimiter).some((folder) => folder !== '' && names.some((name) => runs(join(folder, name))));
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find(runs);
 }
 
 function runs(file: string): boolean {

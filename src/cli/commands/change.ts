@@ -16,7 +16,7 @@ import {
   type GlobalOptions,
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { quote } from '../install.ts';
+import { quote } from '../../hosts/setup/ours.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 
 export function withdraw(command: CommandLine, answer: Answer): void {

@@ -6,7 +6,7 @@ import type { Item } from '../../core/items.ts';
 import type { Lifted } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { addressFrom, addressIn, onlyAPerson, SERVER_OPTION, withNamedDatabase, type GlobalOptions } from '../context.ts';
-import { quote } from '../install.ts';
+import { quote } from '../../hosts/setup/ours.ts';
 import { clock, paint, plain, print, printJson } from '../terminal.ts';
 import { whoAmI } from './change.ts';
 

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust, type Subscriber } from '../../bus/index.ts';
 import {
   foreignNames,
@@ -13,6 +12,7 @@ import {
 } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import { onlyAPerson, withNamedDatabase, type GlobalOptions } from '../context.ts';
+import { agreed } from '../setup/ask.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
 type Options = GlobalOptions & {
@@ -100,15 +100,6 @@ async function decide(parts: readonly Part[], options: Options): Promise<void> {
     asks ? `${plain(place)} ${lasts}` : [`${plain(place)} ${lasts}:`, ...what.map((line) => `  ${plain(line)}`)].join('\n'),
   );
   print(said.join('\n'));
-}
-
-async function agreed(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
-  }
 }
 
 function partOf(book: TrustBook, target: string): Part {

@@ -1,0 +1,256 @@
+/** `earpiece install` and `uninstall` on settings as people have them. */
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { jsonAt } from '../../src/config/edit-json.ts';
+import { proves } from '../verifies.ts';
+import { Home, type Ran, type RunOptions } from './home.ts';
+
+const SETTINGS = '.claude/settings.json';
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+const OTHERS = `// What I like.
+{
+\t"model": "opus", // the large one
+\t"permissions": { "allow": ["Bash(npm test)"], },
+\t"hooks": {
+\t\t"Stop": [
+\t\t\t{ "hooks": [{ "type": "command", "command": "notify-send done" }] }, // tells me
+\t\t],
+\t\t"PreToolUse": []
+\t}
+}
+`;
+
+const OLDER = `{
+  "hooks": {
+    "Stop": [
+      { "hooks": [{ "type": "command", "command": "notify-send done" }, { "type": "command", "command": "earpiece hook claude" }] }
+    ],
+    "PostToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "'/old/node' '/old/earpiece/dist/cli/main.js' hook claude" }] }]
+  }
+}
+`;
+
+const HUGE = JSON.stringify(
+  { history: Array.from({ length: 12_000 }, (_, i) => ({ at: i, said: `word ${i} `.repeat(6) })) },
+  null,
+  2,
+);
+
+/** Settings that are changed and come back as they were. */
+const KINDS: Readonly<Record<string, (home: Home) => void>> = {
+  missing: () => {},
+  empty: (home) => void home.write(SETTINGS, ''),
+  'an empty object': (home) => void home.write(SETTINGS, '{}'),
+  'comments, trailing commas and hooks of others': (home) => void home.write(SETTINGS, OTHERS),
+  'one line': (home) => void home.write(SETTINGS, '{"model":"opus","hooks":{"Stop":[]}}'),
+  'CRLF and a byte order mark': (home) => void home.write(SETTINGS, `\ufeff${OTHERS.replaceAll('\n', '\r\n')}`),
+  'a link into a repository of dotfiles': (home) => {
+    home.write('dotfiles/claude.json', OTHERS);
+    mkdirSync(join(home.home, '.claude'));
+    symlinkSync('../dotfiles/claude.json', join(home.home, SETTINGS));
+  },
+  'a folder that is a link': (home) => {
+    home.write('dotfiles/claude/settings.json', OTHERS);
+    symlinkSync('dotfiles/claude', join(home.home, '.claude'));
+  },
+  'a private file': (home) => void home.write(SETTINGS, OTHERS, 0o600),
+  huge: (home) => void home.write(SETTINGS, HUGE),
+  'project settings beside it': (home) => {
+    home.write(SETTINGS, OTHERS);
+    home.write('shop/.claude/settings.json', OTHERS);
+    home.write('shop/.claude/settings.local.json', '{ "x": 1 }');
+  },
+};
+
+const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
+
+const commandsIn = (text: string): readonly string[] =>
+  Object.values((jsonAt(text, ['hooks']) ?? {}) as Record<string, { hooks: { command: string }[] }[]>).flatMap((groups) =>
+    groups.flatMap(({ hooks }) => hooks.map(({ command }) => command)),
+  );
+
+const ok = ({ code, stderr }: Ran): void => expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+
+describe.each(Object.entries(KINDS))('settings of Claude Code: %s', (kind, prepare) => {
+  proves('hosts:install', 'hosts:uninstall');
+  const scopes = kind.startsWith('project') ? ['user', 'project'] : ['user'];
+
+  it.each(scopes)('scope %s: install, again, and back to the bytes before it', (scope) => {
+    using home = new Home('claude');
+    prepare(home);
+    const before = home.snapshot();
+    ok(home.run(['install', '--yes', '--scope', scope]));
+    const installed = home.snapshot();
+    const text = home.read(scope === 'user' ? SETTINGS : 'shop/.claude/settings.local.json');
+    expect(Object.keys(jsonAt(text, ['hooks']) as object)).toEqual(expect.arrayContaining(EVENTS));
+    expect(commandsIn(text).filter((command) => command.endsWith(' hook claude'))).toHaveLength(EVENTS.length);
+    for (const [path, bytes] of Object.entries(before)) expect(installed[path]?.split(' ')[0]).toBe(bytes.split(' ')[0]);
+
+    const again = home.run(['install', '--yes', '--scope', scope]);
+    ok(again);
+    expect(again.stdout).toContain('nothing to change');
+    expect(home.snapshot()).toEqual(installed);
+
+    ok(home.run(['uninstall', '--yes']));
+    expect(home.snapshot()).toEqual(before);
+    const state = readdirSync(join(home.home, '.local/state/earpiece/installed'));
+    expect(state).toEqual(['files.json']);
+  });
+});
+
+describe('entries of an older version', () => {
+  proves('hosts:install');
+  it('are replaced, and what others put beside them stays', () => {
+    using home = new Home('claude');
+    home.write(SETTINGS, OLDER);
+    ok(home.run(['install', '--yes']));
+    const commands = commandsIn(home.read(SETTINGS));
+    expect(commands.filter((command) => !command.endsWith(' hook claude'))).toEqual(['notify-send done']);
+    expect(commands.filter((command) => command.includes('/old/') || command === 'earpiece hook claude')).toEqual([]);
+    expect(jsonAt(home.read(SETTINGS), ['hooks', 'PostToolUse'])).toBeUndefined();
+
+    ok(home.run(['uninstall', '--yes']));
+    expect(commandsIn(home.read(SETTINGS))).toEqual(['notify-send done']);
+  });
+});
+
+describe('what somebody changed after the installation', () => {
+  proves('hosts:uninstall');
+  it.each([
+    OTHERS,
+    '{"model":"opus"}',
+    `\ufeff${OTHERS.replaceAll('\n', '\r\n')}`,
+    OTHERS.replace('\t"hooks"', '\t// mine\n\t"hooks"'),
+  ])('stays, byte for byte, when our entries go: %j', (text) => {
+    using home = new Home('claude');
+    home.write(SETTINGS, text);
+    ok(home.run(['install', '--yes']));
+    const more = home.read(SETTINGS).replace('"opus"', '"sonnet" /* cheaper */');
+    home.write(SETTINGS, more);
+    ok(home.run(['uninstall', '--yes']));
+    const left = home.read(SETTINGS);
+    expect(left.replaceAll(/\s/gu, '')).toBe(text.replace('"opus"', '"sonnet" /* cheaper */').replaceAll(/\s/gu, ''));
+    if (text !== '{"model":"opus"}') expect(left).toBe(text.replace('"opus"', '"sonnet" /* cheaper */'));
+  });
+
+  it('stays when the second installation finds it', () => {
+    using home = new Home('claude');
+    home.write(SETTINGS, OTHERS);
+    ok(home.run(['install', '--yes']));
+    home.write(SETTINGS, home.read(SETTINGS).replace('"opus"', '"sonnet"').replace(' hook claude', ' hook claude --old'));
+    ok(home.run(['install', '--yes']));
+    ok(home.run(['uninstall', '--yes']));
+    expect(home.read(SETTINGS)).toBe(OTHERS.replace('"opus"', '"sonnet"'));
+  });
+
+  it('a lost record of the installation costs nothing but white space', () => {
+    using home = new Home('claude');
+    home.write(SETTINGS, OTHERS);
+    ok(home.run(['install', '--yes']));
+    home.write('.local/state/earpiece/installed/files.json', 'not what it was');
+    ok(home.run(['uninstall', '--yes']));
+    expect(jsonAt(home.read(SETTINGS), ['hooks', 'Stop'])).toHaveLength(1);
+    expect(commandsIn(home.read(SETTINGS))).toEqual(['notify-send done']);
+  });
+});
+
+type Refusal = { readonly prepare: (home: Home) => RunOptions; readonly says: RegExp };
+
+const asNobody = (home: Home): RunOptions => {
+  if (!isRoot) return {};
+  for (const path of ['', ...readdirSync(home.folder, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(home.folder, path), NOBODY, NOBODY);
+  return { wrap: ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'] };
+};
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  'broken JSON': {
+    prepare: (home) => (home.write(SETTINGS, '{\n  "model": "opus",\n  "hooks": {\n'), {}),
+    says: /settings\.json:4:1: is no JSON: expected a name in double quotes.*repair it, then run the command again/u,
+  },
+  'a list': { prepare: (home) => (home.write(SETTINGS, '[]'), {}), says: /settings\.json:1:1: is a list; it must be an object/u },
+  'hooks that are none': {
+    prepare: (home) => (home.write(SETTINGS, '{"hooks": {"Stop": {}}}'), {}),
+    says: /hooks\.Stop must be a list; correct it/u,
+  },
+  'bytes that are no UTF-8': {
+    prepare: (home) => (home.write(SETTINGS, Buffer.from([0x7b, 0xff, 0x7d])), {}),
+    says: /is not UTF-8; save it as UTF-8/u,
+  },
+  'a read-only file': {
+    prepare: (home) => (home.write(SETTINGS, OTHERS, 0o444), {}),
+    says: /is read-only; make it writable \(chmod u\+w\)/u,
+  },
+  'a folder in its place': {
+    prepare: (home) => (mkdirSync(join(home.home, SETTINGS), { recursive: true }), {}),
+    says: /cannot be read \(EISDIR\)/u,
+  },
+  'a read-only folder': {
+    prepare(home) {
+      home.write(SETTINGS, OTHERS);
+      const run = asNobody(home);
+      chmodSync(join(home.home, '.claude'), 0o555);
+      return run;
+    },
+    says: /cannot be changed \(EACCES\); make its folder writable/u,
+  },
+};
+
+describe.each(Object.entries(REFUSALS))('settings that cannot be changed: %s', (_kind, { prepare, says }) => {
+  proves('hosts:install');
+  it('are told with the way out, stay as they are, and do not stop the others', () => {
+    using home = new Home('claude');
+    const options = prepare(home);
+    const before = home.snapshot();
+    const { code, stdout } = home.run(['install', '--yes'], options);
+    expect(code).toBe(8);
+    expect(stdout).toMatch(says);
+    expect(home.snapshot()).toEqual(before);
+    chmodSync(join(home.home, '.claude'), 0o755);
+  });
+});
+
+describe('who is asked', () => {
+  proves('hosts:install');
+  it('without a terminal nothing is changed without --yes', () => {
+    using home = new Home('claude');
+    const before = home.snapshot();
+    const { code, stdout, stderr } = home.run(['install']);
+    expect(code).toBe(2);
+    expect(stdout).toContain('+  "hooks": {');
+    expect(stderr).toBe('earpiece: nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes\n');
+    expect(home.snapshot()).toEqual(before);
+  });
+
+  it('on a machine without agents it says what to do', () => {
+    using home = new Home();
+    const { code, stdout, stderr } = home.run(['install', '--yes']);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^earpiece: no coding agent was found: none of claude.* is on the PATH.*earpiece install claude\n$/u);
+    expect(Object.keys(home.snapshot())).toEqual(['shop', 'shop/.git']);
+  });
+
+  it('an agent that is named is set up, found or not', () => {
+    using home = new Home();
+    ok(home.run(['install', 'claude', '--yes']));
+    expect(home.has(SETTINGS)).toBe(true);
+    const { code, stderr } = home.run(['install', 'cluade', '--yes']);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean claude?') as string });
+  });
+
+  it('programs read a line a file', () => {
+    using home = new Home('claude');
+    const lines = (args: readonly string[]): Record<string, unknown>[] =>
+      home
+        .run([...args, '--json'])
+        .stdout.trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines(['install'])[0]).toMatchObject({ agent: 'claude', change: 'make', written: false });
+    expect(lines(['install', '--yes'])[0]).toMatchObject({ agent: 'claude', change: 'make', written: true });
+    expect(lines(['install', '--yes'])[0]).toMatchObject({ agent: 'claude', change: 'none', written: false });
+  });
+});

@@ -1,0 +1,91 @@
+/** The common way of install and uninstall: what will change, one question, the change, what it came to. */
+import { changes, installBook, type FilePlan, type InstallBook, type Place, type Setup } from '../../hosts/setup/index.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { paint, plain, print, printJson } from '../terminal.ts';
+import type { GlobalOptions } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { agreed, isTerminal } from './ask.ts';
+import { diffOf, shown } from './show.ts';
+
+export type SetupOptions = GlobalOptions & { readonly yes?: boolean; readonly all?: boolean };
+
+export type HostPlan = { readonly setup: Setup; readonly files: readonly FilePlan[] };
+
+type Way = {
+  readonly question: string;
+  /** What was not done without an answer: `installed`. */
+  readonly done: string;
+  readonly write: (plan: FilePlan, book: InstallBook) => Promise<void>;
+};
+
+export type Outcome = {
+  /** Hosts whose files are as planned. */
+  readonly done: readonly Setup[];
+  /** Hosts that could not be changed. */
+  readonly failed: readonly Setup[];
+  /** Nobody has agreed: nothing was changed. */
+  readonly asked?: 'refused' | 'nobody';
+};
+
+export async function carryOut(hosts: readonly HostPlan[], place: Place, options: SetupOptions, way: Way): Promise<Outcome> {
+  const json = options.json === true;
+  const failing = hosts.filter(({ files }) => files.some(({ problem }) => problem !== undefined));
+  const going = hosts.filter((host) => !failing.includes(host));
+  const pending = going.filter(({ files }) => files.some(changes));
+  if (!json)
+    for (const { setup, files } of hosts)
+      print(`${paint('bold', setup.title)}\n${files.map((file) => shown(file, place)).join('\n')}\n`);
+  const outcome = { done: going.map(({ setup }) => setup), failed: failing.map(({ setup }) => setup) };
+  const tell = (written: boolean): void => {
+    if (json)
+      for (const { files } of hosts)
+        for (const file of files) printJson(lineOf(file, written && !failing.some((f) => f.files.includes(file))));
+  };
+  if (pending.length === 0) {
+    tell(false);
+    return outcome;
+  }
+  if (options.yes !== true) {
+    if (json || !isTerminal()) {
+      tell(false);
+      return { done: [], failed: outcome.failed, asked: 'nobody' };
+    }
+    if (!(await agreed(way.question))) return { done: [], failed: outcome.failed, asked: 'refused' };
+  }
+  const book = installBook({ env: process.env });
+  const broken = new Set<Setup>();
+  for (const { setup, files } of pending)
+    for (const file of files) {
+      if (broken.has(setup)) continue;
+      try {
+        await way.write(file, book);
+      } catch (error) {
+        if (!(error instanceof EarpieceError)) throw error;
+        broken.add(setup);
+        if (!json) print(`${paint('red', '✗')} ${setup.title}: ${plain(error.message)}`);
+      }
+    }
+  tell(true);
+  return {
+    done: outcome.done.filter((setup) => !broken.has(setup)),
+    failed: [...outcome.failed, ...broken],
+  };
+}
+
+const lineOf = (plan: FilePlan, written: boolean): Record<string, unknown> => {
+  const { host, file, scope, before, after, problem } = plan;
+  const change = !changes(plan) ? 'none' : before === undefined ? 'make' : after === undefined ? 'remove' : 'change';
+  return {
+    agent: host,
+    file,
+    scope,
+    change,
+    written: written && change !== 'none',
+    ...(problem === undefined ? {} : { problem }),
+    ...(change === 'none' ? {} : { diff: diffOf(plan) }),
+  };
+};
+
+/** The exit code of a command that nobody has agreed to, or that some hosts refused. */
+export const codeOf = ({ failed, asked }: Outcome): number =>
+  asked === 'nobody' ? EXIT.usage.code : failed.length > 0 ? EXIT.problems.code : EXIT.ok.code;

@@ -1,0 +1,51 @@
+/** Who asks for an installation, and which agents are here. */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { projectPlace, readConfig } from '../../config/index.ts';
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import { SETUPS, type Ours, type Place, type Scope, type Setup } from '../../hosts/setup/index.ts';
+import type { GlobalOptions } from '../context.ts';
+import { ourselves } from '../install.ts';
+import { onPath } from '../shell.ts';
+
+export function placeHere(scope: Scope): Place {
+  const { env } = process;
+  return { env, home: env['HOME'] || homedir(), project: projectPlace(process.cwd()).root, scope, system: '/' };
+}
+
+export function oursHere(options: GlobalOptions): Ours {
+  const { EARPIECE_DB: _, ...env } = process.env;
+  const { config } = readConfig({
+    cwd: process.cwd(),
+    env: process.env,
+    flags: options.db === undefined ? {} : { db: options.db },
+  });
+  const found = readConfig({ cwd: process.cwd(), env }).config.db;
+  // An address may hold a password, which belongs into no settings file.
+  const named = config.db === found || config.db.includes('://') ? undefined : config.db;
+  return ourselves(named);
+}
+
+/** Where a host was found: its command, else its settings folder. Undefined: it is not here. */
+export function foundAt(setup: Setup, place: Place): string | undefined {
+  const command = setup.commands.map((each) => onPath(each, place.env)).find((file) => file !== undefined);
+  return command ?? setup.folders(place).find((folder) => existsSync(folder));
+}
+
+/** The hosts that were named. Throws `bad_argument` for a name that is none. */
+export function setupsNamed(names: readonly string[]): readonly Setup[] {
+  const known = SETUPS.map(({ name }) => name);
+  return [...new Set(names)].map((name) => {
+    const setup = SETUPS.find((each) => each.name === name);
+    if (setup !== undefined) return setup;
+    const near = didYouMean(name, known);
+    throw new EarpieceError(
+      'bad_argument',
+      `agent ${JSON.stringify(name.slice(0, 80))} is none of ${known.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
+  });
+}
+
+/** A path as a person types it. */
+export const short = (file: string, { home }: Pick<Place, 'home'>): string =>
+  file === home || file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;

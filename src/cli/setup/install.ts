@@ -1,0 +1,94 @@
+/** `earpiece install` and `earpiece uninstall`. */
+import { EarpieceError } from '../../core/errors.ts';
+import {
+  changes,
+  install,
+  installBook,
+  planInstall,
+  planUninstall,
+  SETUPS,
+  uninstall,
+  type Place,
+  type Setup,
+} from '../../hosts/setup/index.ts';
+import type { InstallOptions } from '../commands/install.ts';
+import { EXIT } from '../exit.ts';
+import { complain, paint, plain, print } from '../terminal.ts';
+import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
+import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
+
+/** Resolves with the exit code. */
+export async function runInstall(names: readonly string[], options: InstallOptions): Promise<number> {
+  checkNames(names, options);
+  const place = placeHere(options.scope);
+  const setups = names.length > 0 ? setupsNamed(names) : SETUPS.filter((setup) => foundAt(setup, place) !== undefined);
+  if (setups.length === 0) {
+    complain(nobodyHere(place));
+    return EXIT.nobody.code;
+  }
+  if (!options.json) print(`${whoIsHere(setups, place)}\n`);
+  const ours = oursHere(options);
+  const book = installBook({ env: process.env });
+  const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
+  const outcome = await carryOut(hosts, place, options, {
+    question: 'Change these files? [y/N] ',
+    done: 'installed',
+    write: install,
+  });
+  if (outcome.asked === 'refused') print('nothing is changed');
+  if (outcome.asked === 'nobody')
+    complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
+  if (outcome.asked !== undefined || options.json) return codeOf(outcome);
+  for (const setup of outcome.done) if (setup.next !== undefined) print(`${paint('yellow', '!')} ${setup.title}: ${setup.next}`);
+  return codeOf(outcome);
+}
+
+/** Resolves with the exit code. */
+export async function runUninstall(names: readonly string[], options: SetupOptions): Promise<number> {
+  checkNames(names, options);
+  const [user, project] = [placeHere('user'), placeHere('project')];
+  const ours = oursHere(options);
+  const book = installBook({ env: process.env });
+  const setups = names.length > 0 ? setupsNamed(names) : SETUPS;
+  const all = setups.map((setup) => ({ setup, files: planUninstall(setup, [user, project], ours, book) }));
+  const hosts = all
+    .map(({ setup, files }) => ({
+      setup,
+      files: files.filter((file) => changes(file) || (file.problem !== undefined && book.get(file.file))),
+    }))
+    .filter(({ files }) => files.length > 0);
+  if (hosts.length === 0) {
+    if (!options.json)
+      print(`${names.length === 0 ? 'no agent' : setups.map(({ title }) => title).join(', ')}: nothing of earpiece is installed`);
+    return EXIT.ok.code;
+  }
+  const outcome = await carryOut(hosts, user, options, { question: 'Take this out? [y/N] ', done: 'removed', write: uninstall });
+  if (outcome.asked === 'refused') print('nothing is changed');
+  if (outcome.asked === 'nobody')
+    complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
+  if (outcome.asked === undefined && !options.json)
+    print(outcome.done.map(({ title }) => `${paint('green', '✓')} ${title} is as it was; restart it where it runs`).join('\n'));
+  return codeOf(outcome);
+}
+
+function checkNames(names: readonly string[], { all }: SetupOptions): void {
+  if (all && names.length > 0)
+    throw new EarpieceError('bad_argument', `give either agents (${names.join(', ').slice(0, 80)}) or --all`);
+}
+
+const whoIsHere = (setups: readonly Setup[], place: Place): string =>
+  setups
+    .map((setup) => {
+      const at = foundAt(setup, place);
+      return at === undefined ? `${setup.title} was not found here` : `${setup.title} is here: ${plain(short(at, place))}`;
+    })
+    .join('\n');
+
+function nobodyHere(place: Place): string {
+  const looked = SETUPS.map(({ commands }) => commands.join(', ')).join(', ');
+  const folders = SETUPS.flatMap((setup) => setup.folders(place)).map((folder) => short(folder, place));
+  return (
+    `no coding agent was found: none of ${looked} is on the PATH, and there is none of ${folders.join(', ')}; ` +
+    'install an agent, for example with npm install -g @anthropic-ai/claude-code, or name one that is elsewhere: earpiece install claude'
+  );
+}

@@ -1,0 +1,29 @@
+/** What will change, as a person reads it before they agree. */
+import { structuredPatch } from 'diff';
+import { changes, type FilePlan, type Place } from '../../hosts/setup/index.ts';
+import { paint, plain } from '../terminal.ts';
+import { short } from './here.ts';
+
+/** Comparing texts that differ in more lines than this takes long, and nobody reads it. */
+const MAX_LINES = 500;
+
+export function diffOf({ before = '', after = '' }: FilePlan): readonly string[] {
+  const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
+  if (patch === undefined) return ['  (the files differ in too many lines to show)'];
+  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...lines.map((line) => plain(line.replace(/\r$/u, ''))),
+  ]);
+}
+
+export function shown(plan: FilePlan, place: Place): string {
+  const { what, before, after, problem } = plan;
+  const file = plain(short(plan.file, place));
+  if (problem !== undefined) return `  ${paint('red', '✗')} ${file}\n    ${plain(problem)}`;
+  if (!changes(plan)) return `  ${paint('green', '✓')} ${file}: nothing to change`;
+  const how = before === undefined ? 'is made' : after === undefined ? 'is removed' : 'is changed';
+  const lines = diffOf(plan).map(
+    (line) => `    ${line.startsWith('+') ? paint('green', line) : line.startsWith('-') ? paint('red', line) : line}`,
+  );
+  return [`  ${paint('bold', file)} ${how}${what.length === 0 ? '' : `: ${what.join('; ')}`}`, ...lines].join('\n');
+}

@@ -1,0 +1,78 @@
+/** Writes what was planned: each file whole or not at all, and recorded before, so that it can be undone. */
+import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { replaceFile } from '../../config/index.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { changes, type FilePlan } from './plan.ts';
+import { digest, MAX_BYTES, type InstallBook } from './record.ts';
+
+/** A process that was killed here left a draft, which counts as abandoned after 10 s. */
+const WITHIN_MS = 12_000;
+
+/** Throws `conflict` where somebody else has changed the file since it was planned. */
+export async function install(plan: FilePlan, book: InstallBook): Promise<void> {
+  const { host, scope, project, file, before, after } = plan;
+  if (after === undefined || !changes(plan)) return;
+  const known = book.get(file);
+  // Nobody changed it since we wrote it: what stood there before us stays known.
+  const same = known !== undefined && before !== undefined && known.written.includes(digest(before));
+  book.put({
+    host,
+    scope,
+    project,
+    file,
+    base: same ? known.base : (plan.base ?? null),
+    written: [...(same ? known.written : []), digest(after)],
+    folders: [...(known?.folders ?? []), ...missingFolders(dirname(file))],
+  });
+  await write(plan, after);
+}
+
+/** Throws as `install` does. */
+export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void> {
+  const { file, before, after } = plan;
+  const known = book.get(file);
+  if (changes(plan)) {
+    if (after === undefined) remove(file, before ?? '');
+    else await write(plan, after);
+  }
+  for (const folder of known?.folders.toReversed() ?? []) removeEmpty(folder);
+  if (known !== undefined) book.drop(file);
+}
+
+const write = async ({ file, before, scope }: FilePlan, after: string): Promise<void> =>
+  void (await replaceFile(
+    file,
+    (text) => {
+      if (text !== (before ?? '')) throw changedMeanwhile(file);
+      return after;
+    },
+    { mode: scope === 'user' ? 0o600 : 0o644, withinMs: WITHIN_MS, maxBytes: MAX_BYTES },
+  ));
+
+function remove(file: string, before: string): void {
+  if (readFileSync(file, 'utf8') !== before) throw changedMeanwhile(file);
+  // A link that a person made stays.
+  rmSync(realpathSync(file));
+}
+
+const changedMeanwhile = (file: string): EarpieceError =>
+  new EarpieceError(
+    'conflict',
+    `${file} was saved by somebody else in this moment; nothing in it was changed, run the command again`,
+    {
+      retryable: true,
+    },
+  );
+
+function missingFolders(folder: string): readonly string[] {
+  return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something else lives in it by now.
+  }
+}

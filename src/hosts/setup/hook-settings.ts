@@ -1,0 +1,109 @@
+/** Hooks in the shape that Claude Code began and others took over: `hooks.<Event>[].hooks[]`. */
+import { isDeepStrictEqual } from 'node:util';
+import { appendJson, jsonAt, jsonProblem, removeJson, type Edited } from '../../config/index.ts';
+import type { Part } from './setup.ts';
+
+/** One entry of an event's list. */
+export type Group = { readonly matcher?: string; readonly hooks: readonly Readonly<Record<string, unknown>>[] };
+
+export type HookSettings = {
+  readonly file: string;
+  /** What is to stand there, by event; one group each. */
+  readonly wanted: Readonly<Record<string, Group>>;
+  isOurs(handler: Readonly<Record<string, unknown>>): boolean;
+};
+
+export const hooksPart = (settings: HookSettings): Part => ({
+  file: settings.file,
+  what: `hooks at ${Object.keys(settings.wanted).join(', ')}`,
+  add: (text) => add(text, settings),
+  remove: (text, base) => remove(text, settings, base),
+});
+
+function add(text: string, settings: HookSettings): Edited {
+  const { file, wanted } = settings;
+  const problem = jsonProblem(text, file) ?? misshapen(text, settings);
+  if (problem !== undefined) return problem;
+  const fine = new Set(
+    Object.entries(wanted).flatMap(([event, group]) => (isCurrent(text, event, group, settings) ? [event] : [])),
+  );
+  // An older version may have had an event that this one has not.
+  const left = eventsOf(text).filter((event) => wanted[event] === undefined && hasOurs(text, event, settings));
+  let edited = without(text, settings, (event) => !fine.has(event));
+  for (const event of left) edited = withoutEmpty(edited, event, file);
+  for (const [event, group] of Object.entries(wanted))
+    if (edited.kind === 'text' && !fine.has(event)) edited = appendJson(edited.text, ['hooks', event], group, file);
+  return edited;
+}
+
+function remove(text: string, settings: HookSettings, base = ''): Edited {
+  const { file } = settings;
+  if (jsonProblem(text, file) !== undefined || misshapen(text, settings) !== undefined) return { kind: 'text', text };
+  const touched = eventsOf(text).filter((event) => hasOurs(text, event, settings));
+  let edited = without(text, settings, () => true);
+  for (const event of touched) if (jsonAt(base, ['hooks', event]) === undefined) edited = withoutEmpty(edited, event, file);
+  if (edited.kind === 'problem' || touched.length === 0 || jsonAt(base, ['hooks']) !== undefined) return edited;
+  return eventsOf(edited.text).length === 0 ? removeJson(edited.text, ['hooks'], file) : edited;
+}
+
+function withoutEmpty(edited: Edited, event: string, file: string): Edited {
+  if (edited.kind === 'problem') return edited;
+  const list = jsonAt(edited.text, ['hooks', event]);
+  return Array.isArray(list) && list.length === 0 ? removeJson(edited.text, ['hooks', event], file) : edited;
+}
+
+const hasOurs = (text: string, event: string, settings: HookSettings): boolean =>
+  groupsOf(text, event).some((group) => handlersOf(group).some(ours(settings)));
+
+/** Without our handlers of these events; a group that holds nothing else goes with them. */
+function without(text: string, settings: HookSettings, of: (event: string) => boolean): Edited {
+  let edited: Edited = { kind: 'text', text };
+  for (const event of eventsOf(text).filter(of))
+    for (let g = groupsOf(text, event).length - 1; g >= 0; g--) {
+      const handlers = handlersOf(groupsOf(text, event)[g]);
+      const own = handlers.flatMap((handler, h) => (ours(settings)(handler) ? [h] : []));
+      if (own.length === 0) continue;
+      const paths =
+        own.length === handlers.length ? [['hooks', event, g]] : own.toReversed().map((h) => ['hooks', event, g, 'hooks', h]);
+      for (const path of paths) if (edited.kind === 'text') edited = removeJson(edited.text, path, settings.file);
+    }
+  return edited;
+}
+
+/** Our handler stands there once, as it should be. */
+function isCurrent(text: string, event: string, group: Group, settings: HookSettings): boolean {
+  const own = groupsOf(text, event).filter((each) => handlersOf(each).some(ours(settings)));
+  return own.length === 1 && isDeepStrictEqual(own[0], group);
+}
+
+function misshapen(text: string, { file }: HookSettings): Extract<Edited, { kind: 'problem' }> | undefined {
+  const hooks = jsonAt(text, ['hooks']);
+  const told = (key: string, wanted: string): Extract<Edited, { kind: 'problem' }> => ({
+    kind: 'problem',
+    problem: { file, key, message: `${key} must be ${wanted}; correct it, then run the command again` },
+  });
+  if (hooks === undefined) return undefined;
+  if (!isTable(hooks)) return told('hooks', 'an object');
+  const event = Object.keys(hooks).find((name) => !Array.isArray(hooks[name]));
+  return event === undefined ? undefined : told(`hooks.${event}`, 'a list');
+}
+
+const ours =
+  ({ isOurs }: HookSettings) =>
+  (handler: unknown): boolean =>
+    isTable(handler) && isOurs(handler);
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const eventsOf = (text: string): readonly string[] => Object.keys((jsonAt(text, ['hooks']) as object | undefined) ?? {});
+
+function groupsOf(text: string, event: string): readonly unknown[] {
+  const groups = jsonAt(text, ['hooks', event]);
+  return Array.isArray(groups) ? groups : [];
+}
+
+function handlersOf(group: unknown): readonly unknown[] {
+  const handlers = isTable(group) ? group['hooks'] : undefined;
+  return Array.isArray(handlers) ? handlers : [];
+}

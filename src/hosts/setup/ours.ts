@@ -1,0 +1,64 @@
+/** How other programs start Earpiece, and how we know our own entries again, also those of an older version. */
+
+export type Ours = {
+  /** Node and our entry by absolute paths: a bare `node` may be too old. */
+  readonly node: string;
+  readonly entry: string;
+  /** `earpiece@1.2.3`, where our entry is in a cache that may be cleaned: npx fetches it again. */
+  readonly fetched?: string;
+  /** Where the database is none that every process of this user finds by itself. */
+  readonly db?: string;
+};
+
+/**
+ * For hosts that give the command to a shell. Where this Node is gone (a version manager removed it) the one on the path
+ * answers, and where a cache was cleaned npx does. `exec` leaves no shell behind: a hook is one process.
+ */
+export function shellLine(ours: Ours, words: readonly string[]): string {
+  const { node, entry, fetched } = ours;
+  const args = [...words, ...flags(ours)].map(quote).join(' ');
+  const direct = `exec ${quote(node)} ${quote(entry)} ${args}`;
+  return fetched === undefined
+    ? `[ -x ${quote(node)} ] && ${direct}; exec node ${quote(entry)} ${args}`
+    : `[ -x ${quote(node)} ] && [ -f ${quote(entry)} ] && ${direct}; exec npx -y ${quote(fetched)} ${args}`;
+}
+
+export type Program = { readonly command: string; readonly args: readonly string[] };
+
+/** For hosts that start a program without a shell. */
+export function programOf(ours: Ours, words: readonly string[]): Program {
+  const args = [...words, ...flags(ours)];
+  return ours.fetched === undefined
+    ? { command: ours.node, args: [ours.entry, ...args] }
+    : { command: 'npx', args: ['-y', ours.fetched, ...args] };
+}
+
+const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--db', db]);
+
+/** What starts us, in a command line of any generation. */
+const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]?`;
+
+export function isOurHook({ command }: Readonly<Record<string, unknown>>, host: string): boolean {
+  return typeof command === 'string' && new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command);
+}
+
+/** A server of ours as a settings file has it: the words that start it, in whatever way the file spells them. */
+export const isOurServer = (words: readonly string[]): boolean =>
+  new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
+
+/** What a hook command of ours starts, and which database it names. Empty for a line that a person wrote otherwise. */
+export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {
+  const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s';])+/gu)].map(([word]) =>
+    word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word,
+  );
+  const exec = words.indexOf('exec');
+  const [, node, entry] = exec < 0 ? [] : words.slice(exec);
+  const db = words.indexOf('--db') < 0 ? undefined : words[words.indexOf('--db') + 1];
+  return {
+    ...(node === undefined || entry === undefined ? {} : { node, entry }),
+    ...(db === undefined ? {} : { db }),
+  };
+}
+
+/** For a POSIX shell. */
+export const quote = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,134 @@
+/** What installing or removing changes, file by file, before anything is changed. */
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { formatProblem, type Edited } from '../../config/index.ts';
+import { readLimited } from '../../input/index.ts';
+import type { Ours } from './ours.ts';
+import { digest, MAX_BYTES, type InstallBook, type Recorded } from './record.ts';
+import type { Part, Place, Scope, Setup } from './setup.ts';
+
+export type FilePlan = {
+  readonly host: string;
+  readonly scope: Scope;
+  readonly project: string;
+  readonly file: string;
+  /** What is in it for us, in plain words. */
+  readonly what: readonly string[];
+  /** Undefined: there is no file. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  /** What stood there before the first installation, as far as anybody knows. */
+  readonly base: string | undefined;
+  /** Why this file cannot be changed, and what to do. Then nothing of its host is. */
+  readonly problem?: string;
+};
+
+export const changes = ({ before, after }: FilePlan): boolean => before !== after;
+
+export function planInstall(setup: Setup, place: Place, ours: Ours, book: InstallBook): readonly FilePlan[] {
+  return [...byFile(setup.parts(place, ours))].map(([file, parts]) => {
+    const plan = { host: setup.name, scope: place.scope, project: place.project, file, what: parts.map(({ what }) => what) };
+    const there = look(file);
+    if (there.problem !== undefined)
+      return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
+    const { text: before } = there;
+    const added = all(parts, before ?? '', (part, text) => part.add(text));
+    if (added.kind === 'problem') return { ...plan, before, after: before, base: before, problem: formatProblem(added.problem) };
+    const base = added.text === before || before === undefined ? before : withoutUs(parts, before, book.get(file));
+    const unwritable = added.text === before ? undefined : hindrance(file);
+    return { ...plan, before, after: added.text, base, ...(unwritable === undefined ? {} : { problem: unwritable }) };
+  });
+}
+
+function withoutUs(parts: readonly Part[], text: string, known: Recorded | undefined): string {
+  if (typeof known?.base === 'string' && known.written.includes(digest(text))) return known.base;
+  const bare = all(parts.toReversed(), text, (part, each) => part.remove(each, known?.base ?? undefined));
+  return bare.kind === 'text' ? bare.text : text;
+}
+
+/** `setup`: of the host, whose parts are looked for where nothing is recorded. */
+export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours, book: InstallBook): readonly FilePlan[] {
+  const plans = new Map<string, FilePlan>();
+  const recorded = book.list().filter(({ host }) => host === setup.name);
+  const known = recorded.map(({ scope, project }): Place => ({ ...(places[0] as Place), scope, project }));
+  for (const place of [...places, ...known])
+    for (const [file, parts] of byFile(setup.parts(place, ours)))
+      if (!plans.has(file)) plans.set(file, without(setup, place, file, parts, book.get(file)));
+  for (const record of recorded) if (!plans.has(record.file)) plans.set(record.file, elsewhere(record));
+  return [...plans.values()];
+}
+
+/** Its host keeps its settings in another place by now, so that nobody can tell which entries in it are ours. */
+function elsewhere({ host, scope, project, file, base, written }: Recorded): FilePlan {
+  const there = look(file);
+  const plan = { host, scope, project, file, what: [], before: there.text, base: base ?? undefined };
+  if (there.text === undefined || !written.includes(digest(there.text))) {
+    const problem =
+      there.text === undefined ? there.problem : `${file} was changed since; take the entries of earpiece out by hand`;
+    return { ...plan, after: there.text, ...(problem === undefined ? {} : { problem }) };
+  }
+  return { ...plan, after: base ?? undefined, ...stuck(file) };
+}
+
+function without(setup: Setup, place: Place, file: string, parts: readonly Part[], record: Recorded | undefined): FilePlan {
+  const plan = { host: setup.name, scope: place.scope, project: place.project, file, what: parts.map(({ what }) => what) };
+  const there = look(file);
+  if (there.problem !== undefined)
+    return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
+  const { text: before } = there;
+  const base = record?.base ?? undefined;
+  if (before === undefined) return { ...plan, before, after: before, base };
+  if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
+  const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));
+  if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
+  // A file that only we needed goes with us.
+  const left = removed.text.replace(/^\ufeff/u, '').trim();
+  const gone = removed.text !== before && (left === '' || left === '{}') && record?.base === null;
+  const after = gone ? undefined : removed.text;
+  return { ...plan, before, after, base, ...(after === before ? {} : stuck(file)) };
+}
+
+const stuck = (file: string): { readonly problem?: string } => {
+  const problem = hindrance(file);
+  return problem === undefined ? {} : { problem };
+};
+
+function all(parts: readonly Part[], text: string, change: (part: Part, text: string) => Edited): Edited {
+  let edited: Edited = { kind: 'text', text };
+  for (const part of parts) if (edited.kind === 'text') edited = change(part, edited.text);
+  return edited;
+}
+
+function byFile(parts: readonly Part[]): ReadonlyMap<string, readonly Part[]> {
+  return Map.groupBy(parts, ({ file }) => file);
+}
+
+export function look(file: string): { readonly text?: string; readonly problem?: string } {
+  try {
+    const bytes = readLimited(file, MAX_BYTES);
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return { problem: `${file} is not UTF-8; save it as UTF-8 in your editor first` };
+    return { problem: `${file} cannot be read (${code ?? message}); look at it, then run the command again` };
+  }
+}
+
+/** Why a file cannot be replaced, told before anything is. */
+function hindrance(file: string): string | undefined {
+  try {
+    const target = existsSync(file) ? realpathSync(file) : file;
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode;
+    if (mode !== undefined && (mode & 0o222) === 0)
+      return `${file} is read-only; make it writable (chmod u+w), or change it where it is made, then run the command again`;
+    let folder = dirname(target);
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    return `${file} cannot be changed (${code ?? message}); make its folder writable, then run the command again`;
+  }
+}

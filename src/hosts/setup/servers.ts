@@ -1,0 +1,91 @@
+/** Our MCP server in the settings of an agent. */
+import { isDeepStrictEqual } from 'node:util';
+import { editToml, jsonAt, jsonProblem, readToml, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { isOurServer } from './ours.ts';
+import type { Part } from './setup.ts';
+
+export const SERVER_NAME = 'earpiece';
+
+type Server = { readonly file: string; readonly path: readonly string[] };
+
+/** `entry`: as the file spells a server. */
+export function jsonServerPart({ file, path, entry }: Server & { readonly entry: unknown }): Part {
+  const own = [...path, SERVER_NAME];
+  return {
+    file,
+    what: `the MCP server ${SERVER_NAME}`,
+    add(text) {
+      const there = jsonAt(text, own);
+      if (there !== undefined && !isOurServer(wordsOf(there))) return taken(file);
+      return isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
+    },
+    remove(text, base = '') {
+      if (jsonProblem(text, file) !== undefined || !isOurServer(wordsOf(jsonAt(text, own)))) return { kind: 'text', text };
+      let edited = removeJson(text, own, file);
+      for (let depth = path.length; depth > 0; depth--) {
+        const above = path.slice(0, depth);
+        const left = edited.kind === 'text' ? jsonAt(edited.text, above) : undefined;
+        const empty = typeof left === 'object' && left !== null && Object.keys(left).length === 0;
+        if (edited.kind === 'text' && empty && jsonAt(base, above) === undefined) edited = removeJson(edited.text, above, file);
+      }
+      return edited;
+    },
+  };
+}
+
+/** `entry`: plain values by key. */
+export function tomlServerPart({
+  file,
+  path,
+  entry,
+}: Server & { readonly entry: Readonly<Record<string, string | readonly string[]>> }): Part {
+  const own = [...path, SERVER_NAME];
+  const there = (text: string): Edited | { readonly kind: 'server'; readonly server: unknown } => {
+    const read = readToml(text, file);
+    return read.kind === 'problem' ? read : { kind: 'server', server: own.reduce<unknown>(member, read.table) };
+  };
+  return {
+    file,
+    what: `the MCP server ${SERVER_NAME}`,
+    add(text) {
+      const found = there(text);
+      if (found.kind !== 'server') return found;
+      if (found.server !== undefined && !isOurServer(wordsOf(found.server))) return taken(file);
+      let edited: Edited = { kind: 'text', text };
+      for (const [key, value] of Object.entries(entry))
+        if (edited.kind === 'text' && !isDeepStrictEqual(member(found.server, key), value))
+          edited = editToml(edited.text, { path: [...own, key], value }, file);
+      return edited;
+    },
+    remove(text) {
+      const found = there(text);
+      let edited: Edited = { kind: 'text', text };
+      if (found.kind !== 'server' || !isOurServer(wordsOf(found.server))) return edited;
+      for (const path of leaves(found.server).toReversed())
+        if (edited.kind === 'text') edited = editToml(edited.text, { path: [...own, ...path] }, file);
+      return edited;
+    },
+  };
+}
+
+const taken = (file: string): Edited => ({
+  kind: 'problem',
+  problem: {
+    file,
+    key: SERVER_NAME,
+    message: `has another MCP server named "${SERVER_NAME}"; rename it, then run the command again`,
+  },
+});
+
+const member = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+
+/** The words that start a server: `command` and `args`, or a `command` that holds both. */
+function wordsOf(server: unknown): readonly string[] {
+  return [member(server, 'command'), member(server, 'args')].flat().filter((word): word is string => typeof word === 'string');
+}
+
+const leaves = (value: unknown): readonly (readonly string[])[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, inner]) => leaves(inner).map((path) => [key, ...path]))
+    : [[]];

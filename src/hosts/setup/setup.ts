@@ -1,0 +1,40 @@
+/** What `earpiece install` changes for an agent: which files, and which of their entries are ours. One table a host. */
+import type { Edited } from '../../config/index.ts';
+import type { Ours } from './ours.ts';
+
+export type Scope = 'user' | 'project';
+
+/** Whose settings they are. */
+export type Place = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  /** The project's root folder. */
+  readonly project: string;
+  readonly scope: Scope;
+  /** The root of the machine's own settings. Tests set it. */
+  readonly system: string;
+};
+
+/** One change of one file. Both functions leave all other bytes as they are, and neither throws. */
+export type Part = {
+  readonly file: string;
+  /** What a person reads before they agree: `hooks at Stop`. */
+  readonly what: string;
+  /** With our entries as they should be. It takes the place of older ones. */
+  add(text: string): Edited;
+  /** Without our entries. `base`: the text before the first installation, whose empty places stay. */
+  remove(text: string, base?: string): Edited;
+};
+
+export interface Setup {
+  /** The word on our command line. */
+  readonly name: string;
+  readonly title: string;
+  /** The commands that start it. */
+  readonly commands: readonly string[];
+  /** A person who uses the agent has one of these folders. */
+  folders(place: Place): readonly string[];
+  parts(place: Place, ours: Ours): readonly Part[];
+  /** What a person has to do before our entries count, one sentence. */
+  readonly next?: string;
+}

@@ -32,13 +32,16 @@ export async function withdrawOne(inbox: Inbox, log: LogKey, id: NotificationId,
       ...(open ? [{ type: 'notification_closed', ids: [id], outcome: 'withdrawn', ...why } satisfies ClosedRecord] : []),
     ];
     const delivered = items.some((item) => item.outcome === 'delivered' || item.outcome === 'summarized');
-    if (drafts.length === 0) return delivered ? 'too_late' : 'withdrawn';
+    if (drafts.length === 0) return delivered ? 'too_late' : seen(items);
     const appended = await inbox.store.append(log, drafts);
     if (appended.kind !== 'appended') continue;
     if (!open) return 'gate_lowered';
-    return delivered || appended.items.some((item) => item.offers > 0) ? 'maybe_seen' : 'withdrawn';
+    return delivered ? 'maybe_seen' : seen(appended.items);
   }
 }
+
+const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
+  items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';
 
 /** The pauses that a resume for this audience lifts; none named means everybody's. */
 export async function pausesOf(inbox: Inbox, log: LogKey, audience: readonly ConversationId[]): Promise<readonly Item[]> {

@@ -32,6 +32,8 @@ export type Facts = {
   /** Turns that started since an item was queued, for those that wait for some. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
+  /** Open states that a newer one of their key has overtaken, which is not open any more: by id, the newer one. */
+  readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** For items whose age this clock cannot tell from their stamps: when each was queued at the latest. */
   readonly sighted?: Sighted;
   /** No other live process has a clock that agrees with this one: what it holds for expired is hidden here, not closed. */
@@ -102,10 +104,9 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     if (item.notification.supersede && item.notification.key !== undefined) newest.set(item.notification.key, item);
   const current = passing.filter((item) => {
     const key = item.notification.supersede ? item.notification.key : undefined;
-    const winner = key === undefined ? undefined : newest.get(key);
-    return (
-      winner === undefined || winner === item || close(item, 'supersede', 'superseded', `${winner.id} is newer with key ${key}`)
-    );
+    const last = key === undefined ? undefined : newest.get(key);
+    const newer = last === item ? facts.overtaken?.[item.id] : last?.id;
+    return newer === undefined || close(item, 'supersede', 'superseded', `${newer} is newer with key ${key}`);
   });
 
   const due = current.filter((item) => {

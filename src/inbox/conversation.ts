@@ -32,6 +32,7 @@ import { neutralize, render, signalText, standingText } from '../core/views/inde
 import { Gate, type Refusal, type RefusedCall } from './gate.ts';
 import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
+import { overtaken } from './overtaken.ts';
 import { pull, type Pulled, type PullOptions } from './pull.ts';
 import { redactor } from './redact.ts';
 import { sightings } from './sightings.ts';
@@ -396,6 +397,7 @@ export class Conversation {
       points: this.options.points ?? [],
       turnsSince,
       mutes,
+      ...(await overtaken({ inbox: this.inbox, log: this.log, mine: (some) => this.#mine(some) }, items)),
       ...(tools === undefined ? {} : { tools }),
       ...(await this.#clockFacts(items, dry)),
     };

@@ -281,6 +281,53 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
     });
 
+    it('what was offered and ended otherwise was not withdrawn in time', async () => {
+      proves('lease:withdrawn');
+      const why = { by: 'me', reason: 'test' };
+      await inbox.queue('shop/coder', { message: 'x', id: 'seen' });
+      await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
+      expect(await inbox.withdraw('shop/coder', { id: 'seen' }, why)).toEqual([{ id: 'seen', result: 'maybe_seen' }]);
+      expect(await inbox.withdraw('shop/coder', { id: 'seen' }, why)).toEqual([{ id: 'seen', result: 'maybe_seen' }]);
+      await inbox.queue('shop/coder', { message: 'x', id: 'early' });
+      for (const _again of [1, 2])
+        expect(await inbox.withdraw('shop/coder', { id: 'early' }, why)).toEqual([{ id: 'early', result: 'withdrawn' }]);
+      const expiresAt = now + 1_000;
+      await inbox.queue('shop/coder', { message: 'x', id: 'expired', expiresAt });
+      await (await talk().offer({ at: 'tool_result' }))?.release('cancelled');
+      now += 1_001;
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect(await inbox.withdraw('shop/coder', { id: 'expired' }, why)).toEqual([{ id: 'expired', result: 'maybe_seen' }]);
+    });
+
+    it('an older state that was let go does not come again behind the newer one', async () => {
+      proves('plan:supersede');
+      const other = openInbox(OTHER);
+      const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
+      await inbox.queue('shop/coder', state('red'));
+      const older = await talk('main', {}, other).offer({ at: 'tool_result' });
+      expect(older?.ids).toEqual(['red']);
+      await inbox.queue('shop/coder', state('green'));
+      const newer = await talk().offer({ at: 'tool_result' });
+      expect(newer?.ids).toEqual(['green']);
+      await newer?.confirm();
+      await older?.release('cancelled');
+      expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
+      expect(await receipt('red')).toEqual(['maybe_seen']);
+      expect(await store.verify()).toEqual([]);
+    });
+
+    it('a state that was on its way when a newer one came, and arrived, counts as delivered', async () => {
+      proves('plan:supersede');
+      const other = openInbox(OTHER);
+      const state = (message: string) => ({ message, id: message, kind: 'ci.state', key: 'ci', supersede: true }) as const;
+      await inbox.queue('shop/coder', state('red'));
+      const older = await talk('main', {}, other).offer({ at: 'tool_result' });
+      await inbox.queue('shop/coder', state('green'));
+      await (await talk().offer({ at: 'tool_result' }))?.confirm();
+      expect(await older?.confirm()).toBe('confirmed');
+      expect(await receipt('red')).toEqual(['delivered']);
+    });
+
     it('withdraw by key takes every open one back', async () => {
       await inbox.queue('shop/coder', { message: 'down', key: 'mcp:x', supersede: true });
       await inbox.queue('shop/coder', { message: 'down again', key: 'mcp:x', supersede: true });

@@ -40,7 +40,7 @@ export async function hook(host: HookHost, options: HookOptions): Promise<number
     return await answered(host, heard, input, options);
   } catch (error) {
     complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent goes on`);
-    return COMPLAINED;
+    return host.blocksOnFailure ? GOES_ON : COMPLAINED;
   }
 }
 

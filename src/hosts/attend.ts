@@ -6,7 +6,16 @@ import { conversationId, logKey, nameFrom, parseAddress, type LogKey } from '../
 import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/index.ts';
-import { begin, isSignal, PRESENCE_EVERY_MS, worktreeOf, type Conversation, type Inbox, type Offer } from '../inbox/index.ts';
+import {
+  begin,
+  isSignal,
+  PRESENCE_EVERY_MS,
+  worktreeOf,
+  type Conversation,
+  type Inbox,
+  type Offer,
+  type OfferOptions,
+} from '../inbox/index.ts';
 import { became } from '../talk/index.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
@@ -59,7 +68,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
     case 'batch_end':
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
-      return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(','), tools: moment.tools });
+      return offers(conversation, host, { at: 'tool_batch_end', on: moment.tools.join(',') || 'tools', tools: moment.tools });
     case 'turn_end': {
       if (caller.subagent !== undefined) return NOTHING;
       await isThere(conversation, caller);
@@ -153,7 +162,7 @@ async function offers(
     const { text, waiting } = await conversation.signal({ at });
     return waiting ? { ...NOTHING, answer: { kind: 'tell', text } } : NOTHING;
   }
-  const offer = await conversation.offer({ at, on, maxChars: host.maxChars, ...(tools === undefined ? {} : { tools }) });
+  const offer = await conversation.offer({ at, on, ...roomOf(host), ...(tools === undefined ? {} : { tools }) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'tell', text: offer.view.text });
 }
 
@@ -190,7 +199,7 @@ async function holds(conversation: Conversation, host: Host, held: boolean): Pro
       taken.has(id) && (levelRank(level) >= levelRank('error') || deliver === 'turn_end' || deliver === 'cycle_end'),
   );
   if (!urgent) return NOTHING;
-  const offer = await conversation.offer({ at: 'turn_end', on: 'turn end', maxChars: host.maxChars });
+  const offer = await conversation.offer({ at: 'turn_end', on: 'turn end', ...roomOf(host) });
   return offer === undefined ? NOTHING : leased(offer, { kind: 'hold', text: offer.view.text });
 }
 
@@ -205,6 +214,8 @@ async function holdsInARow({ inbox, log, id }: Conversation): Promise<number> {
   const other = offered.findIndex(({ body }) => (body as { at_point?: unknown }).at_point !== 'turn_end');
   return other === -1 ? offered.length : other;
 }
+
+const roomOf = ({ maxChars, inBytes = false }: Host): Pick<OfferOptions, 'maxChars' | 'inBytes'> => ({ maxChars, inBytes });
 
 const leased = (offer: Offer, answer: Answer): Attended => ({
   answer,

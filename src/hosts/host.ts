@@ -28,6 +28,8 @@ export interface Host {
   readonly points: readonly ContactPoint[];
   /** Text of ours that is longer does not reach the model whole, in characters. */
   readonly maxChars: number;
+  /** `maxChars` counts bytes of UTF-8. */
+  readonly inBytes?: boolean;
   /** One process shows many sessions at once, so that its process names none of them. Default: no. */
   readonly manySessions?: boolean;
 }
@@ -35,6 +37,8 @@ export interface Host {
 export interface HookHost extends Host {
   /** What `earpiece install` writes into the host's settings: each event by its own name. */
   readonly events: Readonly<Record<string, HookEvent>>;
+  /** A hook that ends with an error blocks what it was asked about. Default: the agent goes on. */
+  readonly blocksOnFailure?: boolean;
 
   /**
    * Reads the JSON that the host gives a hook. Undefined for an event that we have no use for. Throws `EarpieceError`

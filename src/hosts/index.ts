@@ -1,5 +1,14 @@
 import { claude } from './claude/hooks.ts';
+import { cline } from './cline/hooks.ts';
+import { codex } from './codex/hooks.ts';
+import { copilot } from './copilot/hooks.ts';
+import { cursor } from './cursor/hooks.ts';
+import { gemini } from './gemini/hooks.ts';
+import { goose } from './goose/hooks.ts';
 import type { HookHost } from './host.ts';
+import { kimi } from './kimi/hooks.ts';
+import { letta } from './letta/hooks.ts';
+import { qwen } from './qwen/hooks.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
 export { SILENT, type Heard, type HookEvent, type HookHost, type Printed } from './host.ts';
@@ -7,7 +16,7 @@ export type { Answer, Attended, Caller, Moment } from './moment.ts';
 export { passesGate } from './own-tools.ts';
 
 /** The hosts whose hooks `earpiece hook <host>` answers. */
-export const HOOK_HOSTS: readonly HookHost[] = [claude];
+export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cursor, copilot, cline, goose, letta, kimi];
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 

@@ -85,6 +85,8 @@ export type OfferOptions = CarryOptions & {
   readonly on?: string;
   /** Room for the view, in characters; a view that needs more is not offered. */
   readonly maxChars?: number;
+  /** `maxChars` counts bytes of UTF-8. */
+  readonly inBytes?: boolean;
 };
 
 /** A sign of life is written at most so often. */
@@ -240,7 +242,8 @@ export class Conversation {
     await this.answered(options.at);
     for (let tries = 0; tries < TRIES; tries++) {
       const made = await this.#compose(options, true);
-      const fits = made.view !== undefined && made.view.text.length <= (options.maxChars ?? Number.POSITIVE_INFINITY);
+      const size = (text: string): number => (options.inBytes ? Buffer.byteLength(text) : text.length);
+      const fits = made.view !== undefined && size(made.view.text) <= (options.maxChars ?? Number.POSITIVE_INFINITY);
       if (made.view === undefined || !fits) {
         if (made.closings.length === 0) return undefined;
         if ((await this.inbox.store.append(this.log, made.closings)).kind === 'appended') return undefined;

@@ -235,6 +235,12 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       expect(await receipt('n1')).toEqual(['queued']);
     });
 
+    it('is measured in bytes where its host counts them', async () => {
+      await inbox.queue('shop/coder', { message: '字'.repeat(100), id: 'n1' });
+      expect(await talk().offer({ at: 'tool_result', maxChars: 300, inBytes: true })).toBeUndefined();
+      expect((await talk().offer({ at: 'tool_result', maxChars: 300 }))?.ids).toEqual(['n1']);
+    });
+
     it('what a budget summarized closes when its carrier is confirmed, and not before', async () => {
       proves('pull:rest', 'plan:budget');
       policy = { ...DEFAULT_POLICY, maxItems: 1, coalesceMs: {} };

@@ -1,0 +1,50 @@
+/**
+ * Codex. Measured with 0.169: a hook's context arrives as a developer message of its own, before the result; over 10,000 bytes it
+ * is cut. PostToolUse fires after each call, in parallel for parallel ones, and not after a denied call or a failing MCP tool.
+ * The output may hold no field that Codex does not know.
+ */
+import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
+import type { Heard, HookHost } from '../host.ts';
+import { text, type Input } from '../input.ts';
+import type { Moment } from '../moment.ts';
+
+export const codex: HookHost = {
+  name: 'codex',
+  title: 'Codex',
+  agent: 'codex',
+  points: ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'],
+  maxChars: 9_900,
+  inBytes: true,
+
+  events: {
+    SessionStart: { timeoutS: 10 },
+    UserPromptSubmit: { timeoutS: 10 },
+    PreToolUse: { matcher: '.*', timeoutS: 5 },
+    PostToolUse: { matcher: '.*', timeoutS: 5 },
+    Stop: { timeoutS: 5 },
+    SessionEnd: { timeoutS: 5 },
+  },
+
+  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
+  say,
+};
+
+function momentOf(input: Input): Moment | undefined {
+  switch (eventOf(input)) {
+    // The terminal fires it with the first prompt.
+    case 'SessionStart':
+      return startOf(input);
+    case 'UserPromptSubmit':
+      return { kind: 'prompt' };
+    case 'PreToolUse':
+      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+    case 'PostToolUse':
+      return { kind: 'after_tool', tool: text(input, 'tool_name') };
+    case 'Stop':
+      return turnEndOf(input);
+    case 'SessionEnd':
+      return { kind: 'session_end' };
+    default:
+      return undefined;
+  }
+}

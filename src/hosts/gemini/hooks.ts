@@ -1,0 +1,65 @@
+/**
+ * Gemini CLI. Measured with 0.61: a hook's context stands inside the result, in `<hook_context>`, with `<` and `>` escaped. Of a
+ * long result with its context, the last 32,000 characters arrive. No event says that a batch has ended: PreCompress fires before
+ * each model request, whether or not Gemini compresses.
+ */
+import { eventOf, heard, printed, startOf, told, turnEndOf } from '../common.ts';
+import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { text, type Input } from '../input.ts';
+import type { Answer, Moment } from '../moment.ts';
+
+export const gemini: HookHost = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  agent: 'gemini-cli',
+  points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
+  maxChars: 30_000,
+
+  events: {
+    SessionStart: { timeoutS: 10 },
+    BeforeAgent: { timeoutS: 10 },
+    BeforeTool: { matcher: '*', timeoutS: 5 },
+    AfterTool: { matcher: '*', timeoutS: 5 },
+    AfterAgent: { timeoutS: 5 },
+    SessionEnd: { timeoutS: 5 },
+  },
+
+  hear: (input: Input): Heard | undefined => heard(input, momentOf(input)),
+
+  say(answer: Answer, input: Input): Printed {
+    switch (answer.kind) {
+      case 'nothing':
+        return SILENT;
+      case 'tell':
+        return told(input, answer.text);
+      case 'deny':
+      case 'hold':
+        return printed({ decision: 'deny', reason: answer.text });
+      default:
+        return answer satisfies never;
+    }
+  },
+};
+
+function momentOf(input: Input): Moment | undefined {
+  switch (eventOf(input)) {
+    case 'SessionStart':
+      return startOf(input);
+    case 'BeforeAgent':
+      return { kind: 'prompt' };
+    case 'BeforeTool':
+      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+    case 'AfterTool':
+      // Gemini drops the context of a hook after a failing tool.
+      return failed(input['tool_response']) ? undefined : { kind: 'after_tool', tool: text(input, 'tool_name') };
+    case 'AfterAgent':
+      return turnEndOf(input);
+    case 'SessionEnd':
+      return { kind: 'session_end' };
+    default:
+      return undefined;
+  }
+}
+
+const failed = (response: unknown): boolean =>
+  typeof response === 'object' && response !== null && (response as { error?: unknown }).error !== undefined;

@@ -1,0 +1,59 @@
+/**
+ * Goose, by its guide to hooks; not run here. Its hooks add no context: they deny a call and hold a turn, so what is below an
+ * error waits for `get_notifications` or for a wrapped MCP server. A matcher `*` would be no regular expression: ours has none.
+ */
+import { printed } from '../common.ts';
+import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
+import { optionalText, text, type Input } from '../input.ts';
+import type { Answer, Moment } from '../moment.ts';
+
+export const goose: HookHost = {
+  name: 'goose',
+  title: 'Goose',
+  agent: 'goose',
+  points: ['turn_end', 'forced'],
+  maxChars: 10_000,
+
+  events: {
+    PreToolUse: { timeoutS: 5 },
+    Stop: { timeoutS: 5 },
+    SessionEnd: { timeoutS: 5 },
+  },
+
+  hear(input: Input): Heard | undefined {
+    const moment = momentOf(input);
+    if (moment === undefined) return undefined;
+    // Only tool events name the folder.
+    return {
+      moment,
+      caller: { session: text(input, 'session_id'), folder: optionalText(input, 'working_dir') ?? process.cwd() },
+    };
+  },
+
+  say(answer: Answer): Printed {
+    switch (answer.kind) {
+      case 'nothing':
+      case 'tell':
+        return SILENT;
+      case 'deny':
+      case 'hold':
+        return printed({ decision: 'block', reason: answer.text });
+      default:
+        return answer satisfies never;
+    }
+  },
+};
+
+function momentOf(input: Input): Moment | undefined {
+  switch (text(input, 'event')) {
+    case 'PreToolUse':
+      return { kind: 'before_tool', tool: text(input, 'tool_name') };
+    case 'Stop':
+      // It does not say whether it was held before; Goose itself ends such a row.
+      return { kind: 'turn_end', held: false };
+    case 'SessionEnd':
+      return { kind: 'session_end' };
+    default:
+      return undefined;
+  }
+}

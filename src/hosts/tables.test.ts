@@ -1,0 +1,211 @@
+/** Each host's table by the inputs that the host gives, shortened, and the bytes that it reads. */
+import { describe, expect, it } from 'vitest';
+import { HOOK_HOSTS } from './index.ts';
+import type { Answer, Moment } from './moment.ts';
+import type { Input } from './input.ts';
+
+const hostOf = (name: string) => {
+  const host = HOOK_HOSTS.find((each) => each.name === name);
+  if (host === undefined) throw new Error(`no table for ${name}`);
+  return host;
+};
+const momentOf = (name: string, input: Input): Moment | undefined => hostOf(name).hear(input)?.moment;
+const said = (name: string, answer: Answer, input: Input): unknown => {
+  const { stdout, ...rest } = hostOf(name).say(answer, input);
+  return Object.keys(rest).length === 0 && stdout.startsWith('{') ? (JSON.parse(stdout) as unknown) : { stdout, ...rest };
+};
+
+const tell: Answer = { kind: 'tell', text: 'WORDS' };
+const deny: Answer = { kind: 'deny', text: 'WORDS' };
+const hold: Answer = { kind: 'hold', text: 'WORDS' };
+
+/** The fields that hosts in the shape of Claude Code give with each event. */
+const common = (event: string, more: Input = {}): Input => ({
+  session_id: 's-1',
+  cwd: '/work',
+  transcript_path: '/home/chat.jsonl',
+  hook_event_name: event,
+  ...more,
+});
+
+const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undefined])[]>> = {
+  codex: [
+    [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
+    [common('SessionStart', { source: 'compact' }), { kind: 'session_start', compacted: true }],
+    [common('UserPromptSubmit', { prompt: 'go' }), { kind: 'prompt' }],
+    [common('PreToolUse', { tool_name: 'Bash' }), { kind: 'before_tool', tool: 'Bash' }],
+    [common('PostToolUse', { tool_name: 'mcp__files__read' }), { kind: 'after_tool', tool: 'mcp__files__read' }],
+    [common('Stop', { stop_hook_active: true }), { kind: 'turn_end', held: true }],
+    [common('SessionEnd'), { kind: 'session_end' }],
+    [common('PreCompact'), undefined],
+  ],
+  gemini: [
+    [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
+    [common('BeforeAgent', { prompt: 'go' }), { kind: 'prompt' }],
+    [common('BeforeTool', { tool_name: 'write_file' }), { kind: 'before_tool', tool: 'write_file' }],
+    [
+      common('AfterTool', { tool_name: 'write_file', tool_response: { llmContent: 'done' } }),
+      { kind: 'after_tool', tool: 'write_file' },
+    ],
+    // It drops the context of a hook after a failing tool, so nothing may be given to it there.
+    [common('AfterTool', { tool_name: 'read_file', tool_response: { error: { message: 'none' } } }), undefined],
+    [common('AfterAgent', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
+    // It fires before each model request, whether or not Gemini compresses.
+    [common('PreCompress', { trigger: 'auto' }), undefined],
+    [common('SessionEnd'), { kind: 'session_end' }],
+  ],
+  qwen: [
+    [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
+    [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
+    [common('UserPromptSubmit', { prompt: '' }), { kind: 'batch_end', tools: [] }],
+    // The text of a turn that was held.
+    [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'batch_end', tools: [] }],
+    [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
+    // It fires after each call of a batch.
+    [common('PostToolBatch', { tool_calls: [] }), undefined],
+    [common('Stop', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
+  ],
+  cursor: [
+    [{ ...CURSOR('sessionStart') }, { kind: 'session_start' }],
+    [
+      { ...CURSOR('preToolUse'), tool_name: 'Shell' },
+      { kind: 'before_tool', tool: 'Shell' },
+    ],
+    [
+      { ...CURSOR('postToolUse'), tool_name: 'Shell' },
+      { kind: 'after_tool', tool: 'Shell' },
+    ],
+    [
+      { ...CURSOR('stop'), status: 'completed', loop_count: 1 },
+      { kind: 'turn_end', held: true },
+    ],
+    [{ ...CURSOR('stop'), status: 'aborted' }, undefined],
+    [{ ...CURSOR('beforeSubmitPrompt'), prompt: 'go' }, undefined],
+  ],
+  copilot: [
+    // It reads no output of these two.
+    [common('SessionStart'), undefined],
+    [common('UserPromptSubmit'), undefined],
+    [common('PreToolUse', { tool_name: 'bash' }), { kind: 'before_tool', tool: 'bash' }],
+    [common('PostToolUseFailure', { tool_name: 'bash' }), { kind: 'after_tool', tool: 'bash' }],
+    [common('Stop', { stop_reason: 'end_turn' }), { kind: 'turn_end', held: false }],
+  ],
+  cline: [
+    [CLINE('TaskResume'), { kind: 'session_start' }],
+    [CLINE('UserPromptSubmit'), { kind: 'prompt' }],
+    [CLINE('PreToolUse', { preToolUse: { toolName: 'write_to_file' } }), { kind: 'before_tool', tool: 'write_to_file' }],
+    [CLINE('PostToolUse', { postToolUse: { toolName: 'write_to_file' } }), { kind: 'after_tool', tool: 'write_to_file' }],
+    [CLINE('TaskComplete'), undefined],
+  ],
+  goose: [
+    [
+      { event: 'PreToolUse', session_id: 's-1', tool_name: 'developer__shell' },
+      { kind: 'before_tool', tool: 'developer__shell' },
+    ],
+    [
+      { event: 'Stop', session_id: 's-1' },
+      { kind: 'turn_end', held: false },
+    ],
+    [{ event: 'PostToolUse', session_id: 's-1' }, undefined],
+  ],
+  letta: [
+    [LETTA('SessionStart'), { kind: 'session_start' }],
+    [LETTA('UserPromptSubmit', { is_command: false }), { kind: 'prompt' }],
+    [LETTA('UserPromptSubmit', { is_command: true }), undefined],
+    [LETTA('PostToolUse', { tool_name: 'Bash' }), { kind: 'after_tool', tool: 'Bash' }],
+    [LETTA('Stop'), { kind: 'turn_end', held: false }],
+  ],
+  kimi: [
+    [common('UserPromptSubmit', { prompt: 'go' }), { kind: 'prompt' }],
+    [common('PreToolUse', { tool_name: 'Bash' }), { kind: 'before_tool', tool: 'Bash' }],
+    [common('PostToolUse', { tool_name: 'Bash' }), undefined],
+    [common('Stop', { stop_hook_active: true }), { kind: 'turn_end', held: true }],
+  ],
+};
+
+function CURSOR(event: string): Input {
+  return { hook_event_name: event, conversation_id: 's-1', generation_id: 'g-1', workspace_roots: ['/work'] };
+}
+function CLINE(event: string, more: Input = {}): Input {
+  return { hookName: event, taskId: 's-1', workspaceRoots: ['/work'], ...more };
+}
+function LETTA(event: string, more: Input = {}): Input {
+  return { event_type: event, working_directory: '/work', ...more };
+}
+
+describe.for(Object.keys(MOMENTS))('%s', (name) => {
+  it.for(MOMENTS[name] ?? [])('hears %j', ([input, moment]) => {
+    expect(momentOf(name, input)).toEqual(moment);
+  });
+
+  it('names what an input lacks, and the way out', () => {
+    expect(() => hostOf(name).hear({})).toThrow(/the hook's input has \w+ = nothing, expected a text; call earpiece hook from/);
+  });
+
+  it('has an event in its settings for each moment that it hears', () => {
+    const heard = (MOMENTS[name] ?? []).filter(([, moment]) => moment !== undefined).map(([input]) => eventOf(input));
+    expect(Object.keys(hostOf(name).events)).toEqual(expect.arrayContaining(heard));
+  });
+});
+
+const eventOf = (input: Input): unknown => input['hook_event_name'] ?? input['hookName'] ?? input['event'] ?? input['event_type'];
+
+describe('what each host reads', () => {
+  it('of Codex has no field that it does not know', () => {
+    const input = common('PostToolUse');
+    expect(said('codex', tell, input)).toEqual({
+      hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'WORDS' },
+    });
+    expect(said('codex', deny, common('PreToolUse'))).toEqual({
+      hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: 'WORDS' },
+    });
+    expect(said('codex', hold, common('Stop'))).toEqual({ decision: 'block', reason: 'WORDS' });
+    expect(said('codex', { kind: 'nothing' }, input)).toEqual({ stdout: '' });
+  });
+
+  it.for([
+    ['gemini', tell, common('AfterTool'), { hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: 'WORDS' } }],
+    ['gemini', deny, common('BeforeTool'), { decision: 'deny', reason: 'WORDS' }],
+    ['gemini', hold, common('AfterAgent'), { decision: 'deny', reason: 'WORDS' }],
+    ['qwen', hold, common('Stop'), { decision: 'block', reason: 'WORDS' }],
+    ['cursor', tell, CURSOR('postToolUse'), { additional_context: 'WORDS' }],
+    ['cursor', deny, CURSOR('preToolUse'), { permission: 'deny', agent_message: 'WORDS' }],
+    ['cursor', hold, CURSOR('stop'), { followup_message: 'WORDS' }],
+    ['copilot', tell, common('PostToolUse'), { additionalContext: 'WORDS' }],
+    ['copilot', deny, common('PreToolUse'), { permissionDecision: 'deny', permissionDecisionReason: 'WORDS' }],
+    ['copilot', hold, common('Stop'), { decision: 'block', reason: 'WORDS' }],
+    ['cline', tell, CLINE('PostToolUse'), { cancel: false, contextModification: 'WORDS' }],
+    ['cline', deny, CLINE('PreToolUse'), { cancel: true, errorMessage: 'WORDS', contextModification: 'WORDS' }],
+    ['goose', deny, { event: 'PreToolUse' }, { decision: 'block', reason: 'WORDS' }],
+    ['goose', hold, { event: 'Stop' }, { decision: 'block', reason: 'WORDS' }],
+    ['letta', tell, LETTA('UserPromptSubmit'), { stdout: 'WORDS' }],
+    ['letta', tell, LETTA('PostToolUse'), { hookSpecificOutput: { additionalContext: 'WORDS' } }],
+    ['letta', deny, LETTA('PreToolUse'), { stdout: '', stderr: 'WORDS', exitCode: 2 }],
+    ['kimi', tell, common('UserPromptSubmit'), { stdout: 'WORDS' }],
+    ['kimi', hold, common('Stop'), { stdout: '', stderr: 'WORDS', exitCode: 2 }],
+  ] as const)('%s: %j', ([name, answer, input, expected]) => {
+    expect(said(name, answer, input)).toEqual(expected);
+  });
+
+  it('never ends the loop of an agent: no answer holds continue: false', () => {
+    for (const { name } of HOOK_HOSTS)
+      for (const answer of [tell, deny, hold])
+        expect(hostOf(name).say(answer, common('PreToolUse')).stdout).not.toMatch(/"continue"/);
+  });
+});
+
+describe('who calls', () => {
+  it('of Codex is a sub-agent with the id of its parent', () => {
+    expect(hostOf('codex').hear(common('PreToolUse', { tool_name: 'Bash', agent_id: 'child' }))?.caller).toEqual({
+      session: 's-1',
+      subagent: 'child',
+      folder: '/work',
+      transcript: '/home/chat.jsonl',
+    });
+  });
+
+  it('of Letta Code is the folder, because its tool events name no session', () => {
+    const [start, tool] = [LETTA('SessionStart', { conversation_id: 'c' }), LETTA('PreToolUse', { tool_name: 'Bash' })];
+    expect(hostOf('letta').hear(start)?.caller).toEqual(hostOf('letta').hear(tool)?.caller);
+  });
+});

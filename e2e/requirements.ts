@@ -398,6 +398,13 @@ export const REQUIREMENTS = {
   'hosts:lean': {
     behaviour: 'A hook call with nothing open loads nine small files and prints nothing; it writes a sign of life every 30 s.',
   },
+  'hosts:evidence': {
+    behaviour: "What a hook delivered to Claude Code is looked for in Claude Code's own transcript, and recorded as observed.",
+  },
+  'hosts:lost': {
+    behaviour:
+      'What a hook printed comes again, flagged, when the hook is killed before it confirms, or Claude Code before it asks its model.',
+  },
   'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
   'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
 

@@ -1,5 +1,5 @@
 /** What one call of a hook costs where nothing waits: which files of ours it loads, and when it must load them all. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
@@ -38,7 +38,14 @@ type Called = { readonly stdout: string; readonly loaded: readonly string[] };
 async function call(shell: Shell, event: string, { session = 'session-1', env = {}, options = [] }: How = {}): Promise<Called> {
   const coverage = join(shell.folder, 'coverage');
   mkdirSync(coverage, { recursive: true });
-  const input = { hook_event_name: event, session_id: session, cwd: shell.folder, tool_name: 'Bash', tool_calls: [] };
+  const input = {
+    hook_event_name: event,
+    session_id: session,
+    cwd: shell.folder,
+    tool_name: 'Bash',
+    tool_calls: [],
+    transcript_path: join(shell.folder, 'transcript.jsonl'),
+  };
   const { code, stdout, stderr } = await shell.run(['hook', 'claude', ...options], {
     input: JSON.stringify(input),
     env: { NODE_V8_COVERAGE: coverage, ...env },
@@ -50,6 +57,15 @@ async function call(shell: Shell, event: string, { session = 'session-1', env = 
   });
   rmSync(coverage, { recursive: true });
   return { stdout, loaded: [...new Set(loaded)].toSorted() };
+}
+
+/** The host has given its model what the hook printed. */
+function given(shell: Shell, stdout: string): void {
+  const attachment = { type: 'hook_additional_context', content: [JSON.parse(stdout) as unknown] };
+  appendFileSync(
+    join(shell.folder, 'transcript.jsonl'),
+    `${JSON.stringify({ type: 'attachment', attachment, timestamp: new Date().toISOString() })}\n`,
+  );
 }
 
 describe('a hook call', () => {
@@ -91,10 +107,16 @@ describe('a hook call', () => {
       await inbox.queue(`${log}#another`, { message: 'for another session', level: 'critical' });
       expect(await isLong('PreToolUse')).toBe(false);
       await inbox.queue(log, { message: 'the build ended' });
-      expect((await call(shell, 'PostToolBatch')).stdout).toContain('the build ended');
+      const { stdout } = await call(shell, 'PostToolBatch');
+      expect(stdout).toContain('the build ended');
+      // Until the host's own transcript proves it.
+      expect(await isLong('PreToolUse')).toBe(true);
+      given(shell, stdout);
+      expect(await isLong('PreToolUse')).toBe(true);
+      expect(await isLong('PreToolUse')).toBe(false);
 
       const { id } = await inbox.queue(log, { message: 'wait for me', action: 'pause' });
-      expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
+      given(shell, (await call(shell, 'PreToolUse')).stdout);
       // Delivered, and it holds.
       expect((await call(shell, 'PreToolUse')).stdout).toContain('wait for me');
       await inbox.withdraw(log, { id }, { by: 'test', reason: 'over' });

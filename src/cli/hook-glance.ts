@@ -18,6 +18,9 @@ const PASSING: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolBatch', 'Po
 const SEEN_WITHIN_MS = 30_000;
 /** As `waitingKey` of the talk room writes it, before the log. */
 const WAITING = 'waiting for ';
+/** Hosts whose transcripts are looked at for what they were given, at the first calls after it. */
+const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude']);
+const LOOKED_FOR_MS = 60_000;
 const MAX_CONFIG_BYTES = 64 * 1024;
 
 /** True: this call of `earpiece hook <host>` has nothing to say. False says nothing. Must not throw. */
@@ -33,13 +36,15 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !PASSING.has(event)) return false;
     const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
     if (path === undefined) return false;
+    const now = Date.now();
     return isQuiet({
       path,
       processes: hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt })),
       conversation: conversationId(nameFrom(session)),
       setting: WAITING,
-      now: Date.now(),
+      now,
       seenWithinMs: SEEN_WITHIN_MS,
+      unprovenSince: WITH_TRANSCRIPT.has(host) ? now - LOOKED_FOR_MS : now,
     });
   } catch {
     return false;

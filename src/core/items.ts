@@ -10,14 +10,15 @@
  *    └────released──────┘
  *   open ──own transcript's carrier──▶ closed (delivered | summarized)
  *   open ──notification_closed──▶ closed (its outcome);   open ──folded into another──▶ closed (folded)
+ *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
- * Closed is final per item: an id closes once per conversation. What a conversation has not read when it is over passes on to
+ * Closed is final per item, but for what is unproven: an id closes once per conversation. What a conversation has not read when it is over passes on to
  * its heir (`passing.ts`): the item gets another audience and stays what it is.
  */
 import type { ConversationId } from './address.ts';
 import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
-import type { NotificationId } from './notification.ts';
+import { isInterrupt, type NotificationId } from './notification.ts';
 import { extendedTo, forkedFrom, passedOn, putItem, type Passing } from './passing.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord, ReleasedRecord, Stored } from './records.ts';
 import { isByAgent, notificationOf } from './records.ts';
@@ -167,10 +168,19 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     case 'carrier_released':
       return settled(
         found
-          .filter((item) => item.carrier === record.carrier && item.state === 'offered')
+          .filter((item) => item.carrier === record.carrier && (item.state === 'offered' || isUnproven(item, record)))
           .map((item) => {
-            const { owner: _owner, until: _until, inSummary, takenBy: _takenBy, ...rest } = seen(item, place);
-            const open = { ...rest, state: 'open' as const };
+            const {
+              owner: _owner,
+              until: _until,
+              inSummary,
+              takenBy: _takenBy,
+              outcome,
+              closedAt: _at,
+              ...rest
+            } = seen(item, place);
+            const gate = outcome === undefined ? item.gate : isInterrupt(item.notification);
+            const open = { ...rest, gate, state: 'open' as const };
             return NEVER_SENT.has(record.reason) && inSummary === undefined ? withoutOffer(open) : open;
           }),
       );
@@ -293,6 +303,13 @@ function toldAs(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): P
   // A re-offer of an older release copied the text of the whole line.
   return item.text === undefined || (isPart && rendered.text !== item.text) ? rendered : {};
 }
+
+const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
+  reason === 'unproven' &&
+  item.state === 'closed' &&
+  (item.outcome === 'delivered' || item.outcome === 'summarized') &&
+  !item.read &&
+  !item.observed;
 
 /** What was rendered for it and not sent is rendered anew. */
 function withoutOffer(item: Item): Item {

@@ -86,10 +86,23 @@ export type OfferedRecord = Base & {
   readonly facts?: Json;
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
+/**
+ * `unproven`: it was confirmed, the host died then, and the host's own transcript does not have it. The only reason that opens
+ * what was closed.
+ */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
   readonly carrier: CarrierId;
-  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died' | 'owner_dead' | 'lease_expired' | 'shutdown';
+  readonly reason:
+    | 'cancelled'
+    | 'write_error'
+    | 'too_big'
+    | 'late'
+    | 'client_died'
+    | 'owner_dead'
+    | 'lease_expired'
+    | 'shutdown'
+    | 'unproven';
 };
 /**
  * The provider refused the request with these notifications and took it without them: one line stands in their place.

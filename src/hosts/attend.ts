@@ -17,6 +17,7 @@ import {
   type OfferOptions,
 } from '../inbox/index.ts';
 import { became } from '../talk/index.ts';
+import { observe, openUnproven } from './evidence.ts';
 import type { Host } from './host.ts';
 import type { Answer, Attended, Caller, Moment } from './moment.ts';
 import { passesGate } from './own-tools.ts';
@@ -39,6 +40,7 @@ const INHERIT_AGAIN_MS = 50;
 
 export async function attend(place: Place, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
   const conversation = await conversationOf(place, host, caller);
+  if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
   const attended = await answerOf(conversation, host, caller, moment);
   if (place.terminal !== undefined && caller.subagent === undefined)
     noteState(place.terminal, moment, attended.answer.kind === 'hold', conversation);

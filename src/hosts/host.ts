@@ -32,7 +32,19 @@ export interface Host {
   readonly inBytes?: boolean;
   /** One process shows many sessions at once, so that its process names none of them. Default: no. */
   readonly manySessions?: boolean;
+  /** How to find in its own file of a session what its model was given. Missing where it keeps none that we can read. */
+  readonly transcript?: Transcript;
 }
+
+export type Transcript = {
+  /**
+   * Whether a text was given to the model since then (epoch ms), for the texts that are asked for. Reads the end of the file only;
+   * undefined where it cannot be read.
+   */
+  givenSince(file: string, since: number): ((text: string) => boolean) | undefined;
+  /** The file of another session of the same folder. */
+  ofSession(file: string, session: string): string;
+};
 
 export interface HookHost extends Host {
   /** What `earpiece install` writes into the host's settings: each event by its own name. */

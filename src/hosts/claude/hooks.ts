@@ -5,6 +5,7 @@
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Answer, Moment } from '../moment.ts';
+import { transcript } from './transcript.ts';
 
 export const claude: HookHost = {
   name: 'claude',
@@ -12,6 +13,7 @@ export const claude: HookHost = {
   agent: 'claude-code',
   points: ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
   maxChars: 9_800,
+  transcript,
 
   events: {
     SessionStart: { timeoutS: 10 },

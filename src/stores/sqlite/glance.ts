@@ -18,15 +18,19 @@ export type Glance = {
   readonly now: number;
   /** A sign of life of the conversation counts for so long; an older one has to be written anew. */
   readonly seenWithinMs: number;
+  /** What was delivered since then, epoch ms, has to be looked for in the host's transcript. */
+  readonly unprovenSince: number;
 };
 
-/** machine, pid, start, conversation, key. ANYONE is the empty audience; phase 0 is open or offered. */
+/** machine, pid, start, conversation, key, time. ANYONE is the empty audience; phase 0 is open or offered. */
 export const GLANCE = `
   SELECT c.presence AS presence, c.seen_at AS seenAt, c.ended_at AS endedAt,
     EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation)) AS open,
     EXISTS (SELECT 1 FROM items i WHERE i.log = b.log AND i.gate = 1
       AND coalesce(i.taken_by, i.audience) IN ('', b.conversation)) AS gate,
-    EXISTS (SELECT 1 FROM settings s, logs l WHERE l.id = b.log AND s.key = ?5 || l.key) AS setting
+    EXISTS (SELECT 1 FROM settings s, logs l WHERE l.id = b.log AND s.key = ?5 || l.key) AS setting,
+    EXISTS (SELECT 1 FROM items i INDEXED BY items_closed WHERE i.log = b.log AND i.closed_at > ?6 AND i.phase = 1
+      AND coalesce(i.taken_by, i.audience) = b.conversation AND i.state ->> '$.observed' = 0) AS unproven
   FROM bindings b JOIN conversations c ON c.log = b.log AND c.conversation = b.conversation
   WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
 
@@ -37,10 +41,11 @@ type Row = {
   readonly open: number;
   readonly gate: number;
   readonly setting: number;
+  readonly unproven: number;
 };
 
-/** True: one of the processes shows the conversation, which goes on, and nothing is open, offered or gating for it. */
-export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs }: Glance): boolean {
+/** True: one of the processes shows the conversation, which goes on, and nothing is open, offered, gating or unproven for it. */
+export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs, unprovenSince }: Glance): boolean {
   let db: DatabaseSync | undefined;
   try {
     // Asked for, not imported: an older Node has no such module.
@@ -49,14 +54,14 @@ export function isQuiet({ path, processes, conversation, setting, now, seenWithi
     if (Math.floor(version / 1_000) !== MAJOR) return false;
     const ask = db.prepare(GLANCE);
     for (const { machine, pid, startedAt } of processes) {
-      const row = ask.get(machine, pid, startedAt, conversation, setting) as Row | undefined;
+      const row = ask.get(machine, pid, startedAt, conversation, setting, unprovenSince) as Row | undefined;
       if (row === undefined) continue;
       const { pending, process: of } = JSON.parse(row.presence) as {
         readonly pending?: boolean;
         readonly process?: Glance['processes'][number];
       };
       const isCurrent = of?.pid === pid && of.startedAt === startedAt && of.machine === machine && pending !== true;
-      const waits = row.open + row.gate + row.setting > 0;
+      const waits = row.open + row.gate + row.setting + row.unproven > 0;
       return isCurrent && !waits && row.endedAt === null && Math.abs(now - row.seenAt) < seenWithinMs;
     }
     return false;

@@ -1,0 +1,35 @@
+/** Claude Code's hooks as `earpiece install` sets them, and what its tests share. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { claude } from '../../src/hosts/claude/hooks.ts';
+import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import type { Hooks } from './clients/client.ts';
+import { address, hookCommand } from './earpiece.ts';
+
+export type Place = Disposable & {
+  readonly folder: string;
+  readonly database: string;
+  /** `around`: shell text for one event; `HOOK` stands for our command. */
+  readonly hooks: (around?: Readonly<Record<string, string>>) => Hooks;
+  readonly env: Readonly<Record<string, string>>;
+  readonly open: () => Promise<Earpiece>;
+};
+
+export function place(): Place {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hooks-'));
+  const database = path.join(folder, 'earpiece.db');
+  const command = hookCommand('claude', database);
+  return {
+    folder,
+    database,
+    hooks: (around = {}) => ({
+      commands: Object.fromEntries(
+        Object.keys(claude.events).map((event) => [event, (around[event] ?? 'HOOK').replaceAll('HOOK', command)]),
+      ),
+    }),
+    env: { EARPIECE_ADDRESS: address },
+    open: () => openEarpiece({ db: database, cwd: folder, env: { HOME: folder } }),
+    [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
+}

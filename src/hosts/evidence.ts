@@ -1,0 +1,84 @@
+/**
+ * What proves that a model got what was handed to its host: the host's own transcript. A hook ends when its bytes are out, so a
+ * host that is killed right then has them and its model does not.
+ */
+import type { Item } from '../core/items.ts';
+import { isType, type CarrierId } from '../core/records.ts';
+import type { Conversation } from '../inbox/index.ts';
+import type { Host } from './host.ts';
+import type { Caller } from './moment.ts';
+
+/** Deliveries of one look, the newest. */
+const LOOKED_AT = 20;
+/** An older delivery is not looked for: the host keeps no such file, or has cut it. */
+const LOOKED_FOR_MS = 10 * 60_000;
+/** The host's entry is stamped by its own clock, and what it holds was rendered before it was confirmed. */
+const SLACK_MS = 5_000;
+/** Sessions that died, the newest. */
+const SESSIONS = 5;
+const DIED_WITHIN_MS = 24 * 3_600_000;
+
+/** Notes which deliveries the transcript of this session holds. */
+export async function observe(conversation: Conversation, host: Host, { transcript }: Caller): Promise<void> {
+  if (host.transcript === undefined || transcript === undefined) return;
+  const now = conversation.inbox.store.now();
+  const unproven = (await unprovenOf(conversation)).filter(({ closedAt = 0 }) => now - closedAt < LOOKED_FOR_MS);
+  await proven(conversation, host, transcript, unproven);
+}
+
+/**
+ * Opens again what the sessions before this one were handed last, where they died and their transcripts do not hold it. It comes
+ * again with the same id, flagged. A session that was resumed after its death is one of them.
+ */
+export async function openUnproven(conversation: Conversation, host: Host, { transcript, nested }: Caller): Promise<void> {
+  if (host.transcript === undefined || transcript === undefined || nested) return;
+  const { inbox, log, options } = conversation;
+  const now = inbox.store.now();
+  const died = (await inbox.store.presence({ log }))
+    .filter((p) => p.host === host.agent && inbox.overBecause(p) === 'died' && now - p.seenAt < DIED_WITHIN_MS)
+    .filter(({ folder }) => folder === undefined || options.folder === undefined || folder === options.folder)
+    .toSorted((a, b) => b.seenAt - a.seenAt);
+  for (const { conversation: id, seenAt } of died.slice(0, SESSIONS)) {
+    const session = inbox.conversation({ log, conversation: id });
+    // A later look at its transcript has found, or not found, what is older.
+    const last = (await unprovenOf(session)).filter(({ closedAt = 0 }) => closedAt >= seenAt - SLACK_MS);
+    const file = id === conversation.id ? transcript : host.transcript.ofSession(transcript, id);
+    const missing = await proven(session, host, file, last);
+    for (const carrier of await handedByHook(session, missing))
+      await inbox.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason: 'unproven' }]);
+  }
+}
+
+/** What a carrier took to this conversation, and nothing has shown since that its model has it. */
+async function unprovenOf({ inbox, log, id }: Conversation): Promise<readonly Item[]> {
+  const unread = await inbox.store.items(log, { kind: 'unread', conversation: id, limit: LOOKED_AT });
+  return unread.filter(({ outcome, observed, carrier }) => outcome === 'delivered' && !observed && carrier !== undefined);
+}
+
+/** Records those that the file holds; returns the others. */
+async function proven(
+  { inbox, log, id }: Conversation,
+  host: Host,
+  file: string,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  if (items.length === 0) return items;
+  const since = Math.min(...items.map(({ closedAt = 0 }) => closedAt)) - SLACK_MS;
+  const isGiven = host.transcript?.givenSince(file, since) ?? (() => false);
+  const found = items.filter(({ text }) => text !== undefined && isGiven(text));
+  if (found.length > 0)
+    await inbox.store.append(log, [
+      { type: 'notification_observed', conversation: id, ids: found.map((item) => item.id), evidence: `transcript ${file}` },
+    ]);
+  return items.filter((item) => !found.includes(item));
+}
+
+/** A gateway knows by itself when its client died. */
+async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]): Promise<readonly CarrierId[]> {
+  if (items.length === 0) return [];
+  const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });
+  const offered = records.flatMap(({ body }) =>
+    isType(body, 'carrier_offered') && body.at_point !== 'tool_result' ? [body] : [],
+  );
+  return [...new Set(offered.map(({ carrier }) => carrier))].filter((carrier) => items.some((item) => item.carrier === carrier));
+}

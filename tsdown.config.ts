@@ -19,6 +19,9 @@ export default defineConfig({
     tasks: 'src/entries/tasks.ts',
     client: 'src/entries/client.ts',
     'cli/main': 'src/cli/main.ts',
+    // Loaded by other programs, by their paths: `src/hosts/plugin-file.ts`.
+    'plugins/opencode': 'src/hosts/opencode/plugin.ts',
+    'plugins/pi': 'src/hosts/pi/extension.ts',
     // Started by their paths, from beside or above: `src/bus/templates/thread.ts`, `src/stores/thread/store.ts`.
     'workers/template': 'src/bus/templates/worker.ts',
     'workers/store': 'src/stores/thread/worker.ts',

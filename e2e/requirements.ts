@@ -406,6 +406,18 @@ export const REQUIREMENTS = {
       'What a hook printed comes again, flagged, when the hook is killed before it confirms, or Claude Code before it asks its model.',
   },
   'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
+  'hosts:plugins': {
+    behaviour:
+      'opencode and pi with our plugin read each notification once among built-in and wrapped tools, and a pause stops the very next call of any tool.',
+  },
+  'hosts:wake': {
+    behaviour:
+      'An idle opencode or pi wakes by itself for what its policy lets wake, once for each thing; a critical ends the request that streams.',
+  },
+  'hosts:bridge': {
+    behaviour:
+      'A bridge that is killed, hangs or is missing stops no agent: it is said once, another one starts, and nothing is lost or repeated without a flag.',
+  },
   'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
 
   // Configuration and command line.

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PLUGIN_FILES } from '../../src/hosts/plugin-file.ts';
 import type { McpServer } from './clients/client.ts';
 
 export const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -53,3 +54,8 @@ export function gatewayBefore(mcpServers: Readonly<Record<string, McpServer>>, f
     env: { EARPIECE_DB: path.join(folder, 'earpiece.db'), EARPIECE_ADDRESS: address },
   };
 }
+
+/** Our plugin of a host, as `earpiece install` puts it there. */
+export const pluginOf = (host: 'opencode' | 'pi'): { readonly files: Readonly<Record<string, string>> } => ({
+  files: { 'earpiece.js': PLUGIN_FILES[host].content({ node: process.execPath, entry }) },
+});

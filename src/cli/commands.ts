@@ -110,6 +110,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       summary: 'answer one hook call of a coding agent',
       load: async () => (await import('./commands/hook.ts')).hook,
     },
+    {
+      term: 'bridge <host>',
+      summary: 'stand beside a coding agent whose plugin asks',
+      load: async () => (await import('./commands/bridge.ts')).bridge,
+    },
     { term: 'serve', summary: 'the web console and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },
     { term: 'token', summary: 'who may use the HTTP API', load: async () => (await import('./commands/token.ts')).token },
     { term: 'doctor', summary: 'is everything in order here', load: async () => (await import('./commands/doctor.ts')).doctor },

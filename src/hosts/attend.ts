@@ -38,8 +38,9 @@ const MAX_HOLDS = 3;
 const INHERIT_WITHIN_MS = 1_500;
 const INHERIT_AGAIN_MS = 50;
 
-export async function attend(place: Place, host: Host, caller: Caller, moment: Moment): Promise<Attended> {
-  const conversation = await conversationOf(place, host, caller);
+/** `known`: the conversation of the session, where a process that lives longer than one moment has it. */
+export async function attend(place: Place, host: Host, caller: Caller, moment: Moment, known?: Conversation): Promise<Attended> {
+  const conversation = known ?? (await conversationOf(place, host, caller));
   if (caller.subagent === undefined) await (moment.kind === 'session_start' ? openUnproven : observe)(conversation, host, caller);
   const attended = await answerOf(conversation, host, caller, moment);
   if (place.terminal !== undefined && caller.subagent === undefined)

@@ -5,13 +5,15 @@ import { copilot } from './copilot/hooks.ts';
 import { cursor } from './cursor/hooks.ts';
 import { gemini } from './gemini/hooks.ts';
 import { goose } from './goose/hooks.ts';
-import type { HookHost } from './host.ts';
 import { kimi } from './kimi/hooks.ts';
 import { letta } from './letta/hooks.ts';
 import { qwen } from './qwen/hooks.ts';
+import type { Host, HookHost } from './host.ts';
+import { opencode } from './opencode/host.ts';
+import { pi } from './pi/host.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
-export { SILENT, type Heard, type HookEvent, type HookHost, type Printed } from './host.ts';
+export { SILENT, type Heard, type HookEvent, type HookHost, type Host, type Printed } from './host.ts';
 export type { Answer, Attended, Caller, Moment } from './moment.ts';
 export { passesGate } from './own-tools.ts';
 
@@ -21,3 +23,6 @@ export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cur
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 
 export { noteState, stateIn, TERMINAL_VARIABLE, type TerminalState } from './terminal-state.ts';
+
+/** The hosts whose plugins `earpiece bridge <host>` stands beside. */
+export const PLUGIN_HOSTS: readonly Host[] = [opencode, pi];

@@ -1,0 +1,160 @@
+/** The process beside an agent's plugin: it dies, hangs, is missing or loses its agent, and the agent goes on. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BridgeClient, type Handed } from '../../src/hosts/bridge/client.ts';
+import type { Whose } from '../../src/hosts/bridge/protocol.ts';
+import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
+import { end, processesOf } from '../hosts/processes.ts';
+import { proves } from '../verifies.ts';
+
+const entry = path.join(import.meta.dirname, '../../src/cli/main.ts');
+
+describe('a plugin and its bridge', () => {
+  proves('hosts:bridge');
+  let home: string;
+  let ear: Earpiece;
+  let said: string[];
+  let began: number;
+  let look: (() => void)[];
+  const clients: BridgeClient[] = [];
+
+  const open = (node = process.execPath, args: readonly string[] = []): BridgeClient => {
+    const client = new BridgeClient({
+      command: { node, entry, args },
+      host: 'pi',
+      folder: home,
+      say: (line) => {
+        said.push(line);
+        for (const each of look.splice(0)) each();
+      },
+      wake: (push) => push.release(),
+      force: (push) => push.release(),
+      show: () => {},
+      began: () => {
+        began++;
+        for (const each of look.splice(0)) each();
+      },
+    });
+    clients.push(client);
+    return client;
+  };
+  const until = async (is: () => boolean): Promise<void> => {
+    while (!is()) await new Promise<void>((resolve) => look.push(resolve));
+  };
+  const whose = (): Whose => ({ session: 's1', folder: home });
+  const prompt = (client: BridgeClient): Promise<Handed | undefined> => client.ask(whose(), { kind: 'prompt' });
+  /** Asks again while a busy machine lets the plugin go on without an answer. */
+  const heard = async (client: BridgeClient): Promise<Handed> => {
+    for (;;) {
+      const handed = await prompt(client);
+      if (handed !== undefined) return handed;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const bridges = () => processesOf(home).filter(({ command }) => command.includes(' bridge '));
+  const one = (): number => {
+    const [found] = bridges();
+    if (found === undefined) throw new Error('no bridge runs');
+    return found.pid;
+  };
+  const gone = async (): Promise<void> => {
+    // Nothing tells when the process of another one is gone, so the process table is asked.
+    while (bridges().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+
+  beforeEach(async () => {
+    home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-bridge-')));
+    vi.stubEnv('HOME', home);
+    vi.stubEnv('XDG_STATE_HOME', path.join(home, 'state'));
+    vi.stubEnv('XDG_CONFIG_HOME', path.join(home, 'config'));
+    vi.stubEnv('EARPIECE_DB', path.join(home, 'earpiece.db'));
+    vi.stubEnv('EARPIECE_ADDRESS', 'shop/pi');
+    [said, began, look] = [[], 0, []];
+    ear = await openEarpiece({ cwd: home });
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    for (const { pid } of bridges()) end(pid, 'SIGCONT');
+    await ear.close();
+    await gone();
+    vi.unstubAllEnvs();
+    fs.rmSync(home, { recursive: true, force: true });
+  });
+
+  it('a killed bridge is said once and starts again; what it had given comes again, flagged, with the same id', async () => {
+    const client = open();
+    await ear.queue('shop/pi', { message: 'WORD' });
+    const first = await heard(client);
+    expect(first.text).toContain('WORD');
+    end(one(), 'SIGKILL');
+    await until(() => said.length > 0);
+    expect(await prompt(client)).toBeUndefined();
+    await until(() => began === 2);
+    // The host did not get it: the plugin could not say so.
+    const second = await heard(client);
+    expect(second.text).toContain('repeated');
+    expect(second.text).toContain('WORD');
+    second.confirm('pi session entry 2');
+    expect(said.filter((line) => line.includes('the bridge'))).toEqual([expect.stringContaining('SIGKILL') as string]);
+  });
+
+  it('what the host has when its bridge dies is confirmed by the next one, and does not come again', async () => {
+    const client = open();
+    await ear.queue('shop/pi', { message: 'WORD' });
+    const first = await heard(client);
+    end(one(), 'SIGKILL');
+    await until(() => said.length > 0);
+    await until(() => began === 2);
+    first.confirm('pi session entry 1');
+    await ear.queue('shop/pi', { message: 'NEXT' });
+    const second = await heard(client);
+    expect(second.text).toContain('NEXT');
+    expect(second.text).not.toContain('WORD');
+    second.confirm();
+  });
+
+  it('a bridge that hangs is given up after three questions, and another one starts', async () => {
+    const client = open();
+    await ear.queue('shop/pi', { message: 'WORD' });
+    (await heard(client)).confirm();
+    const hanging = one();
+    end(hanging, 'SIGSTOP');
+    for (let times = 0; times < 3; times++) expect(await prompt(client)).toBeUndefined();
+    await until(() => began === 2);
+    expect(one()).not.toBe(hanging);
+    expect(said.join('\n')).toContain('did not answer within 250 ms');
+  });
+
+  it('without a bridge the plugin answers at once, and says what is wrong', async () => {
+    const client = open('/nowhere/node');
+    expect(await prompt(client)).toBeUndefined();
+    expect(said).toEqual([expect.stringMatching(/cannot be started .*ENOENT.*goes on without notifications/u) as string]);
+  });
+
+  it('a command line that is refused is said in its own words', async () => {
+    const client = open(process.execPath, ['--as', 'a b c']);
+    client.start();
+    await until(() => said.length > 1);
+    expect(said.join('\n')).toContain('"a b c"');
+  });
+
+  it('ends with its agent, also by kill -9', async () => {
+    const agent = spawn(
+      process.execPath,
+      [
+        '-e',
+        `const c = require('child_process').spawn(process.execPath, ${JSON.stringify([entry, 'bridge', 'pi'])}); c.stdout.pipe(process.stdout); setInterval(() => {}, 1e9)`,
+      ],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [ready] = (await once(agent.stdout, 'data')) as [Buffer];
+    expect(JSON.parse(ready.toString())).toEqual({ ready: true });
+    expect(bridges()).toHaveLength(1);
+    agent.kill('SIGKILL');
+    await gone();
+  });
+});

@@ -1,0 +1,89 @@
+/** An idle opencode and an idle pi with our plugin: what wakes them, and what ends a request that streams. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { prefixChanges } from '../model/prefix.ts';
+import { proves } from '../verifies.ts';
+import { address, earpiece, pluginOf, send } from './earpiece.ts';
+import { inIdleHost } from './idle.ts';
+import { told } from './told.ts';
+
+describe.for(['pi', 'opencode'] as const)('an idle %s with our plugin', (host) => {
+  proves('hosts:wake');
+  let folder: string;
+  let database: string;
+  beforeEach(() => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-idle-'));
+    database = path.join(folder, 'earpiece.db');
+  });
+  afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const env = (): Record<string, string> => ({ EARPIECE_ADDRESS: address, EARPIECE_DB: database });
+
+  test('wakes by itself when a background build fails, hears it once, and is woken by nothing of it again', async () => {
+    await inIdleHost(
+      host,
+      {
+        hooks: pluginOf(host),
+        env: env(),
+        config: '[wake]\nerror = "auto"\n',
+        script: [
+          { calls: [{ shell: 'echo one' }] },
+          { text: 'FIRST' },
+          { calls: [{ shell: 'echo woken' }] },
+          { text: 'WOKEN' },
+          { text: 'ASKED' },
+        ],
+      },
+      async (agent) => {
+        await agent.prompt('Please begin');
+        await agent.idleAgain(1);
+        await send(agent.home, database, 'INFO-WORD wakes nobody');
+        await earpiece(agent.home, database, 'run-and-tell', '--to', address, '--', 'sh', '-c', 'echo BUILD-WORD; exit 1').catch(
+          () => undefined,
+        );
+        await agent.idleAgain(2);
+        const seen = { client: host, main: agent.main };
+        expect([told(seen, 'BUILD-WORD'), told(seen, 'INFO-WORD')]).toEqual([1, 1]);
+        expect(agent.main).toHaveLength(4);
+        await agent.prompt('Anything else?');
+        await agent.idleAgain(3);
+        const later = { client: host, main: agent.main };
+        expect([told(later, 'BUILD-WORD'), told(later, 'INFO-WORD')]).toEqual([1, 1]);
+        // Nobody was woken in between.
+        expect(agent.main).toHaveLength(5);
+        expect(prefixChanges(agent.main)).toEqual([]);
+      },
+    );
+  });
+
+  test('ends its request for a critical, reads it at once, and goes on', async () => {
+    let [home, sent] = ['', false];
+    const unanswered = Promise.withResolvers<undefined>();
+    await inIdleHost(
+      host,
+      {
+        hooks: pluginOf(host),
+        env: env(),
+        script: [{ calls: [{ shell: 'echo one' }] }, { calls: [{ shell: 'touch after-reading' }] }, { text: 'ALL-DONE' }],
+        // The model never answers this request: the interrupt does not wait for it.
+        onRequest: async (request) => {
+          if (sent || !request.text.includes('echo one') || !Array.isArray(request.body?.['tools'])) return undefined;
+          sent = true;
+          await send(home, database, 'CRITICAL-WORD the disk burns', '--level', 'critical');
+          return unanswered.promise;
+        },
+      },
+      async (agent) => {
+        home = agent.home;
+        await agent.prompt('Please begin');
+        // The turn that was ended, and the one that reads why.
+        await agent.idleAgain(2);
+        unanswered.resolve(undefined);
+        const seen = { client: host, main: agent.main };
+        expect(told(seen, 'CRITICAL-WORD')).toBe(1);
+        expect(fs.existsSync(path.join(agent.home, 'work/after-reading'))).toBe(true);
+      },
+    );
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * `earpiece bridge <host>`: the process beside a coding agent that its plugin starts. It ends when the plugin's end of the pipe
+ * closes, and it never stops the agent: whatever goes wrong is one line on stderr, which the plugin shows.
+ */
+import { formatProblem, readConfig } from '../config/index.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { openWith } from '../earpiece.ts';
+import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
+import { logOfHost, type Host } from '../hosts/index.ts';
+import { identify, systemProcesses } from '../inbox/index.ts';
+import type { GlobalOptions } from './context.ts';
+import { EXIT } from './exit.ts';
+import { complain } from './terminal.ts';
+
+export type BridgeOptions = GlobalOptions & { readonly as?: string };
+
+/** Resolves with the exit code when the plugin has gone. */
+export async function bridge(host: Host, options: BridgeOptions): Promise<number> {
+  if (process.stdin.isTTY)
+    throw new EarpieceError(
+      'bad_argument',
+      'bridge talks to a plugin on stdin and stdout, and stdin is a terminal; earpiece install puts the plugin into the agent, which starts it',
+    );
+  const at = { cwd: process.cwd(), env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
+  // A broken configuration takes no message away: what is right in it counts.
+  const { config, problems } = readConfig(at);
+  for (const problem of problems) complain(formatProblem(problem));
+  const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
+  // A wrong address is said now, and not at each moment.
+  logOfHost({ project: config.project, given }, host);
+  const parent = process.ppid;
+  const ear = await openWith(config, { ...at, onProblem: complain, thread: true });
+  const { host: found } = await identify({ project: config.project, env: {} }, ear.store);
+  const { machine } = systemProcesses;
+  const running = new Bridge({
+    place: { inbox: ear, project: config.project, given },
+    host,
+    process: { machine, pid: parent, startedAt: systemProcesses.get(parent)?.startedAt ?? 'unknown' },
+    nested: found?.agent === host.agent && found.nested,
+    send: (line: FromBridge) => void process.stdout.write(`${JSON.stringify(line)}\n`),
+    complain,
+  });
+  const sweeping = setInterval(() => void ear.sweep().catch(() => undefined), 60_000);
+  const hear = lines(
+    (line) => running.hear(line as unknown as FromPlugin),
+    (line) =>
+      complain(`bridge: ${JSON.stringify(line.slice(0, 80))} is no JSON object; only the plugin of ${host.title} writes here`),
+  );
+  process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
+  await untilEnd(hear);
+  clearInterval(sweeping);
+  await running.close();
+  await ear.close();
+  return EXIT.ok.code;
+}
+
+/** The plugin is gone when its end of the pipe is closed, by itself or by the death of its host. */
+function untilEnd(hear: (chunk: string) => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.stdin.setEncoding('utf8');
+  process.stdin
+    .on('data', hear)
+    .on('end', resolve)
+    .on('close', resolve)
+    .on('error', () => resolve());
+  process.stdout.on('error', () => resolve());
+  // A key of the terminal is for the agent: it decides whether it ends.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  return promise;
+}

@@ -1,0 +1,27 @@
+import { didYouMean, EarpieceError } from '../../core/errors.ts';
+import type { BridgeOptions } from '../bridge.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
+
+export function bridge(command: CommandLine, answer: Answer): void {
+  command
+    .description(
+      'Stands beside a coding agent that has our plugin: the plugin starts this process, asks it at each moment of the work on stdin, ' +
+        'and reads the answers on stdout. It ends with the agent. ' +
+        'earpiece install puts the plugin into the agent; you never type this command.',
+    )
+    .option('--as <address>', 'whose conversations these are: agent or project/agent (default: the agent of the host)')
+    .action(async (name: string, options: BridgeOptions) => {
+      const { PLUGIN_HOSTS } = await import('../../hosts/index.ts');
+      const host = PLUGIN_HOSTS.find((each) => each.name === name);
+      if (host === undefined) {
+        const names = PLUGIN_HOSTS.map((each) => each.name);
+        const near = didYouMean(name, names);
+        throw new EarpieceError(
+          'bad_argument',
+          `host ${JSON.stringify(name.slice(0, 80))} is none of ${names.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+        );
+      }
+      const { bridge: run } = await import('../bridge.ts');
+      answer(await run(host, options));
+    });
+}

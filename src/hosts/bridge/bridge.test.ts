@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { logKey, type ConversationId } from '../../core/address.ts';
+import type { NotificationInput } from '../../core/notification.ts';
+import { DEFAULT_POLICY, type Policy } from '../../core/policy.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { Inbox } from '../../inbox/index.ts';
+import { memoryStore } from '../../stores/index.ts';
+import { opencode } from '../opencode/host.ts';
+import { pi } from '../pi/host.ts';
+import type { Host } from '../host.ts';
+import type { Moment } from '../moment.ts';
+import { Bridge } from './bridge.ts';
+import type { FromBridge, Push, Reply, SessionState } from './protocol.ts';
+
+const HOST: Owner = { machine: 'here', pid: 10, startedAt: '1' };
+const FOLDER = '/nowhere';
+
+describe('the bridge beside a plugin', () => {
+  let store: Store;
+  let inbox: Inbox;
+  let policy: Policy;
+  let bridge: Bridge;
+  let complaints: string[];
+  let said: FromBridge[];
+  let look: (() => void)[];
+  let ids: number;
+
+  const open = (host: Host, from: Inbox = inbox): Bridge =>
+    new Bridge({
+      place: { inbox: from, project: 'shop', given: undefined },
+      host,
+      process: HOST,
+      nested: false,
+      send: (line) => {
+        said.push(line);
+        for (const each of look.splice(0)) each();
+      },
+      complain: (line) => void complaints.push(line),
+    });
+  const openInbox = (pid: number): Inbox =>
+    new Inbox({
+      store,
+      policies: { policy: () => policy },
+      owner: { machine: 'here', pid, startedAt: '1' },
+      isAlive: ({ pid }) => !dead.has(pid),
+      timeZone: 'UTC',
+    });
+  const dead = new Set<number>();
+
+  const until = async <T extends FromBridge>(is: (line: FromBridge) => line is T): Promise<T> => {
+    for (;;) {
+      const found = said.find(is);
+      if (found !== undefined) {
+        said.splice(said.indexOf(found), 1);
+        return found;
+      }
+      await new Promise<void>((resolve) => look.push(resolve));
+    }
+  };
+  const pushed = (kind: Push['push']): Promise<Push> => until((line): line is Push => 'push' in line && line.push === kind);
+  const ask = async (moment: Moment, { session = 's1', subagent = '' } = {}): Promise<Reply> => {
+    const id = ++ids;
+    bridge.hear({ do: 'ask', id, session, folder: FOLDER, moment, ...(subagent === '' ? {} : { subagent }) });
+    return until((line): line is Reply => 're' in line && line.re === id);
+  };
+  const state = (state: SessionState, session = 's1'): void => bridge.hear({ do: 'state', state, session, folder: FOLDER });
+  const queue = (input: Partial<NotificationInput>, to = 'shop/pi'): Promise<unknown> =>
+    inbox.queue(to, { kind: 'ci.failed', level: 'info', message: 'red', ...input });
+  const receipts = async (id: string, log = 'shop/pi'): Promise<readonly string[]> =>
+    ((await inbox.why(id, logKey('shop', log.slice(5))))?.items[0]?.steps ?? []).map(({ what }) => what);
+  /** All that was heard so far is done. */
+  const settled = (): Promise<Reply> => ask({ kind: 'asked' });
+
+  beforeEach(() => {
+    store = memoryStore();
+    policy = { ...DEFAULT_POLICY, wake: { info: 'never', warning: 'never', error: 'auto', critical: 'auto' } };
+    [complaints, said, look, ids] = [[], [], [], 0];
+    dead.clear();
+    inbox = openInbox(1);
+    bridge = open(pi);
+  });
+  afterEach(async () => {
+    await bridge.close();
+    await inbox.close();
+    expect(complaints).toEqual([]);
+  });
+
+  it('gives a batch what waits, once, and what is confirmed with evidence is observed', async () => {
+    await queue({ id: 'n1' });
+    const first = await ask({ kind: 'batch_end', tools: ['bash'] });
+    expect(first).toMatchObject({
+      kind: 'tell',
+      text: expect.stringContaining('red') as string,
+      carrier: expect.any(String) as string,
+    });
+    expect(await ask({ kind: 'batch_end', tools: ['bash'] })).toMatchObject({ kind: 'nothing' });
+    bridge.hear({ do: 'confirm', id: first.re, evidence: 'pi session entry 1' });
+    await settled();
+    expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
+  });
+
+  it('gives again what was released', async () => {
+    await queue({ id: 'n1' });
+    const first = await ask({ kind: 'prompt' });
+    bridge.hear({ do: 'release', id: first.re });
+    await settled();
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
+  });
+
+  it('denies a call by a critical, and no call after the model was asked with it', async () => {
+    await queue({ id: 'n1', level: 'critical' });
+    const denied = await ask({ kind: 'before_tool', tool: 'bash' });
+    expect(denied).toMatchObject({ kind: 'deny', text: expect.stringContaining('red') as string });
+    bridge.hear({ do: 'confirm', id: denied.re });
+    expect(await ask({ kind: 'before_tool', tool: 'bash' }, { subagent: 'c1' })).toMatchObject({ kind: 'deny' });
+    bridge.hear({ do: 'ask', id: 0, session: 's1', folder: FOLDER, moment: { kind: 'asked' } });
+    expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({ kind: 'nothing' });
+    expect(await receipts('n1')).toContain('read');
+  });
+
+  it('gives a sub-agent nothing', async () => {
+    await queue({ id: 'n1' });
+    for (const kind of ['prompt', 'batch_end', 'after_tool'] as const)
+      expect(await ask({ kind, tools: [], tool: 'bash' }, { subagent: 'c1' })).toMatchObject({ kind: 'nothing' });
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell' });
+  });
+
+  it('wakes an idle session once for one thing, also beside another process', async () => {
+    await ask({ kind: 'session_start' });
+    state('idle');
+    await queue({ id: 'n1', level: 'error' });
+    const wake = (await pushed('wake')) as Extract<Push, { push: 'wake' }>;
+    expect(wake).toMatchObject({ session: 's1', text: expect.stringContaining('red') as string });
+    // The plugin could not begin a turn: it waits for the next message, and wakes nobody again.
+    bridge.hear({ do: 'release', id: wake.id });
+    await settled();
+    state('idle');
+    const other = open(pi, openInbox(2));
+    other.hear({ do: 'state', state: 'idle', session: 's1', folder: FOLDER });
+    await queue({ id: 'n2', level: 'error', message: 'its own doing', origin: { agent: 'shop/pi' } });
+    await settled();
+    await other.close();
+    state('idle');
+    // The next wake is for another thing.
+    await queue({ id: 'n3', level: 'error', message: 'from elsewhere' });
+    expect(await pushed('wake')).toMatchObject({ text: expect.stringContaining('from elsewhere') as string });
+    expect(said.filter((line) => 'push' in line && line.push === 'wake')).toEqual([]);
+    const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
+    expect(woken.map(({ body }) => (body as unknown as { ids: string[] }).ids)).toEqual([['n1'], ['n3']]);
+  });
+
+  it('does not wake a session that works, is paused, or whose level never wakes', async () => {
+    await ask({ kind: 'session_start' });
+    state('working');
+    await queue({ id: 'n1', level: 'error' });
+    await settled();
+    await ask({ kind: 'batch_end', tools: [] });
+    await queue({ id: 'n2', level: 'info' });
+    state('idle');
+    await queue({ id: 'n3', action: 'pause', origin: { person: 'Ann' } }, 'shop/pi#s1');
+    await queue({ id: 'n4', level: 'error' });
+    expect(await pushed('gate')).toMatchObject({ up: true });
+    await inbox.resume('shop/pi', { person: 'Ann' });
+    expect(await pushed('wake')).toMatchObject({ text: expect.stringContaining('Go on') as string });
+    const woken = await store.read({ log: logKey('shop', 'pi'), types: ['agent_woken'] });
+    expect(woken).toHaveLength(1);
+  });
+
+  it('shows a person what waits for them, once, where the policy asks first', async () => {
+    policy = { ...policy, wake: { ...policy.wake, warning: 'ask' } };
+    await ask({ kind: 'session_start' });
+    state('idle');
+    await queue({ id: 'n1', level: 'warning' });
+    expect(await pushed('show')).toEqual({ push: 'show', session: 's1', text: 'ci.failed: red' });
+    state('working');
+    state('idle');
+    await ask({ kind: 'session_start' });
+    expect(said.filter((line) => 'push' in line)).toEqual([]);
+  });
+
+  it('ends a request for a critical, denies the calls of that request, and lets the next request end', async () => {
+    await ask({ kind: 'session_start' });
+    await ask({ kind: 'asked' });
+    await queue({ id: 'n1', level: 'critical' });
+    const force = (await pushed('force')) as Extract<Push, { push: 'force' }>;
+    expect(force.text).toContain('red');
+    expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({
+      kind: 'deny',
+      text: expect.stringContaining('in the message that follows') as string,
+    });
+    bridge.hear({ do: 'confirm', id: force.id });
+    await ask({ kind: 'asked' });
+    expect(await receipts('n1')).toContain('read');
+    await queue({ id: 'n2', level: 'critical', message: 'burns' });
+    expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({
+      kind: 'deny',
+      text: expect.stringContaining('burns') as string,
+    });
+    expect(said.filter((line) => 'push' in line && line.push === 'force')).toEqual([]);
+  });
+
+  it('tells the plugin when the gate goes up and falls', async () => {
+    await ask({ kind: 'session_start' });
+    state('working');
+    await queue({ id: 'n1', level: 'critical' });
+    expect(await pushed('gate')).toEqual({ push: 'gate', session: 's1', up: true });
+    await inbox.withdraw('shop/pi', { id: 'n1' }, { by: 'ann', reason: 'over' });
+    expect(await pushed('gate')).toEqual({ push: 'gate', session: 's1', up: false });
+  });
+
+  it('takes from the transcript what its dead predecessor had delivered', async () => {
+    await queue({ id: 'n1' });
+    const dying = open(pi, openInbox(2));
+    const own = bridge;
+    bridge = dying;
+    const first = await ask({ kind: 'prompt' });
+    dead.add(2);
+    bridge = own;
+    bridge.hear({ do: 'seen', carrier: first.carrier ?? '', evidence: 'pi session entry 1', session: 's1', folder: FOLDER });
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'nothing' });
+    expect(await receipts('n1')).toEqual(['queued', 'offered', 'delivered', 'observed']);
+    await dying.close();
+  });
+
+  it('keeps the sessions of one process apart, and binds the process to the one at work', async () => {
+    await bridge.close();
+    bridge = open(opencode);
+    await ask({ kind: 'prompt' }, { session: 'a' });
+    await ask({ kind: 'prompt' }, { session: 'b' });
+    await queue({ id: 'n1', message: 'for a' }, 'shop/opencode#a');
+    expect(await ask({ kind: 'after_tool', tool: 'bash' }, { session: 'b' })).toMatchObject({ kind: 'nothing' });
+    await ask({ kind: 'before_tool', tool: 'bash' }, { session: 'a' });
+    expect((await store.binding(HOST))?.conversation).toBe('a' as ConversationId);
+    expect(await ask({ kind: 'after_tool', tool: 'bash' }, { session: 'a' })).toMatchObject({
+      text: expect.stringContaining('for a') as string,
+    });
+  });
+});

@@ -1,0 +1,248 @@
+/**
+ * The process beside a coding agent whose plugin asks it. It answers by `attend`, like every other way in, and pushes what
+ * cannot wait: see `Session`. It lives as long as the plugin's end of the pipe.
+ */
+import type { CarrierId, Owner } from '../../core/records.ts';
+import { attend, conversationOf, type Place } from '../attend.ts';
+import type { Host } from '../host.ts';
+import type { Attended, Caller, Moment } from '../moment.ts';
+import type { FromBridge, FromPlugin, Whose } from './protocol.ts';
+import { Session } from './session.ts';
+
+export type BridgeOptions = {
+  readonly place: Place;
+  readonly host: Host;
+  /** The process of the host. */
+  readonly process: Owner;
+  readonly nested: boolean;
+  readonly send: (line: FromBridge) => void;
+  readonly complain: (line: string) => void;
+};
+
+type Unsettled = Pick<Attended, 'confirm' | 'release' | 'carrier'> & {
+  readonly session: Session;
+  readonly pushed?: 'wake' | 'force';
+};
+
+/** A session that nobody uses is there as long as its host shows it. */
+const STILL_THERE_MS = 10 * 60_000;
+const FORCED_FIRST = 'This call was not made: an interrupt came first. It is in the message that follows.';
+
+export class Bridge {
+  readonly #options: BridgeOptions;
+  readonly #sessions = new Map<string, Promise<Session>>();
+  readonly #unsettled = new Map<number, Unsettled>();
+  readonly #end = new AbortController();
+  readonly #background = new Set<Promise<unknown>>();
+  readonly #watching: Promise<void>;
+  readonly #stillThere: NodeJS.Timeout;
+  #order: Promise<void> = Promise.resolve();
+  /** Ids of pushes are below zero, so that they are none of the plugin's. */
+  #pushes = 0;
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+    this.#watching = this.#watch();
+    this.#stillThere = setInterval(() => {
+      for (const session of this.#sessions.values())
+        this.#run(session.then(({ conversation }) => (conversation.forgetSeen(), conversation.seen())));
+    }, STILL_THERE_MS);
+    this.#stillThere.unref();
+  }
+
+  /** One line of the plugin. Never throws: what goes wrong is told, and the agent goes on. */
+  hear(line: FromPlugin): void {
+    this.#run(this.#heard(line));
+  }
+
+  /** Its sessions end with it: the host is gone. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    clearInterval(this.#stillThere);
+    await this.#watching;
+    await Promise.allSettled(this.#background);
+    const sessions = await Promise.all([...this.#sessions.values()].map((each) => each.catch(() => undefined)));
+    await Promise.allSettled([...this.#unsettled.values()].map((each) => each.release()));
+    for (const session of sessions) {
+      await session?.close();
+      await session?.conversation.ended().catch(() => undefined);
+    }
+  }
+
+  /** What was settled before a question counts for its answer. */
+  async #heard(line: FromPlugin): Promise<void> {
+    const before = this.#order;
+    const isQuestion = line.do === 'ask' && line.moment.kind !== 'asked';
+    const work = before.then(() => this.#does(line));
+    if (!isQuestion) this.#order = work.catch(() => undefined);
+    await work;
+  }
+
+  async #does(line: FromPlugin): Promise<void> {
+    switch (line.do) {
+      case 'ask':
+        return this.#answer(line.id, line, line.moment);
+      case 'confirm':
+        return this.#settle(line.id, async ({ confirm, carrier, session }) => {
+          await confirm();
+          if (line.evidence !== undefined && carrier !== undefined) await this.#observed(session, carrier, line.evidence);
+        });
+      case 'release':
+        return this.#settle(line.id, async ({ release, session, pushed }) => {
+          await release();
+          if (pushed !== undefined) session.missed(pushed);
+        });
+      case 'state':
+        return (await this.#session(line)).become(line.state);
+      case 'seen':
+        return this.#seen(await this.#session(line), line.carrier as CarrierId, line.evidence);
+      default:
+        this.#options.complain(
+          `bridge: ${JSON.stringify(line).slice(0, 200)} is nothing that a plugin says; run earpiece install`,
+        );
+        return line satisfies never;
+    }
+  }
+
+  async #answer(id: number, whose: Whose, moment: Moment): Promise<void> {
+    let answered = false;
+    try {
+      const session = await this.#session(whose);
+      const attended = await this.#attended(session, whose, moment);
+      const { answer, carrier } = attended;
+      const gives = answer.kind !== 'nothing' && moment.kind !== 'session_start';
+      if (gives) this.#unsettled.set(id, { ...attended, session });
+      else await attended.release();
+      this.#options.send({
+        re: id,
+        kind: gives ? answer.kind : 'nothing',
+        ...(gives && 'text' in answer ? { text: answer.text } : {}),
+        ...(gives && carrier !== undefined ? { carrier } : {}),
+      });
+      answered = true;
+      if (moment.kind === 'asked') session.become('asking');
+      if (moment.kind === 'before_tool' && whose.subagent === undefined) session.become('working');
+      if (moment.kind === 'session_end') {
+        this.#sessions.delete(whose.session);
+        await session.close();
+      }
+    } finally {
+      if (!answered) this.#options.send({ re: id, kind: 'nothing' });
+    }
+  }
+
+  async #attended(session: Session, whose: Whose, moment: Moment): Promise<Attended> {
+    const { place, host } = this.#options;
+    if (moment.kind === 'before_tool' && session.forcing) return refused(FORCED_FIRST);
+    const caller = this.#caller(whose);
+    // A gateway may have come meanwhile, by which the model can pull.
+    if (moment.kind === 'prompt') session.conversation = await conversationOf(place, host, caller);
+    if (moment.kind === 'prompt' || moment.kind === 'before_tool') await this.#route(session, whose);
+    if (moment.kind === 'session_start' && moment.compacted) await session.conversation.seen({ mark: '' });
+    if (AMONG_WORK.has(moment.kind) && session.conversation.quiet()) return NOTHING;
+    const attended = await attend(place, host, caller, moment, session.conversation);
+    // The look for it began while this was being answered.
+    if (moment.kind === 'before_tool' && session.forcing) {
+      await attended.release();
+      return refused(FORCED_FIRST);
+    }
+    return attended;
+  }
+
+  /** A gateway below the host's process asks which session is shown: the one that is at work. */
+  async #route({ conversation: { inbox, log, id } }: Session, { subagent }: Whose): Promise<void> {
+    const { host, process } = this.#options;
+    if (!host.manySessions || subagent !== undefined) return;
+    const bound = await inbox.store.binding(process);
+    if (bound?.log === log && bound.conversation === id) return;
+    // The first one takes over what a gateway was told before any session began. Later ones are other conversations.
+    if (bound === undefined) await inbox.bind(process, { log, conversation: id });
+    else await inbox.store.bind(process, { log, conversation: id });
+  }
+
+  #session(whose: Whose): Promise<Session> {
+    const { place, host, send } = this.#options;
+    const name = whose.session;
+    const known = this.#sessions.get(name);
+    if (known !== undefined) return known;
+    const made = conversationOf(place, host, this.#caller(whose)).then((conversation): Session => {
+      const session: Session = new Session(name, conversation, {
+        maxChars: host.maxChars,
+        tell: send,
+        push: (kind, { text, ...settled }) => {
+          const id = --this.#pushes;
+          this.#unsettled.set(id, { ...settled, session, pushed: kind });
+          const { carrier } = settled;
+          send({ push: kind, id, session: name, text, ...(carrier === undefined ? {} : { carrier }) });
+        },
+      });
+      return session;
+    });
+    this.#sessions.set(name, made);
+    made.catch(() => this.#sessions.delete(name));
+    return made;
+  }
+
+  #caller({ session, subagent, folder, transcript }: Whose): Caller {
+    const { process, nested } = this.#options;
+    return {
+      session,
+      folder,
+      process,
+      ...(subagent === undefined ? {} : { subagent }),
+      ...(transcript === undefined ? {} : { transcript }),
+      ...(nested ? { nested } : {}),
+    };
+  }
+
+  async #settle(id: number, how: (unsettled: Unsettled) => Promise<void>): Promise<void> {
+    const unsettled = this.#unsettled.get(id);
+    this.#unsettled.delete(id);
+    if (unsettled !== undefined) await how(unsettled);
+  }
+
+  /** Whoever offered it may have died before it could say so: the transcript says it. */
+  async #seen(session: Session, carrier: CarrierId, evidence: string): Promise<void> {
+    const { inbox, log, id } = session.conversation;
+    const items = await inbox.store.items(log, { kind: 'carrier', carrier });
+    if (items.some(({ state }) => state === 'offered'))
+      await inbox.store.append(log, [{ type: 'carrier_confirmed', conversation: id, carrier }]);
+    await this.#observed(session, carrier, evidence);
+  }
+
+  async #observed({ conversation: { inbox, log } }: Session, carrier: CarrierId, evidence: string): Promise<void> {
+    const items = await inbox.store.items(log, { kind: 'carrier', carrier });
+    const ids = items.filter(({ observed }) => !observed).map(({ id }) => id);
+    if (ids.length > 0) await inbox.observe(log, ids, evidence);
+  }
+
+  async #watch(): Promise<void> {
+    const { store } = this.#options.place.inbox;
+    const { signal } = this.#end;
+    let seen = await store.head().catch(() => 0);
+    while (!signal.aborted) {
+      seen = await store.changed(seen, { signal, withinMs: 5_000 }).catch(() => seen);
+      for (const session of this.#sessions.values()) this.#run(session.then((each) => each.look()));
+    }
+  }
+
+  #run(work: Promise<unknown>): void {
+    const done: Promise<void> = work
+      .catch((error: unknown) =>
+        this.#options.complain(`bridge: ${error instanceof Error ? error.message : String(error)}; the agent goes on`),
+      )
+      .then(() => void this.#background.delete(done));
+    this.#background.add(done);
+  }
+}
+
+/** Moments at which nothing is to be done where nothing waits. */
+const AMONG_WORK: ReadonlySet<Moment['kind']> = new Set<Moment['kind']>(['before_tool', 'after_tool', 'asked', 'batch_end']);
+
+const NOTHING: Attended = { answer: { kind: 'nothing' }, confirm: async () => {}, release: async () => {} };
+
+const refused = (text: string): Attended => ({
+  answer: { kind: 'deny', text },
+  confirm: async () => {},
+  release: async () => {},
+});

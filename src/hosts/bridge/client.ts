@@ -1,0 +1,274 @@
+/**
+ * The plugin's end of the pipe. It runs inside the agent, on Node or Bun, so it needs nothing but `node:child_process`, and
+ * nothing that happens to the bridge stops the agent: without an answer in time the agent goes on.
+ *
+ *   down ──a session begins, or the pause is over──▶ starting ──it says ready──▶ up
+ *   starting, up ──it ends, or says nothing──▶ down, with a pause that doubles
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Moment } from '../moment.ts';
+import { lines, type FromBridge, type FromPlugin, type Push, type Reply, type Whose } from './protocol.ts';
+
+export type BridgeCommand = {
+  /** Our Node and our command line, by absolute path. */
+  readonly node: string;
+  readonly entry: string;
+  readonly args?: readonly string[];
+};
+
+export type ClientOptions = {
+  readonly command: BridgeCommand;
+  readonly host: string;
+  readonly folder: string;
+  /** For the person, where the host shows such things. */
+  readonly say: (line: string) => void;
+  readonly wake: (push: Handed & { readonly session: string }) => void;
+  readonly force: (push: Handed & { readonly session: string }) => void;
+  readonly show: (text: string) => void;
+  /** A bridge is there, the first or another one: it has to know each session. */
+  readonly began: () => void;
+};
+
+/** A text to hand to the model. Call exactly one of the two. */
+export type Handed = {
+  readonly kind: 'tell' | 'deny' | 'hold';
+  readonly text: string;
+  /** Names its lease, for the host's transcript. */
+  readonly carrier?: string;
+  confirm(evidence?: string): void;
+  release(): void;
+};
+
+/** The agent waits so long for an answer, and so long for a bridge that starts. */
+const ANSWER_WITHIN_MS = 250;
+const START_WITHIN_MS = 2_000;
+/** A bridge that is not ready by then hangs. */
+const READY_WITHIN_MS = 15_000;
+const STEPS = 5;
+const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+/** So many questions without an answer in time: it hangs. */
+const HANGS_AFTER = 3;
+const GATE_UP = 'Not run: an interrupt waits for you. It could not be read in time; call a tool again to read it.';
+
+export class BridgeClient {
+  readonly #options: ClientOptions;
+  #child: ChildProcess | undefined;
+  #ready = false;
+  /** It has answered before. */
+  #warm = false;
+  #generation = 0;
+  #ids = 0;
+  #pauseMs = PAUSE_MS;
+  #unanswered = 0;
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #startedAt = 0;
+  #starting: (() => void)[] = [];
+  readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
+  readonly #gates = new Set<string>();
+  readonly #said = new Set<string>();
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the bridge. Does nothing while one is there, or while the pause after a failure lasts. */
+  start(): void {
+    if (this.#child !== undefined || this.#timer !== undefined || this.#closed) return;
+    const { command, host, folder } = this.#options;
+    const generation = ++this.#generation;
+    const child = spawn(command.node, [command.entry, 'bridge', host, ...(command.args ?? [])], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    this.#child = child;
+    this.#startedAt = performance.now();
+    setTimeout(() => {
+      if (generation === this.#generation && !this.#ready) child.kill('SIGKILL');
+    }, READY_WITHIN_MS).unref();
+    child.on('error', (error) => this.#gone(generation, `cannot be started (${error.message})`));
+    child.on('exit', (code, signal) => this.#gone(generation, `ended (${signal ?? `exit code ${code}`})`));
+    child.stdin?.on('error', () => {});
+    const hear = lines(
+      (line) => this.#heard(generation, line as unknown as FromBridge),
+      () => {},
+    );
+    child.stdout?.setEncoding('utf8').on('data', hear);
+    let told = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      told += chunk;
+      for (let end = told.indexOf('\n'); end >= 0; end = told.indexOf('\n')) {
+        this.#sayOnce(told.slice(0, end));
+        told = told.slice(end + 1);
+      }
+    });
+    // The agent ends when it has nothing to do, whatever we wait for.
+    child.unref();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
+  }
+
+  /** What the model is to read at this moment; undefined: nothing. */
+  async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
+    this.start();
+    await this.#untilReady();
+    const id = ++this.#ids;
+    const generation = this.#generation;
+    const reply = this.#ready ? await this.#answered(id, { do: 'ask', id, moment, ...whose }) : undefined;
+    if (reply === undefined) {
+      // An answer that comes now is for nobody.
+      this.#write({ do: 'release', id });
+      if (moment.kind !== 'before_tool' || !this.#gates.has(whose.session)) return undefined;
+      return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
+    }
+    const { kind, text, carrier } = reply;
+    if (kind === 'nothing' || text === undefined) return undefined;
+    return { kind, text, ...(carrier === undefined ? {} : { carrier }), ...this.#settling(id, generation, whose, carrier) };
+  }
+
+  tell(line: Extract<FromPlugin, { do: 'state' | 'seen' }>): void {
+    this.start();
+    this.#write(line);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#child?.stdin?.end();
+    this.#letGo();
+  }
+
+  #settling(id: number, generation: number, whose: Whose, carrier: string | undefined): Pick<Handed, 'confirm' | 'release'> {
+    let done = false;
+    return {
+      confirm: (evidence) => {
+        if (done) return;
+        done = true;
+        if (generation === this.#generation && this.#ready)
+          this.#write({ do: 'confirm', id, ...(evidence === undefined ? {} : { evidence }) });
+        else if (carrier !== undefined && evidence !== undefined) this.#write({ do: 'seen', carrier, evidence, ...whose });
+      },
+      release: () => {
+        if (done) return;
+        done = true;
+        if (generation === this.#generation) this.#write({ do: 'release', id });
+      },
+    };
+  }
+
+  #write(line: FromPlugin): void {
+    if (this.#ready) this.#child?.stdin?.write(`${JSON.stringify(line)}\n`);
+  }
+
+  #heard(generation: number, line: FromBridge): void {
+    if (generation !== this.#generation) return;
+    if ('ready' in line) {
+      this.#ready = true;
+      this.#letGo();
+      this.#options.began();
+      return;
+    }
+    if ('re' in line) {
+      this.#asked.get(line.re)?.(line);
+      return;
+    }
+    this.#pushed(generation, line);
+  }
+
+  #pushed(generation: number, push: Push): void {
+    switch (push.push) {
+      case 'gate':
+        if (push.up) this.#gates.add(push.session);
+        else this.#gates.delete(push.session);
+        return;
+      case 'show':
+        this.#options.show(push.text);
+        return;
+      case 'wake':
+      case 'force': {
+        const { id, session, text, carrier } = push;
+        const { folder } = this.#options;
+        this.#options[push.push]({
+          kind: 'tell',
+          session,
+          text,
+          ...(carrier === undefined ? {} : { carrier }),
+          ...this.#settling(id, generation, { session, folder }, carrier),
+        });
+        return;
+      }
+      default:
+        push satisfies never;
+    }
+  }
+
+  #answered(id: number, line: FromPlugin): Promise<Reply | undefined> {
+    return new Promise((resolve) => {
+      let steps = 0;
+      // A bridge that has just begun opens its log for the first answer.
+      const withinMs = this.#warm ? ANSWER_WITHIN_MS : START_WITHIN_MS;
+      // A step counts once, however late it comes: where this process was not run, the answer may lie there unread.
+      const timer = setInterval(() => {
+        if (++steps < STEPS) return;
+        finish(undefined);
+        if (++this.#unanswered >= HANGS_AFTER) this.#child?.kill('SIGKILL');
+        this.#sayOnce(`earpiece did not answer within ${withinMs} ms; the agent goes on, what waits stays open`);
+      }, withinMs / STEPS);
+      const finish = (reply: Reply | undefined): void => {
+        clearInterval(timer);
+        this.#asked.delete(id);
+        if (reply !== undefined) {
+          this.#warm = true;
+          this.#unanswered = 0;
+          this.#pauseMs = PAUSE_MS;
+        }
+        resolve(reply);
+      };
+      this.#asked.set(id, finish);
+      this.#write(line);
+    });
+  }
+
+  async #untilReady(): Promise<void> {
+    const leftMs = this.#startedAt + START_WITHIN_MS - performance.now();
+    if (this.#ready || this.#child === undefined || leftMs <= 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, leftMs);
+      this.#starting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  #letGo(): void {
+    for (const go of this.#starting.splice(0)) go();
+  }
+
+  #gone(generation: number, how: string): void {
+    if (generation !== this.#generation || this.#child === undefined) return;
+    this.#child = undefined;
+    this.#ready = false;
+    this.#warm = false;
+    this.#unanswered = 0;
+    for (const finish of this.#asked.values()) finish(undefined);
+    this.#letGo();
+    if (this.#closed) return;
+    this.#sayOnce(`the bridge ${how}; the agent goes on without notifications, and the bridge is started again`);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.start();
+    }, this.#pauseMs);
+    this.#timer.unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  /** Trouble that goes on is said once. */
+  #sayOnce(line: string): void {
+    const clean = line.replace(/^earpiece: /, '').trim();
+    if (clean === '' || this.#said.has(clean)) return;
+    this.#said.add(clean);
+    this.#options.say(`earpiece: ${clean}`);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * What a plugin inside a coding agent and our process beside it say to each other: one JSON object a line. The plugin asks at
+ * each moment of the agent's work and settles what it was given; the bridge pushes what cannot wait for a moment.
+ */
+import type { Moment } from '../moment.ts';
+
+/** Whose moment it is, in the host's own words. */
+export type Whose = {
+  readonly session: string;
+  /** The session that this one works for is `session`; this is its own id. */
+  readonly subagent?: string;
+  readonly folder: string;
+  readonly transcript?: string;
+};
+
+/** `asking`: a request to the model streams. `working`: tools run. `idle`: it waits for its person, and may be woken. */
+export type SessionState = 'idle' | 'asking' | 'working';
+
+export type FromPlugin =
+  | ({ readonly do: 'ask'; readonly id: number; readonly moment: Moment } & Whose)
+  /** What was answered or pushed under this id is in the host's hands. `evidence`: where the host keeps it. */
+  | { readonly do: 'confirm'; readonly id: number; readonly evidence?: string }
+  | { readonly do: 'release'; readonly id: number }
+  | ({ readonly do: 'state'; readonly state: SessionState } & Whose)
+  /** The host's transcript holds what this lease carried, whoever gave it. */
+  | ({ readonly do: 'seen'; readonly carrier: string; readonly evidence: string } & Whose);
+
+export type Reply = {
+  readonly re: number;
+  readonly kind: 'nothing' | 'tell' | 'deny' | 'hold';
+  readonly text?: string;
+  readonly carrier?: string;
+};
+
+export type Push =
+  /** The idle session begins a turn with this text. */
+  | { readonly push: 'wake'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
+  /** The streaming request ends now, and the next one has this text. */
+  | { readonly push: 'force'; readonly id: number; readonly session: string; readonly text: string; readonly carrier?: string }
+  /** For the plugin to go by when no answer comes in time. */
+  | { readonly push: 'gate'; readonly session: string; readonly up: boolean }
+  /** For the person: something waits that they are to decide about. */
+  | { readonly push: 'show'; readonly session: string; readonly text: string };
+
+export type FromBridge = Reply | Push | { readonly ready: true };
+
+/** The JSON objects of a stream of bytes, one a line. What is none is handed to `odd`. */
+export function lines(each: (value: Record<string, unknown>) => void, odd: (line: string) => void): (chunk: string) => void {
+  let rest = '';
+  return (chunk) => {
+    rest += chunk;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      const line = rest.slice(0, end);
+      rest = rest.slice(end + 1);
+      if (line.trim() === '') continue;
+      const value = parsed(line);
+      if (value === undefined) odd(line);
+      else each(value);
+    }
+  };
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

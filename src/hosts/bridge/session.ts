@@ -1,0 +1,185 @@
+/**
+ * One session of a host, as the bridge sees it between its moments: what is pushed to it. The state comes from the plugin.
+ *
+ *   idle ──asked──▶ asking ──a tool──▶ working ──asked──▶ asking ──the turn ends──▶ idle
+ *
+ * While it is idle, what may wake it does. While a request streams, a critical or a cancel ends that request.
+ */
+import type { Item } from '../../core/items.ts';
+import { formatKind, isInterrupt, type NotificationId } from '../../core/notification.ts';
+import { waking } from '../../core/waking.ts';
+import { isSignal, type Conversation } from '../../inbox/index.ts';
+import type { Attended } from '../moment.ts';
+import type { Push, SessionState } from './protocol.ts';
+
+/** A text to push, and how it is settled. */
+export type Pushed = Pick<Attended, 'confirm' | 'release' | 'carrier'> & { readonly text: string };
+
+export type SessionOptions = {
+  readonly maxChars: number;
+  /** Hands it to the plugin. */
+  readonly push: (kind: 'wake' | 'force', pushed: Pushed) => void;
+  readonly tell: (push: Extract<Push, { push: 'gate' | 'show' }>) => void;
+};
+
+/** Timers of Node cannot be set for longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export class Session {
+  readonly name: string;
+  conversation: Conversation;
+  readonly #options: SessionOptions;
+  #state: SessionState | undefined;
+  #gateUp = false;
+  /** An id wakes once, in whichever process. */
+  #woken: Promise<Set<NotificationId>> | undefined;
+  readonly #shown = new Set<NotificationId>();
+  /** Its request was ended for an interrupt, which the next request has. */
+  #forcing = false;
+  /** After a forced request the next one is left to end, unless a person or an action asks. */
+  #mayForce = true;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #again = false;
+  #closed = false;
+
+  constructor(name: string, conversation: Conversation, options: SessionOptions) {
+    this.name = name;
+    this.conversation = conversation;
+    this.#options = options;
+  }
+
+  /** Its calls are not made: the interrupt that ended its request is in the next one. */
+  get forcing(): boolean {
+    return this.#forcing;
+  }
+
+  become(state: SessionState): void {
+    if (state === 'asking') this.#forcing = false;
+    else this.#mayForce = true;
+    if (state === this.#state) return;
+    this.#state = state;
+    this.look();
+  }
+
+  /** Looks now; while it looks already, once more after that. */
+  look(): void {
+    if (this.#again || this.#closed) return;
+    this.#again = true;
+    this.#looking = this.#looking.then(async () => {
+      this.#again = false;
+      // A store that cannot be read is looked at again with its next change.
+      if (!this.#closed) await this.#look().catch(() => undefined);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  /** What was pushed did not get to the model. */
+  missed(kind: 'wake' | 'force'): void {
+    if (kind === 'force') this.#forcing = false;
+  }
+
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
+    const { conversation } = this;
+    const { store } = conversation.inbox;
+    if (conversation.quiet() && !this.#gateUp) return;
+    const gate = await conversation.gate();
+    const up = gate.length > 0;
+    if (up !== this.#gateUp) this.#options.tell({ push: 'gate', session: this.name, up });
+    this.#gateUp = up;
+    const state = this.#state;
+    if (state !== 'idle' && state !== 'asking') return;
+    const open = (await store.items(conversation.log, { kind: 'open', conversation: conversation.id })).filter(
+      (item) => item.state === 'open',
+    );
+    if (open.length === 0) return;
+    const decisions = await conversation.decisions({ at: state === 'idle' ? 'idle' : 'forced' });
+    const taken = new Set(decisions.flatMap((each) => (each.kind === 'take' ? [each.id] : [])));
+    const due = open.filter(({ id }) => taken.has(id));
+    if (state === 'asking') return this.#force(due);
+    const paused = gate.some(({ notification }) => notification.action === 'pause');
+    return this.#wake(due, open, paused);
+  }
+
+  async #force(due: readonly Item[]): Promise<void> {
+    const urgent = due.filter(({ notification: { action, level, origin } }) => {
+      if (action === 'pause' || (level !== 'critical' && action !== 'cancel')) return false;
+      return this.#mayForce || action !== undefined || origin?.person !== undefined;
+    });
+    if (urgent.length === 0 || this.#forcing || this.#state !== 'asking') return;
+    const pushed = await this.#offered('forced', 'abort');
+    if (pushed === undefined) return;
+    if (this.#isNow('asking')) {
+      this.#forcing = true;
+      this.#mayForce = false;
+      this.#options.push('force', pushed);
+    } else await pushed.release();
+  }
+
+  async #wake(due: readonly Item[], open: readonly Item[], paused: boolean): Promise<void> {
+    const { conversation } = this;
+    const { inbox, log, id: conversationId } = conversation;
+    const woken = await (this.#woken ??= this.#past());
+    const now = inbox.store.now();
+    const { wakes, asks } = waking(due, {
+      log,
+      policy: conversation.policy(),
+      now,
+      paused,
+      spent: (id) => woken.has(id),
+    });
+    const { nextAt } = waking(open, { log, policy: conversation.policy(), now, paused, spent: (id) => woken.has(id) });
+    if (nextAt !== undefined && !this.#closed)
+      this.#timer = setTimeout(() => this.look(), Math.min(Math.max(1, nextAt - now), LONGEST_TIMER_MS));
+    const ask = asks.filter(({ id }) => !this.#shown.has(id));
+    if (wakes.length === 0) {
+      if (ask.length > 0) this.#options.tell({ push: 'show', session: this.name, text: ask.map(inWords).join('\n') });
+      for (const { id } of ask) this.#shown.add(id);
+      return;
+    }
+    if (!this.#isNow('idle')) return;
+    const ids = wakes.map(({ id }) => id);
+    for (const id of ids) woken.add(id);
+    await inbox.store.append(log, [{ type: 'agent_woken', conversation: conversationId, ids }]);
+    const pushed = await this.#offered(wakes.some(({ notification }) => isInterrupt(notification)) ? 'forced' : 'idle', 'wake');
+    if (pushed === undefined) return;
+    if (this.#isNow('idle')) {
+      this.#state = undefined;
+      this.#options.push('wake', pushed);
+    } else await pushed.release();
+  }
+
+  #isNow(state: SessionState): boolean {
+    return this.#state === state && !this.#closed;
+  }
+
+  async #offered(at: 'idle' | 'forced', on: string): Promise<Pushed | undefined> {
+    const { conversation } = this;
+    if (isSignal(conversation.policy().view)) {
+      const { text } = await conversation.signal({ at });
+      return { text, confirm: async () => {}, release: async () => {} };
+    }
+    const offer = await conversation.offer({ at, on, maxChars: this.#options.maxChars });
+    if (offer === undefined) return undefined;
+    return {
+      text: offer.view.text,
+      carrier: offer.carrier,
+      confirm: async () => void (await offer.confirm()),
+      release: () => offer.release('write_error'),
+    };
+  }
+
+  async #past(): Promise<Set<NotificationId>> {
+    const { inbox, log, id } = this.conversation;
+    const records = await inbox.store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true });
+    return new Set(records.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
+  }
+}
+
+const inWords = ({ notification: { kind, message } }: Item): string => `${formatKind(kind)}: ${message}`;

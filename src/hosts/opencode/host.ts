@@ -1,0 +1,14 @@
+/**
+ * opencode. Measured with 1.18.33: a plugin's edit of a result reaches the model for built-in tools only, and no plugin hears of a
+ * failing call, so what comes then is a message of its own. A result above 51,200 bytes goes to a file.
+ */
+import type { Host } from '../host.ts';
+
+export const opencode: Host = {
+  name: 'opencode',
+  title: 'opencode',
+  agent: 'opencode',
+  points: ['turn_start', 'tool_result', 'idle', 'forced'],
+  maxChars: 40_000,
+  manySessions: true,
+};

@@ -1,0 +1,67 @@
+/**
+ * The file that `earpiece install` puts into an agent that loads plugins. It holds only where our plugin lies, so an upgrade of
+ * Earpiece upgrades the plugin. Where that place is gone, the file says so and the agent goes on.
+ */
+import { dirname, join } from 'node:path';
+import type { BridgeCommand } from './bridge/client.ts';
+
+export type PluginFile = {
+  /** Below the home folder, where no variable says otherwise. */
+  readonly user: string;
+  /** A variable that names the folder of the agent's settings, and the file below it. */
+  readonly below: readonly { readonly variable: string; readonly file: string }[];
+  /** Below the root of a project. */
+  readonly project: string;
+  content(command: BridgeCommand): string;
+};
+
+/** The plugin's own code lies beside the command line: in `dist`, or in the sources. */
+const codeOf = (entry: string, host: string, source: string): string =>
+  entry.endsWith('.ts') ? join(dirname(entry), '../hosts', source) : join(dirname(entry), `../plugins/${host}.js`);
+
+const head = (title: string, name: string): string =>
+  `// Earpiece: notifications for ${title}. Written by \`earpiece install ${name}\`; \`earpiece uninstall ${name}\` takes it away.`;
+
+export const PLUGIN_FILES: Readonly<Record<'opencode' | 'pi', PluginFile>> = {
+  opencode: {
+    user: '.config/opencode/plugins/earpiece.js',
+    below: [
+      { variable: 'OPENCODE_CONFIG_DIR', file: 'plugins/earpiece.js' },
+      { variable: 'XDG_CONFIG_HOME', file: 'opencode/plugins/earpiece.js' },
+    ],
+    project: '.opencode/plugins/earpiece.js',
+    content: (command) => `${head('opencode', 'opencode')}
+const command = ${JSON.stringify(command)};
+const code = ${JSON.stringify(codeOf(command.entry, 'opencode', 'opencode/plugin.ts'))};
+
+export const Earpiece = async (input) => {
+  try {
+    const { opencode } = await import(code);
+    return opencode(input, command);
+  } catch (error) {
+    const message = \`earpiece: \${code} cannot be loaded (\${error.message}); opencode goes on without notifications; run: earpiece install opencode\`;
+    await input.client.app.log({ body: { service: 'earpiece', level: 'error', message } }).catch(() => {});
+    return {};
+  }
+};
+`,
+  },
+  pi: {
+    user: '.pi/agent/extensions/earpiece.js',
+    below: [{ variable: 'PI_CODING_AGENT_DIR', file: 'extensions/earpiece.js' }],
+    project: '.pi/extensions/earpiece.js',
+    content: (command) => `${head('pi', 'pi')}
+const command = ${JSON.stringify(command)};
+const code = ${JSON.stringify(codeOf(command.entry, 'pi', 'pi/extension.ts'))};
+
+export default async function earpiece(pi) {
+  try {
+    const { pi: extension } = await import(code);
+    extension(pi, command);
+  } catch (error) {
+    console.error(\`earpiece: \${code} cannot be loaded (\${error.message}); pi goes on without notifications; run: earpiece install pi\`);
+  }
+}
+`,
+  },
+};

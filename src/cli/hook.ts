@@ -67,7 +67,8 @@ async function answered(
       { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
       opened.store,
     );
-    const own = found !== undefined && found.agent === host.agent && host.manySessions !== true ? found : undefined;
+    const one = host.manySessions !== true && found?.serves !== true;
+    const own = found !== undefined && found.agent === host.agent && one ? found : undefined;
     const caller: Caller = {
       ...heard.caller,
       ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }),

@@ -90,6 +90,15 @@ describe('whose conversation', () => {
     expect(found.by).toBe(by);
   });
 
+  it('a process that serves an editor names none of its sessions', async () => {
+    const serving = async (...args: readonly string[]) =>
+      (await ask(tree({ name: args[0] ?? '', args, pid: 79 }, shell, gateway))).host?.serves;
+    expect(await serving('codex', 'app-server', '--listen', 'stdio://')).toBe(true);
+    expect(await serving('gemini', '--experimental-acp')).toBe(true);
+    expect(await serving('qwen', '--acp')).toBe(true);
+    expect(await serving('codex', 'exec', 'serve the app-server')).toBeUndefined();
+  });
+
   it('a whole project is nobody', async () => {
     await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('whoever carries is one agent');
   });

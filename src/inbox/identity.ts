@@ -41,6 +41,8 @@ export type Identity = {
     readonly process: Owner;
     /** It runs below another host: in a tool or a hook of that one. */
     readonly nested: boolean;
+    /** It serves an editor, so it runs many sessions at once and its process names none of them. */
+    readonly serves?: true;
   };
 };
 
@@ -69,7 +71,8 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const found = host ?? (known && question.lookAtAncestors !== false ? starterOf(processes) : undefined);
   const owner = found && { machine: processes.machine, pid: found.process.pid, startedAt: found.process.startedAt };
   const bound = owner && (await store.binding(owner));
-  const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested } } : {};
+  const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
+  const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
   // A flag that names only an agent says nothing of the session that its host shows.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
@@ -122,6 +125,9 @@ function hostOf({ name, args }: Process): KnownHost | undefined {
 }
 
 const isInterpreter = (program = ''): boolean => /^(node|bun|deno)/.test(fileName(program));
+
+/** How Codex and the agents of the Agent Client Protocol are started by an editor. */
+const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 

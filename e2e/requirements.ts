@@ -418,6 +418,20 @@ export const REQUIREMENTS = {
     behaviour:
       'A bridge that is killed, hangs or is missing stops no agent: it is said once, another one starts, and nothing is lost or repeated without a flag.',
   },
+  'hosts:hooks': {
+    behaviour:
+      'A session of built-in tools of a real agent with our hooks reads each notification once, at the documented place, and no earlier message changes.',
+  },
+  'hosts:one-conversation': {
+    behaviour: 'Hooks and a wrapped MCP server of one session carry for one conversation: each notification is read once.',
+  },
+  'hosts:hook-gate': {
+    behaviour:
+      'A pause denies the very next call of a built-in tool, holds until a person lifts it, and a critical falls when it is read.',
+  },
+  'hosts:hook-resume': {
+    behaviour: 'What waits when an agent with our hooks is killed is read once in its resumed session.',
+  },
   'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
 
   // Configuration and command line.

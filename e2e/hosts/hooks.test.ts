@@ -1,41 +1,124 @@
-/** Real agents that use only their built-in tools, with our hooks: what the model reads, and which calls the gate stops. */
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+/** Real agents with our hooks and their built-in tools: what the model reads, where, and how often. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { address, hookCommand, send } from './earpiece.ts';
+import { ASKED_AGAIN_MS } from '../../src/inbox/gate.ts';
+import { prefixChanges } from '../model/prefix.ts';
+import { textsOf } from '../model/texts.ts';
+import { proves } from '../verifies.ts';
+import { send, wrappedFixture } from './earpiece.ts';
+import { filesOf, HOOKED, temporaryDatabase, withHooks, type Hooked } from './hooked.ts';
 import { told } from './told.ts';
-import { run } from './run.ts';
+import { run, type Run, type RunOptions } from './run.ts';
+import type { Call, Script } from '../model/script.ts';
 
-const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolBatch', 'Stop', 'SessionEnd'];
+const word = (n: number): string => `WORD-${String(n).padStart(2, '0')}-`;
+const WORDS = Array.from({ length: 20 }, (_, n) => n);
+/** The criticals, by the step whose call each refuses. */
+const CRITICALS: Readonly<Record<number, number>> = { 2: 5, 7: 15 };
+/** Two turns, the second in a resumed session. The others come at random times between two steps. */
+const FIRST_TURN = WORDS.slice(0, 10);
 
-describe('Claude Code with hooks and built-in tools', () => {
-  test('reads each notification once, and a critical denies the next call', async () => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hooks-'));
-    const database = path.join(folder, 'earpiece.db');
-    const command = hookCommand('claude', database);
-    try {
-      using seen = await run('claude', {
-        hooks: { commands: Object.fromEntries(EVENTS.map((event) => [event, command])) },
-        env: { EARPIECE_ADDRESS: address },
-        script: [
-          { calls: [{ shell: 'echo one' }] },
-          { calls: [{ shell: 'echo two' }, { shell: 'false' }] },
-          { calls: [{ shell: 'touch refused' }] },
-          { calls: [{ shell: 'touch allowed' }] },
-          { text: 'ALL-DONE' },
-        ],
-        async onToolStep({ step, home }) {
-          if (step === 0) await send(home, database, 'WORD-00 the build ended');
-          if (step === 1) await send(home, database, 'WORD-01 the tests failed', '--level', 'error');
-          if (step === 2) await send(home, database, 'WORD-02 stop and look', '--level', 'critical');
-        },
-      });
-      expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
-      expect(['WORD-00', 'WORD-01', 'WORD-02'].map((word) => told(seen, word))).toEqual([1, 1, 1]);
-      expect(['refused', 'allowed'].map((file) => fs.existsSync(path.join(seen.home, 'work', file)))).toEqual([false, true]);
-    } finally {
-      fs.rmSync(folder, { recursive: true, force: true });
-    }
+const shell = (command: string): Call => ({ shell: command });
+const long = (id: string): Call => shell(`for i in 1 2 3 4 5; do sleep 0.2; done; touch ${id}`);
+const BUILT_IN = [shell('touch a'), shell('false'), shell('touch b')];
+
+describe.for(HOOKED)('$client with our hooks', (hooked) => {
+  proves('hosts:hooks');
+
+  test('reads 20 notifications of a session of built-in tools once each, at their place', async () => {
+    await storm(hooked, [shell('touch built-in')], {});
+  });
+
+  test('reads them once each where a wrapped MCP server carries too', async () => {
+    proves('hosts:one-conversation');
+    using database = temporaryDatabase();
+    await storm(
+      hooked,
+      [
+        { mcp: 'fixture', tool: 'note', args: { text: 'mixed' } },
+        { mcp: 'fixture', tool: 'save' },
+      ],
+      {
+        mcpServers: { fixture: wrappedFixture(database.path) },
+        database: database.path,
+      },
+    );
   });
 });
+
+type Storm = { readonly mcpServers?: RunOptions['mcpServers']; readonly database?: string };
+
+/** `mixed`: the calls that differ between the sessions. */
+async function storm(
+  { client, place }: Hooked,
+  mixed: readonly Call[],
+  { mcpServers = {}, database: given }: Storm,
+): Promise<void> {
+  using own = temporaryDatabase();
+  const database = given ?? own.path;
+  const sending: Promise<void>[] = [];
+  const say = (home: string, n: number, ...options: readonly string[]): Promise<void> =>
+    send(home, database, `${word(n)} something happened`, '--kind', `ci${n}.done`, ...options);
+  const options = (script: Script, numbers: readonly number[], from: number): RunOptions => ({
+    ...withHooks(client, database),
+    mcpServers,
+    script,
+    async onToolStep({ step, home }) {
+      const critical = CRITICALS[from + step];
+      if (critical !== undefined) await say(home, critical, '--level', 'critical');
+      // A model takes longer than this to answer. The next call then counts as asked again.
+      if (from + step - 1 in CRITICALS) await pause(ASKED_AGAIN_MS);
+      // The last call carries what has come meanwhile.
+      if (step === script.length - 2) await Promise.all(sending);
+      else if (step % 2 === 0)
+        for (const n of numbers.slice(step * 2, step * 2 + 4))
+          if (!Object.values(CRITICALS).includes(n)) sending.push(pause(Math.random() * 1_500).then(() => say(home, n)));
+    },
+  });
+  const script = (id: string, ...calls: readonly (readonly Call[])[]): Script => [
+    ...calls.map((each) => ({ calls: each })),
+    { calls: [shell(`touch last-${id}`)] },
+    { text: `END-${id}` },
+  ];
+  const first = script(
+    'one',
+    BUILT_IN,
+    [long('long-a'), long('long-b')],
+    [shell('touch refused-1')],
+    [shell('touch allowed-1')],
+    mixed,
+  );
+  const second = script('two', mixed, BUILT_IN, [shell('touch refused-2')], [shell('touch allowed-2')], [long('long-c')]);
+  using one = await run(client, options(first, FIRST_TURN, 0));
+  using two = await run(client, { ...options(second, WORDS.slice(10), 5), home: one.home, resume: true });
+  // A hook gives up after 250 ms on a busy machine. What it left comes with the next prompt.
+  const left = WORDS.filter((n) => told(one, word(n)) + told(two, word(n)) === 0);
+  using three =
+    left.length === 0 ? undefined : await run(client, { ...options([{ text: 'END' }], [], 10), home: one.home, resume: true });
+  const runs = [one, two, ...(three === undefined ? [] : [three])];
+  for (const seen of runs)
+    expect({ exitCode: seen.exitCode, leftovers: seen.leftovers, changed: changesOf(seen) }).toEqual({
+      exitCode: 0,
+      leftovers: [],
+      changed: [],
+    });
+  expect(Object.fromEntries(WORDS.map((n) => [word(n), Math.max(...runs.map((seen) => told(seen, word(n))))]))).toEqual(
+    Object.fromEntries(WORDS.map((n) => [word(n), 1])),
+  );
+  expect(runs.flatMap((seen) => misplaced(seen, place))).toEqual([]);
+  expect(filesOf(one)).toEqual(expect.arrayContaining(['a', 'b', 'long-a', 'long-b', 'allowed-1', 'allowed-2', 'last-two']));
+  expect(filesOf(one).filter((file) => file.startsWith('refused'))).toEqual([]);
+}
+
+/** What of the requests changed behind the model's back. Gemini itself drops and adds signatures. */
+const changesOf = (seen: Run) => prefixChanges(seen.main, { ignore: ['cache_control', 'thoughtSignature'] });
+
+/** The notifications that stand neither at the documented place, nor in a result, nor with a prompt. */
+function misplaced(seen: Run, place: Hooked['place']): readonly string[] {
+  const last = seen.main.at(-1);
+  if (last === undefined) return ['no request'];
+  return textsOf(last)
+    .filter((text) => text.message >= 0 && /WORD-\d\d-/.test(text.text))
+    .filter((text) => !place(text) && text.result === null && !/hook_context|hook_prompt/.test(text.text))
+    .map(({ message, role, text }) => `${message} ${role} ${text}`);
+}

@@ -5,6 +5,9 @@ import type { ClientName } from './pins.ts';
 /** Qwen Code 0.24.4 writes the text of a failing result twice into that one result. */
 const DOUBLES_FAILURES: ReadonlySet<ClientName> = new Set(['qwen']);
 
+/** Gemini CLI 0.61 gives its model each result of the earlier session twice when it resumes. */
+const DOUBLES_RESUMED: ReadonlySet<ClientName> = new Set(['gemini']);
+
 /**
  * How often the model reads the marker outside of the system prompt and the tools, in the request that holds it most often:
  * some clients mask old results, so the last request says too little. `unflagged` leaves out
@@ -17,8 +20,12 @@ export function told(
 ): number {
   const atMost = DOUBLES_FAILURES.has(seen.client) ? 1 : Infinity;
   const inText = (text: string): number => (unflagged ? text.replaceAll(REPEATED_ITEM, '') : text).split(marker).length - 1;
+  const textsIn = (request: Recorded): readonly string[] => {
+    const texts = textsOf(request).flatMap(({ message, text }) => (message < 0 ? [] : [text]));
+    return DOUBLES_RESUMED.has(seen.client) ? [...new Set(texts)] : texts;
+  };
   const inRequest = (request: Recorded): number =>
-    textsOf(request).reduce((sum, { message, text }) => (message < 0 ? sum : sum + Math.min(atMost, inText(text))), 0);
+    textsIn(request).reduce((sum, text) => sum + Math.min(atMost, inText(text)), 0);
   return Math.max(0, ...seen.main.map(inRequest));
 }
 

@@ -1,0 +1,48 @@
+/** Agents with our hooks: how each is started with them, and where its model reads what they say. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { HOOK_HOSTS } from '../../src/hosts/index.ts';
+import type { Text } from '../model/texts.ts';
+import { address, hookCommand } from './earpiece.ts';
+import type { ClientName } from './pins.ts';
+import type { RunOptions } from './run.ts';
+
+export type Hooked = {
+  readonly client: ClientName;
+  /** Where the model reads what comes after a tool. */
+  readonly place: (text: Text) => boolean;
+};
+
+/** The agents whose hooks are tested with the real program. */
+export const HOOKED: readonly Hooked[] = [
+  { client: 'claude', place: ({ role }) => role === 'system' },
+  { client: 'codex', place: ({ role }) => role === 'developer' },
+  { client: 'gemini', place: ({ result }) => result !== null },
+  {
+    client: 'qwen',
+    place: ({ role, text }) => role === 'user' && text.startsWith('<qwen:user-prompt-submit-context>'),
+  },
+];
+
+/** What `run` needs so that the agent has all our hooks, each by its own event. */
+export function withHooks(client: ClientName, database: string): Pick<RunOptions, 'hooks' | 'env'> {
+  const host = HOOK_HOSTS.find(({ name }) => name === client);
+  if (host === undefined) throw new Error(`${client} has no table of hooks`);
+  const command = hookCommand(client, database);
+  return {
+    hooks: { commands: Object.fromEntries(Object.keys(host.events).map((event) => [event, command])) },
+    env: { EARPIECE_ADDRESS: address },
+  };
+}
+
+export function temporaryDatabase(): Disposable & { readonly path: string } {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hooks-'));
+  return {
+    path: path.join(folder, 'earpiece.db'),
+    [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The files that the agent's calls left in its folder. */
+export const filesOf = ({ home }: { readonly home: string }): readonly string[] => fs.readdirSync(path.join(home, 'work'));

@@ -1,0 +1,67 @@
+/** Real agents with our hooks: a stop that binds, and a kill that strands nothing. */
+import { setTimeout as think } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ASKED_AGAIN_MS } from '../../src/inbox/gate.ts';
+import { proves } from '../verifies.ts';
+import { address, earpiece, send } from './earpiece.ts';
+import { filesOf, HOOKED, temporaryDatabase, withHooks } from './hooked.ts';
+import { told } from './told.ts';
+import { run } from './run.ts';
+
+const touch = (file: string) => ({ shell: `touch ${file}` });
+
+describe.for(HOOKED)('$client with our hooks', ({ client }) => {
+  test('makes no call of a built-in tool while a pause holds, and goes on when a person resumes', async () => {
+    proves('hosts:hook-gate');
+    using database = temporaryDatabase();
+    using seen = await run(client, {
+      ...withHooks(client, database.path),
+      script: [
+        { calls: [touch('before')] },
+        { calls: [touch('paused-1'), touch('paused-2')] },
+        { calls: [touch('paused-3')] },
+        { calls: [touch('resumed')] },
+        { text: 'ALL-DONE' },
+      ],
+      async onToolStep({ step, home }) {
+        if (step === 1) await send(home, database.path, 'PAUSE-WORD hold on', '--action', 'pause');
+        // Reading lowers no pause.
+        if (step === 2) await think(ASKED_AGAIN_MS);
+        if (step === 3) await earpiece(home, database.path, 'resume', address);
+      },
+    });
+    expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+    expect(filesOf(seen).toSorted()).toEqual(['before', 'resumed']);
+    expect(told(seen, 'PAUSE-WORD')).toBe(3);
+  });
+
+  test('reads in its resumed session what waited when it was killed, once', async () => {
+    proves('hosts:hook-resume');
+    using database = temporaryDatabase();
+    using killed = await run(client, {
+      ...withHooks(client, database.path),
+      script: [{ calls: [touch('before')] }, { calls: [touch('never')] }, { text: 'ALL-DONE' }],
+      async onToolStep({ step, home, kill }) {
+        if (step === 0) await send(home, database.path, 'WORD-00 the build ended');
+        if (step !== 1) return;
+        await send(home, database.path, 'WORD-01 just before the kill');
+        await send(home, database.path, 'WORD-02 hold on', '--level', 'critical');
+        kill('SIGKILL');
+      },
+    });
+    await send(killed.home, database.path, 'WORD-03 while nobody runs');
+    using second = await run(client, {
+      ...withHooks(client, database.path),
+      home: killed.home,
+      resume: true,
+      script: [{ calls: [touch('first')] }, { calls: [touch('second')] }, { calls: [touch('third')] }, { text: 'ALL-DONE' }],
+      async onToolStep({ step }) {
+        if (step === 1) await think(ASKED_AGAIN_MS);
+      },
+    });
+    const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
+    expect(counts).toEqual([1, 1, 1, 1]);
+    expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));
+    expect(filesOf(killed)).not.toContain('never');
+  });
+});

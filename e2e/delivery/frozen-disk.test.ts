@@ -130,5 +130,5 @@ it('a pause whose refusals cannot be written refuses all the same, a critical fo
   other.exec('ROLLBACK');
   other.close();
   expect(await call('g')).toBe(true);
-  expect(stage.calls().filter(({ text }) => /^[abce-g]/.test(text))).toEqual([]);
+  expect(stage.calls().filter(({ text }) => /^(a|b|c|e|f\d|g)$/.test(text))).toEqual([]);
 }, 60_000);

@@ -11,7 +11,7 @@ import { isDue, isExpired, waitedMs } from '../core/clocks.ts';
 import type { Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
-import { isUnsaid, NO_FACTS, plan, type Facts } from '../core/make-plan.ts';
+import { isUnsaid, lineAlone, NO_FACTS, plan, type Facts } from '../core/make-plan.ts';
 import { readBy, type NotificationId } from '../core/notification.ts';
 import { lineName, type Decision, type Line, type Plan, type Said } from '../core/plan.ts';
 import type { Policy } from '../core/policy.ts';
@@ -318,6 +318,7 @@ export class Conversation {
         gate: () => this.gate(),
         mine: (items) => this.#mine(items),
         carried: () => this.#carried(false),
+        said: (item) => this.#saidAlone(item),
         reader: this.#reader,
         lift: this.#gate.lift,
       },
@@ -428,6 +429,22 @@ export class Conversation {
 
   get #pulls(): string | false {
     return this.options.pulls === true && this.nameOf(PULL);
+  }
+
+  /** One that is pulled before any frame has said it: its text is made without its template. */
+  #saidAlone(item: Item): string {
+    const { maxItemChars, maxTokens } = this.policy();
+    const { items } = render(this.#format(), {
+      lines: [lineAlone(item)],
+      rest: undefined,
+      mark: '',
+      tellMark: false,
+      pulls: this.#pulls,
+      maxItemChars,
+      maxTokens,
+      timeZone: this.inbox.timeZone,
+    });
+    return items[0]?.text ?? item.notification.message;
   }
 
   async #render(made: Plan, policy: Policy, format: ViewName): Promise<{ view: SentView; told: boolean }> {

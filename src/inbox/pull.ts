@@ -58,6 +58,8 @@ export type PullHost = {
   gate(): Promise<readonly Item[]>;
   mine(items: readonly Item[]): Promise<readonly Item[]>;
   carried(): Promise<void>;
+  /** What a later frame says of it. */
+  said(item: Item): string;
   /** Who reads, for `why`. */
   readonly reader: string;
   /** The command that lifts a pause. */
@@ -102,7 +104,7 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
         on: 'get_notifications',
         view: {
           format: 'json',
-          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? wordsOf(item.notification) })),
+          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? host.said(item) })),
           text: '',
           ...(claims.some(wasOffered) ? { repeated: true as const } : {}),
         },
@@ -131,10 +133,6 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
   }
   throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
 }
-
-/** What a later frame says of it: a pause that was pulled still asks to pause. */
-const wordsOf = ({ action, message }: Item['notification']): string =>
-  action === undefined ? message : `asks to ${action}: ${message}`;
 
 /** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>

@@ -20,6 +20,28 @@ test('a process that was not run for longer than the 250 ms reads what was answe
   expect(reports).toEqual([]);
 });
 
+test('a tool of ours waits until what came too late was let go: a pull would not find it', async () => {
+  const order: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<Ride>();
+  const release = (reason: string): void => void order.push(`released: ${reason}`);
+  const { rider } = guarded({
+    after: () => promise,
+    callTool: async () => {
+      order.push('called');
+      return { result: { content: [] }, ...noDelivery };
+    },
+  });
+  expect(await rider.after(connection, result)).toEqual({ kind: 'none' });
+  const other = { ...connection, key: 'other' };
+  const call = { tool: 'get_notifications', args: {}, requestId: '2' };
+  await rider.callTool(other, call);
+  expect(order).toEqual(['called']);
+  const called = rider.callTool(connection, call);
+  resolve({ ...ride, delivery: { ...noDelivery, release } } as Ride);
+  await called;
+  expect(order).toEqual(['called', 'released: late', 'called']);
+});
+
 describe('a rider that works on what it read', () => {
   beforeEach(() => {
     vi.useFakeTimers();

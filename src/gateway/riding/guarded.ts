@@ -31,6 +31,8 @@ export class GuardedRider {
   readonly #rider: Rider;
   readonly #report: (line: string) => void;
   readonly #withinMs: number;
+  /** Answers that came too late, or still do, by connection: what they hold is let go when they are there. */
+  readonly #late = new Map<Connection['key'], Set<Promise<void>>>();
   /** What failed first in this outage. */
   #out: string | undefined;
   #failedAt = 0;
@@ -47,11 +49,12 @@ export class GuardedRider {
 
   before(connection: Connection, call: Call): Awaitable<Verdict> {
     const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, call), undefined) ?? { kind: 'pass' };
-    return this.#soon('before', () => this.#rider.before(connection, call), held);
+    return this.#soon(connection, 'before', () => this.#rider.before(connection, call), held);
   }
 
   after(connection: Connection, result: Result): Awaitable<Ride> {
     return this.#soon(
+      connection,
       'after',
       () => this.#rider.after(connection, result),
       () => ({ kind: 'none' }),
@@ -80,8 +83,12 @@ export class GuardedRider {
     return this.#out === undefined && this.#now('silent', () => this.#rider.silent?.(connection) ?? false, false);
   }
 
-  /** An own tool takes the time it takes; when it fails the call fails, since there is nothing to pass it on to. */
+  /**
+   * An own tool takes the time it takes; when it fails the call fails, since there is nothing to pass it on to. What waits for
+   * this connection may be in an offer that came too late: a pull would not list it, so the tool waits until it is let go.
+   */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
+    await Promise.all(this.#late.get(connection.key) ?? []);
     try {
       const answer = await this.#rider.callTool(connection, call);
       this.#well('callTool');
@@ -117,7 +124,12 @@ export class GuardedRider {
     }
   }
 
-  #soon<T extends Verdict | Ride>(what: string, ask: () => Awaitable<T>, otherwise: () => T): Awaitable<T> {
+  #soon<T extends Verdict | Ride>(
+    connection: Connection,
+    what: string,
+    ask: () => Awaitable<T>,
+    otherwise: () => T,
+  ): Awaitable<T> {
     let asked: Awaitable<T>;
     try {
       asked = ask();
@@ -129,10 +141,15 @@ export class GuardedRider {
       this.#well(what);
       return asked;
     }
-    return this.#inTime(what, asked, otherwise);
+    return this.#inTime(connection, what, asked, otherwise);
   }
 
-  async #inTime<T extends Verdict | Ride>(what: string, answer: Promise<T>, otherwise: () => T): Promise<T> {
+  async #inTime<T extends Verdict | Ride>(
+    connection: Connection,
+    what: string,
+    answer: Promise<T>,
+    otherwise: () => T,
+  ): Promise<T> {
     const withinMs = this.#out === undefined ? this.#withinMs : Math.min(OUTAGE_WITHIN_MS, this.#withinMs);
     const time = patience(withinMs, () => this.#now('working', () => this.#rider.working?.() ?? false, false));
     try {
@@ -143,7 +160,7 @@ export class GuardedRider {
       }
       this.#trouble(what, `no answer within ${withinMs} ms`);
       const instead = otherwise();
-      void this.#comesLate(what, answer, instead);
+      this.#awaits(connection, this.#comesLate(what, answer, instead));
       return instead;
     } catch (error) {
       this.#trouble(what, reasonOf(error));
@@ -151,6 +168,15 @@ export class GuardedRider {
     } finally {
       time.end();
     }
+  }
+
+  #awaits({ key }: Connection, late: Promise<void>): void {
+    const all = this.#late.get(key) ?? new Set();
+    this.#late.set(key, all.add(late));
+    void late.finally(() => {
+      all.delete(late);
+      if (all.size === 0) this.#late.delete(key);
+    });
   }
 
   async #comesLate(what: string, answer: Promise<Verdict | Ride>, instead: Verdict | Ride): Promise<void> {

@@ -47,9 +47,10 @@ export type RefusedCall = {
   readonly made?: boolean;
   /**
    * Called before the refusal is written, which may take long or fail: the gate is up, whether or not it can be recorded.
-   * With false nothing is written and nothing refused: the call has been made meanwhile.
+   * Answers the text to refuse with, which may have been said before it could be written. With undefined nothing is written
+   * and nothing refused: the call has been made meanwhile.
    */
-  readonly known?: (gate: KnownGate) => boolean;
+  readonly known?: (gate: KnownGate) => string | undefined;
 };
 
 export type KnownGate = {
@@ -133,10 +134,11 @@ export class Gate {
       const known = textOfBefore(gate, past, made);
       const open = gate.filter((item) => item.state === 'open');
       const shown = known === undefined || open.length > 0 ? await this.#host.view(gate) : undefined;
-      const text = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
+      const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
       const ids = gate.map((item) => item.id);
       const paused = gate.some((item) => item.notification.action === 'pause');
-      if (call.known?.({ text, ids, paused }) === false) return undefined;
+      const text = call.known === undefined ? composed : call.known({ text: composed, ids, paused });
+      if (text === undefined) return undefined;
       const drafts: Draft[] = [];
       let lease: OfferedRecord | undefined;
       if (open.length > 0 && shown) {

@@ -5,28 +5,34 @@ import { DEFAULT_POLICY } from '../../core/policy.ts';
 import type { Store } from '../../core/ports.ts';
 import { Inbox } from '../../inbox/index.ts';
 import { memoryStore } from '../../stores/index.ts';
-import { inboxRider } from './inbox-rider.ts';
+import { GuardedRider } from './guarded.ts';
+import { inboxRider, type InboxRider } from './inbox-rider.ts';
 import { profileOf } from './profiles.ts';
-import type { Connection } from './rider.ts';
+import type { Call, Connection, Result } from './rider.ts';
 import { proves } from '../../../e2e/verifies.ts';
 
-it('a pull right behind another one does not show again what that one has read', async () => {
-  proves('pull:repeated');
-  const log = logKey('shop', 'coder');
+const LOG = logKey('shop', 'coder');
+
+/** A store that appends what `waits` names when `waits` resolves, in order. */
+function slowStore(waits: (drafts: string) => Promise<unknown> | undefined): Store {
   const memory = memoryStore();
-  // A store on a busy disk: what an answer came to is written a while after it was said.
-  const store: Store = new Proxy(memory, {
+  let before: Promise<unknown> = Promise.resolve();
+  return new Proxy(memory, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       const call = (...args: unknown[]): unknown => Reflect.apply(member, target, args);
       if (name !== 'append') return call;
-      return async (...args: unknown[]) => {
-        if (JSON.stringify(args).includes('notification_read')) await sleep(50);
-        return call(...args);
+      return (...args: unknown[]) => {
+        const turn = before.then(() => waits(JSON.stringify(args))).then(() => call(...args));
+        before = turn.catch(() => undefined);
+        return turn;
       };
     },
   });
+}
+
+function riderOver(store: Store): { inbox: Inbox; rider: InboxRider; connection: Connection } {
   const inbox = new Inbox({
     store,
     policies: { policy: () => DEFAULT_POLICY },
@@ -36,19 +42,58 @@ it('a pull right behind another one does not show again what that one has read',
   });
   const rider = inboxRider({
     inbox,
-    identify: async () => ({ log, conversation: 'main' as ConversationId, by: 'given' }),
+    identify: async () => ({ log: LOG, conversation: 'main' as ConversationId, by: 'given' }),
     carrier: 'gateway:test',
     complain: () => {},
   });
-  const connection: Connection = { key: 'k', profile: profileOf(undefined) };
+  return { inbox, rider, connection: { key: 'k', profile: profileOf(undefined) } };
+}
+
+it('a pull right behind another one does not show again what that one has read', async () => {
+  proves('pull:repeated');
+  // A store on a busy disk: what an answer came to is written a while after it was said.
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
+  );
   const pull = async (requestId: string) => {
     const answer = await rider.callTool(connection, { tool: 'get_notifications', args: {}, requestId });
     answer.confirm();
     return JSON.stringify(answer.result);
   };
-  await inbox.queue(log, { id: 'stop', level: 'critical', message: 'stop that' });
+  await inbox.queue(LOG, { id: 'stop', level: 'critical', message: 'stop that' });
   expect(await pull('1')).toContain('stop that');
   expect(await pull('2')).not.toContain('stop that');
+  await rider.idle();
+  await inbox.close();
+});
+
+it('a connection is refused with one text, also where the first refusal was sent before it could be written', async () => {
+  proves('gate:one-text', 'gate:unwritable');
+  const stuck = Promise.withResolvers<void>();
+  let isStuck = true;
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) => (isStuck && drafts.includes('carrier_offered') ? stuck.promise : undefined)),
+  );
+  const guarded = new GuardedRider(rider, () => {});
+  const call = (requestId: string): Call => ({ server: 'files', tool: 'write', requestId });
+  const refused = async (requestId: string): Promise<string> => {
+    const verdict = await guarded.before(connection, call(requestId));
+    if (verdict.kind !== 'refuse') throw new Error(`call ${requestId} passed`);
+    verdict.delivery?.confirm();
+    return verdict.text;
+  };
+  expect(await guarded.before(connection, call('1'))).toEqual({ kind: 'pass' });
+  await inbox.queue(LOG, { id: 'hold', action: 'pause', message: 'hold on' });
+  // The result of a call that ran takes it, and the store does not answer: the result goes without it.
+  const result = { ...call('1'), isError: false, chars: 10, maxChars: Infinity, raw: () => '' } as Result;
+  expect(await guarded.after(connection, result)).toEqual({ kind: 'none' });
+  const first = await refused('2');
+  expect(first).toContain('hold on');
+  isStuck = false;
+  stuck.resolve();
+  await rider.idle();
+  expect(await refused('3')).toBe(first);
+  expect(await refused('4')).toBe(first);
   await rider.idle();
   await inbox.close();
 });

@@ -132,7 +132,11 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     if (conversation.policy().interrupt !== 'before') return { kind: 'pass' };
     // The call itself confirms the answer before it: what that answer showed is read.
     await seat.settled();
-    const refusal = await conversation.refuse({ on: nameOf(call), ...begun(call), known: (gate) => seat.gate.known(gate, call) });
+    const refusal = await conversation.refuse({
+      on: nameOf(call),
+      ...begun(call),
+      known: (gate) => seat.gate.known(gate, call, conversation.address),
+    });
     if (refusal === undefined) {
       seat.gate.down(call);
       return { kind: 'pass' };

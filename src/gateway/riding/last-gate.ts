@@ -7,16 +7,25 @@ import { noDelivery, type Call, type Verdict } from './rider.ts';
  */
 export class LastGate {
   #gate: KnownGate | undefined;
+  /** Whose gate, and which interrupts hold it up. */
+  #name: string | undefined;
   #refusedAt = Number.POSITIVE_INFINITY;
 
   /** The calls that passed because nothing was known in time, while the store still works on its answer. */
   readonly #passed = new WeakSet<Call>();
 
-  /** False: the call has passed, so no refusal of it may be written. */
-  known(gate: KnownGate, call: Call): boolean {
-    if (this.#gate === undefined || gate.ids.join() !== this.#gate.ids.join()) this.#refusedAt = Number.POSITIVE_INFINITY;
-    this.#gate = gate;
-    return !this.#passed.has(call);
+  /**
+   * The text to refuse with: the first one for these interrupts of this conversation, which may have been sent before it could
+   * be written. Undefined: the call has passed, so no refusal of it may be written.
+   */
+  known(gate: KnownGate, call: Call, conversation: string): string | undefined {
+    const name = [conversation, ...gate.ids].join(' ');
+    if (this.#gate === undefined || name !== this.#name) {
+      this.#refusedAt = Number.POSITIVE_INFINITY;
+      this.#gate = gate;
+      this.#name = name;
+    }
+    return this.#passed.has(call) ? undefined : this.#gate.text;
   }
 
   refused(): void {

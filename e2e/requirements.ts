@@ -383,7 +383,8 @@ export const REQUIREMENTS = {
       'Installing changes only our own entries in the settings of an agent, asks before, and says of settings that it cannot change why.',
   },
   'hosts:uninstall': {
-    behaviour: 'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
+    behaviour:
+      'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
   },
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
@@ -428,6 +429,10 @@ export const REQUIREMENTS = {
   'hosts:hook-gate': {
     behaviour:
       'A pause denies the very next call of a built-in tool, holds until a person lifts it, and a critical falls when it is read.',
+  },
+  'hosts:wake-codex': {
+    behaviour:
+      'An idle Codex terminal wakes by its own queue for what its policy lets wake, once, and one process waits beside it.',
   },
   'hosts:hook-resume': {
     behaviour: 'What waits when an agent with our hooks is killed is read once in its resumed session.',

@@ -60,7 +60,8 @@ describe.for(HOOKED)('$client with our hooks', ({ client }) => {
       },
     });
     const counts = ['WORD-00', 'WORD-01', 'WORD-02', 'WORD-03'].map((word) => Math.max(told(killed, word), told(second, word)));
-    expect(counts).toEqual([1, 1, 1, 1]);
+    // The prompt brings the critical, and the gate that was up refuses the next call with the same text.
+    expect(counts).toEqual([1, 1, 2, 1]);
     expect(filesOf(killed)).toEqual(expect.arrayContaining(['before', 'second', 'third']));
     expect(filesOf(killed)).not.toContain('never');
   });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import pty from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { startMock } from '../model/mock.ts';
-import type { Call, NativeCall, Script } from '../model/script.ts';
+import type { Script } from '../model/script.ts';
 import { startTap, type Recorded } from '../model/tap.ts';
 import { clients } from './clients/index.ts';
 import { write, type Hooks, type McpServer } from './clients/client.ts';
@@ -18,13 +18,13 @@ export interface TerminalOptions {
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly hooks?: Hooks;
   readonly env?: Readonly<Record<string, string>>;
-  /** A command line that starts Claude Code: its own stands behind this one. */
+  /** A command line that starts the agent: its own stands behind this one. */
   readonly under?: readonly string[];
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
 }
 
-/** Claude Code's real terminal, as a person uses it. */
-export interface ClaudeTerminal {
+/** An agent's real terminal, as a person uses it. */
+export interface AgentTerminal {
   readonly home: string;
   /** Requests to the model that offer tools, in order. */
   readonly main: readonly Recorded[];
@@ -38,19 +38,22 @@ export interface ClaudeTerminal {
   readonly enter: (line: string) => Promise<void>;
 }
 
+export type ClaudeTerminal = AgentTerminal;
+
 const COLUMNS = 120;
 const WAIT_MS = 120_000;
 
-/** Starts Claude Code in a terminal with a HOME of its own, with every first-run dialog answered, and ends it after `use`. */
-export async function inClaudeTerminal(
+/** Starts an agent in a terminal with a HOME of its own, with every first-run dialog answered, and ends it after `use`. */
+export async function inTerminal(
+  client: 'claude' | 'codex',
   options: TerminalOptions,
-  use: (terminal: ClaudeTerminal) => Promise<void>,
+  use: (terminal: AgentTerminal) => Promise<void>,
 ): Promise<void> {
-  requireInstalled('claude');
-  const home = makeHome('claude', undefined);
+  requireInstalled(client);
+  const home = makeHome(client, undefined);
   try {
     await using mock = await startMock({
-      script: options.script.map(({ calls, ...step }) => ({ ...step, calls: (calls ?? []).map(call) })),
+      script: options.script.map(({ calls, ...step }) => ({ ...step, calls: (calls ?? []).map((each) => native(each, client)) })),
       onToolStep: (step) => options.onToolStep?.(step, home),
     });
     await using tap = await startTap({ upstream: mock.url, log: path.join(home, 'requests.jsonl') });
@@ -58,7 +61,7 @@ export async function inClaudeTerminal(
       for (const { pid } of processesOf(home)) end(pid, 'SIGKILL');
     };
     await guarded(stop, async () => {
-      const { args, env } = clients.claude.prepare({
+      const { args, env } = clients[client].prepare({
         home,
         url: tap.url,
         prompt: '',
@@ -68,7 +71,7 @@ export async function inClaudeTerminal(
         settings: {},
       });
       answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
-      const [program = '', ...words] = [...(options.under ?? []), binaryOf('claude'), ...args.slice(2)];
+      const [program = '', ...words] = [...(options.under ?? []), binaryOf(client), ...forTerminal(args, client)];
       const child = pty.spawn(program, words, {
         name: 'xterm-256color',
         cols: COLUMNS,
@@ -123,7 +126,12 @@ export async function inClaudeTerminal(
   }
 }
 
-const call = (each: Call): NativeCall => native(each, 'claude');
+export const inClaudeTerminal = (options: TerminalOptions, use: (terminal: ClaudeTerminal) => Promise<void>): Promise<void> =>
+  inTerminal('claude', options, use);
+
+/** Without what asks for a single turn and its prompt. */
+const forTerminal = (args: readonly string[], client: 'claude' | 'codex'): readonly string[] =>
+  client === 'claude' ? args.slice(2) : args.filter((arg) => arg !== 'exec' && arg !== '--skip-git-repo-check' && arg !== '');
 
 /** What a person answers at the first start: the theme, the key, and that the folder is trusted. */
 function answerDialogs(home: string, key: string): void {
@@ -133,4 +141,7 @@ function answerDialogs(home: string, key: string): void {
     customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
     projects: { [path.join(home, 'work')]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
   });
+  const config = path.join(home, '.codex/config.toml');
+  if (fs.existsSync(config))
+    fs.appendFileSync(config, `\n[projects.${JSON.stringify(path.join(home, 'work'))}]\ntrust_level = "trusted"\n`);
 }

@@ -21,8 +21,14 @@ export function told(
   const atMost = DOUBLES_FAILURES.has(seen.client) ? 1 : Infinity;
   const inText = (text: string): number => (unflagged ? text.replaceAll(REPEATED_ITEM, '') : text).split(marker).length - 1;
   const textsIn = (request: Recorded): readonly string[] => {
-    const texts = textsOf(request).flatMap(({ message, text }) => (message < 0 ? [] : [text]));
-    return DOUBLES_RESUMED.has(seen.client) ? [...new Set(texts)] : texts;
+    const once = new Set<string>();
+    return textsOf(request).flatMap(({ message, path, result, text }) => {
+      if (message < 0) return [];
+      const which = `${result?.id} ${path} ${text}`;
+      if (result !== null && DOUBLES_RESUMED.has(seen.client) && once.has(which)) return [];
+      once.add(which);
+      return [text];
+    });
   };
   const inRequest = (request: Recorded): number =>
     textsIn(request).reduce((sum, text) => sum + Math.min(atMost, inText(text)), 0);

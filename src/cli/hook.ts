@@ -7,6 +7,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { openWith, type Earpiece } from '../earpiece.ts';
 import {
   attend,
+  conversationOf,
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
@@ -29,7 +30,7 @@ const INPUT_WITHIN_MS = 5_000;
 export const GOES_ON = 0;
 export const COMPLAINED = 1;
 
-export type HookOptions = GlobalOptions & { readonly as?: string };
+export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string };
 
 /** Resolves with the exit code. Never throws. */
 export async function hook(host: HookHost, options: HookOptions): Promise<number> {
@@ -59,6 +60,7 @@ async function answered(
   const { config, problems } = readConfig(at);
   for (const problem of problems) complain(formatProblem(problem));
   let ear: Earpiece | undefined;
+  let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
     const opened = await openWith(config, { ...at, onProblem: complain });
     ear = opened;
@@ -73,12 +75,13 @@ async function answered(
       ...heard.caller,
       ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }),
     };
-    return attend(
-      { inbox: opened, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] },
-      host,
-      caller,
-      heard.moment,
-    );
+    const place = { inbox: opened, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] };
+    if (host.waker !== undefined && heard.moment.kind === 'prompt' && place.terminal === undefined)
+      afterwards = async () => {
+        const { startWaiter } = await import('./waiter.ts');
+        await startWaiter(host, await conversationOf(place, host, caller), caller, options);
+      };
+    return attend(place, host, caller, heard.moment);
   };
   const attended = await within(ask(), () => ear?.lines?.busy?.() ?? false);
   if (attended === undefined) {
@@ -92,6 +95,7 @@ async function answered(
   if (printed.stderr !== undefined) process.stderr.write(printed.stderr);
   const trouble = await handOver(printed.stdout);
   await (trouble === undefined ? attended.confirm() : attended.release());
+  await afterwards?.();
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }

@@ -7,15 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEarpiece, type Earpiece } from '../earpiece.ts';
-import { waking } from '../core/waking.ts';
-import type { NotificationId } from '../core/notification.ts';
-import { stateIn, TERMINAL_VARIABLE, type TerminalState } from '../hosts/index.ts';
+import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
 import { complain } from './terminal.ts';
 
-/** What the agent's prompt says. The notifications themselves come by its hook. */
-const NUDGE = 'Earpiece: notifications wait for you.';
 const BELL = '\u0007';
 /** The bell for what may not be typed rings once a minute at most. */
 const BELL_EVERY_MS = 60_000;
@@ -82,7 +78,7 @@ async function nudge(nudging: Nudging): Promise<void> {
 async function look(ear: Earpiece, { file, type, pressed }: Nudging, bell: Bell): Promise<void> {
   const known = stateIn(file);
   if (known === undefined || known.state === 'over') return;
-  const wakes = await due(ear, known);
+  const wakes = await wakesOf(ear.conversation({ log: known.log, conversation: known.conversation }));
   if (wakes.length === 0) return;
   const isIdle = (): boolean => {
     const now = stateIn(file);
@@ -100,29 +96,6 @@ async function look(ear: Earpiece, { file, type, pressed }: Nudging, bell: Bell)
   if (!isIdle()) return bell.ring();
   type(NUDGE);
   type('\r');
-}
-
-async function due(ear: Earpiece, { log, conversation: id }: TerminalState): Promise<readonly NotificationId[]> {
-  const conversation = ear.conversation({ log, conversation: id });
-  const open = (await ear.store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
-  if (open.length === 0) return [];
-  const taken = new Set(
-    (await conversation.decisions({ at: 'turn_start' })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])),
-  );
-  const woken = await ear.store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: 200 });
-  const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
-  const gate = await conversation.gate();
-  const { wakes } = waking(
-    open.filter((item) => taken.has(item.id)),
-    {
-      log,
-      policy: conversation.policy(),
-      now: ear.store.now(),
-      paused: gate.some(({ notification }) => notification.action === 'pause'),
-      spent: (each) => spent.has(each),
-    },
-  );
-  return wakes.map((item) => item.id);
 }
 
 class Bell {

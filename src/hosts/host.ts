@@ -1,5 +1,6 @@
 /** Coding agents. One that runs hooks has a table: how it spells its events, and what it does with the answers. */
 import type { ContactPoint } from '../core/records.ts';
+import type { Process } from '../inbox/index.ts';
 import type { Answer, Caller, Moment } from './moment.ts';
 
 /** What one call of a hook says. Undefined: an event that we have no use for. */
@@ -45,10 +46,21 @@ export type Transcript = {
   /** The file of another session of the same folder. */
   ofSession(file: string, session: string): string;
 };
+/** A host that wakes its idle session by a command of its own. */
+export interface Waker {
+  /** Whether a session of this process can be woken. */
+  wakes(process: Process): boolean;
+  /** Whether the session of this transcript waits for its person; false where that is not certain. */
+  isIdle(transcript: string): boolean;
+  /** The program and its arguments. */
+  command(process: Process, session: string, message: string): readonly string[];
+}
 
 export interface HookHost extends Host {
   /** What `earpiece install` writes into the host's settings: each event by its own name. */
   readonly events: Readonly<Record<string, HookEvent>>;
+  /** How its idle session is woken from outside. Default: not at all. */
+  readonly waker?: Waker;
   /** A hook that ends with an error blocks what it was asked about. Default: the agent goes on. */
   readonly blocksOnFailure?: boolean;
 

@@ -26,3 +26,5 @@ export { noteState, stateIn, TERMINAL_VARIABLE, type TerminalState } from './ter
 
 /** The hosts whose plugins `earpiece bridge <host>` stands beside. */
 export const PLUGIN_HOSTS: readonly Host[] = [opencode, pi];
+export { isWaitedFor, waitFor } from './waiter.ts';
+export { NUDGE, wakesOf } from './wakes.ts';

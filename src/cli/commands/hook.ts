@@ -10,6 +10,7 @@ export function hook(command: CommandLine, answer: Answer): void {
         'If something goes wrong, it says so on stderr and the agent goes on.',
     )
     .option('--as <address>', 'whose conversation this is: agent or project/agent (default: the agent of the host)')
+    .option('--beside <session>', 'wait beside a session and wake its idle agent; the hook of a prompt starts this')
     .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');
       const host = HOOK_HOSTS.find((each) => each.name === name);
@@ -19,6 +20,10 @@ export function hook(command: CommandLine, answer: Answer): void {
           'bad_argument',
           `host ${JSON.stringify(name.slice(0, 80))} is none of ${HOOK_HOST_NAMES.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
         );
+      }
+      if (options.beside !== undefined) {
+        const { runWaiter } = await import('../waiter.ts');
+        return runWaiter(host, options.beside, options);
       }
       const { hook: run } = await import('../hook.ts');
       answer(await run(host, options));

@@ -1,0 +1,56 @@
+/**
+ * Waits beside a session whose host wakes by a command of its own, and runs that command when something may wake the idle agent.
+ * One waits for a session; it ends with the host's process, and when that process shows another session.
+ */
+import type { Json } from '../core/json.ts';
+import type { Owner } from '../core/records.ts';
+import { isAlive, type Conversation } from '../inbox/index.ts';
+import { wakesOf } from './wakes.ts';
+
+/** Nobody tells that the host has died or gone idle, so that is asked so often. */
+const LOOK_EVERY_MS = 1_000;
+
+export type Waited = {
+  readonly conversation: Conversation;
+  /** The process that shows the session. */
+  readonly host: Owner;
+  /** Whether the agent waits for its person. */
+  readonly isIdle: () => boolean;
+  /** Makes the host ask its model. Rejects where it could not. */
+  readonly wake: () => Promise<void>;
+};
+
+/** Whether somebody waits for this session already. */
+export async function isWaitedFor({ inbox, log, id }: Conversation): Promise<boolean> {
+  return waits(await inbox.store.setting(keyOf(log, id)));
+}
+
+/** Resolves when the session is over, when another waits for it, or when it cannot be woken. */
+export async function waitFor({ conversation, host, isIdle, wake }: Waited): Promise<void> {
+  const { inbox, log, id } = conversation;
+  const { store } = inbox;
+  const key = keyOf(log, id);
+  const own = inbox.owner as unknown as Json;
+  const before = await store.setting(key);
+  if (waits(before) || !(await store.swapSetting(key, before, own))) return;
+  const shows = async (): Promise<boolean> => {
+    if (isAlive(host) === false) return false;
+    const bound = await store.binding(host);
+    return bound?.log === log && bound.conversation === id;
+  };
+  try {
+    for (let head = await store.head(); await shows(); head = await store.changed(head, { withinMs: LOOK_EVERY_MS })) {
+      if (!isIdle()) continue;
+      const ids = await wakesOf(conversation);
+      if (ids.length === 0 || !isIdle()) continue;
+      await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
+      await wake();
+    }
+  } finally {
+    await store.swapSetting(key, own, undefined);
+  }
+}
+
+const keyOf = (log: string, id: string): string => `waiter of ${log}#${id}`;
+
+const waits = (value: Json | undefined): boolean => value !== undefined && isAlive(value as unknown as Owner) === true;

@@ -9,6 +9,7 @@ export type Step<T = unknown> = { readonly work: () => T; readonly keep: (result
 export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
 
 type Waiting = Step & {
+  readonly askedAt: number;
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
@@ -37,9 +38,11 @@ export class Together {
 
   write<T>(step: Step<T>, options: Wait | undefined): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const askedAt = performance.now();
     this.#waiting.push({
       ...(step as Step),
-      deadline: performance.now() + (options?.withinMs ?? this.#defaultMs),
+      askedAt,
+      deadline: askedAt + (options?.withinMs ?? this.#defaultMs),
       signal: options?.signal,
       resolve: resolve as (result: unknown) => void,
       reject,
@@ -73,7 +76,7 @@ export class Together {
           this.#db.follow(true);
           return this.#db.writeAll(batch);
         },
-        { withinMs: Math.max(0, left) },
+        { withinMs: Math.max(0, left), askedAt: Math.min(...batch.map(({ askedAt }) => askedAt)) },
       );
       outcomes.forEach((outcome, at) => {
         if (outcome.kind === 'done') batch[at]?.resolve(outcome.result);

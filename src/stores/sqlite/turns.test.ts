@@ -53,6 +53,23 @@ async function givenUp(): Promise<{ readonly tookMs: number; readonly longestMs:
   return { tookMs: performance.now() - started, longestMs };
 }
 
+it('says how long a caller waited that shares its transaction with others', async () => {
+  const shared = await openSqliteStore({ path: store.path, together: true });
+  other.exec('BEGIN IMMEDIATE');
+  const waited = async (withinMs: number): Promise<number> => {
+    const error: unknown = await shared.append(LOG, [{ type: 'turn_start' }], { withinMs }).catch((thrown: unknown) => thrown);
+    return Number(/stayed locked by another process for (\d+) ms/u.exec((error as Error).message)?.[1]);
+  };
+  const first = waited(300);
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+  // Its transaction begins when the first one has given up.
+  const second = waited(400);
+  expect(await first).toBeGreaterThanOrEqual(300);
+  expect(await second).toBeGreaterThanOrEqual(400);
+  other.exec('ROLLBACK');
+  await shared.close();
+});
+
 it('reads while another writes', async () => {
   await store.append(LOG, [{ type: 'turn_start' }]);
   other.exec('BEGIN IMMEDIATE');

@@ -3,6 +3,9 @@ import type { Wait } from '../../core/ports.ts';
 import { truncation } from './files.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 
+/** `askedAt`: when the caller asked, by `performance.now()`, where that was before its turn. */
+type Asked = Wait & { readonly askedAt?: number };
+
 /** Tries in one go before the event loop gets its turn: it is held up for at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
 /** Between two tries. SQLite's own busy handler backs off to 100 ms and starves: its worst append took 5 to 7 x longer. */
@@ -31,7 +34,7 @@ export class Turns {
     this.#defaultMs = defaultMs;
   }
 
-  async write<T>(work: () => T, options: Wait | undefined): Promise<T> {
+  async write<T>(work: () => T, options: Asked | undefined): Promise<T> {
     this.#admit(options);
     const deadline = this.#deadline(options);
     const before = this.#waiting;
@@ -69,6 +72,10 @@ export class Turns {
     return performance.now() + (options?.withinMs ?? this.#defaultMs);
   }
 
+  #waited({ askedAt, withinMs }: Asked = {}): number {
+    return askedAt === undefined ? (withinMs ?? this.#defaultMs) : performance.now() - askedAt;
+  }
+
   #attempt<T>(work: () => T): { kind: 'done'; result: T } | { kind: 'busy'; error: unknown } {
     try {
       return { kind: 'done', result: work() };
@@ -78,7 +85,7 @@ export class Turns {
     }
   }
 
-  async #insist<T>(work: () => T, deadline: number, options: Wait | undefined): Promise<T> {
+  async #insist<T>(work: () => T, deadline: number, options: Asked | undefined): Promise<T> {
     const started = performance.now();
     for (;;) {
       for (let i = 0; i < TRIES_IN_A_GO; i++) {
@@ -86,7 +93,7 @@ export class Turns {
         const tried = this.#attempt(work);
         if (tried.kind === 'done') return tried.result;
         if (performance.now() >= deadline || this.#ended)
-          throw truncation(this.#path, true) ?? busyFor(this.#path, options?.withinMs ?? this.#defaultMs, tried.error);
+          throw truncation(this.#path, true) ?? busyFor(this.#path, this.#waited(options), tried.error);
         pause();
       }
       const stuck = performance.now() - started > STUCK_MS;

@@ -27,7 +27,7 @@ import {
 import type { Policy } from './core/policy.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { insideAgent, Inbox, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
-import { fileOf, openStore } from './stores/index.ts';
+import { openStore } from './stores/index.ts';
 
 /** Loaded when a conversation is over, which a command that only sends never sees. */
 const executionsPass: Companion = async (store, succession) =>
@@ -137,7 +137,7 @@ export async function openWith(given: Config, options: OpenOptions): Promise<Ear
           ...(options.clock ? { clock: options.clock } : {}),
           ...(onProblem ? { report: onProblem } : {}),
           ...(options.thread ? { thread: true } : {}),
-        }).catch((error: unknown) => refuseUnreachable(error, db))
+        })
       : db;
   const files = policySource({
     ...at,
@@ -158,16 +158,6 @@ export async function openWith(given: Config, options: OpenOptions): Promise<Ear
   const speaker = options.inbox?.speaker ?? insideAgent({ env: process.env });
   const deps = { timeZone: () => config.timeZone, ...options.inbox, speaker, store, policies };
   return new Earpiece(deps, config, subscribers, onProblem);
-}
-
-/** A file behind a folder that this user may not enter fails with the system's bare error; this throws the store's refusal. */
-async function refuseUnreachable(error: unknown, db: string): Promise<never> {
-  const file = fileOf(db);
-  if (file !== undefined && error instanceof Error && error.message.startsWith('EACCES')) {
-    const { prepareFile } = await import('./stores/sqlite/refusals.ts');
-    prepareFile(file);
-  }
-  throw error;
 }
 
 /** The name is this root's from now on; where another root was faster, it is another name. */

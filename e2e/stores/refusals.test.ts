@@ -168,6 +168,16 @@ describe('rights', () => {
     );
   });
 
+  it('refuses a file in a folder that this user may not enter', async () => {
+    const closed = join(folder, 'closed');
+    mkdirSync(closed, { mode: 0o000 });
+    const path = join(closed, 'e.db');
+    expect(await firstLine(path)).toBe(
+      `store_refused cannot read ${path} as user ${name}: the rights do not allow it (EACCES); change that, or ${NAME_ANOTHER}`,
+    );
+    chmodSync(closed, 0o755);
+  });
+
   it('refuses a file that cannot be written, and one that cannot be read', async () => {
     const open = join(folder, 'open');
     mkdirSync(open);

@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { changeOf, filesAt, Half, missingAt, realPath, setAside, splitError, truncation, type Files } from './files.ts';
+import { changeOf, filesAt, Half, missingAt, realPath, splitError, truncation, type Files } from './files.ts';
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
@@ -301,8 +301,7 @@ export class Database {
 }
 
 function open(options: DatabaseOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
-  const aside = setAside(options.path);
-  prepareFile(options.path, options.probe);
+  const aside = prepareFile(options.path, options.probe);
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   throwIf(truncation(options.path));
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });

@@ -4,7 +4,6 @@
  * stands at the path.
  */
 import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
-import { dirname } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Files = {
@@ -108,8 +107,7 @@ const truncated = (path: string, what: string): EarpieceError =>
  * Moves it aside and returns where to; empty where there is none.
  */
 export function setAside(path: string): readonly string[] {
-  const folder = statSync(dirname(path), { throwIfNoEntry: false });
-  if (folder?.isDirectory() !== true || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
   const real = realPath(path);
   return ['-wal', '-shm'].flatMap((side) => {
     const from = `${real}${side}`;

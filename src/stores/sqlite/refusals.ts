@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders } from '../../input/index.ts';
+import { setAside } from './files.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
@@ -21,8 +22,11 @@ export function checkSqlite(version: string): void {
   }
 }
 
-/** Makes the file and its folder where they are missing, for this user alone; refuses what cannot work, with the way out. */
-export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): void {
+/**
+ * Makes the file and its folder where they are missing, for this user alone; refuses what cannot work, with the way out. Returns
+ * what it moved out of the new file's way, see `setAside`.
+ */
+export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): readonly string[] {
   const folder = dirname(path);
   try {
     makeFolders(folder);
@@ -44,11 +48,13 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
       path,
     );
   try {
+    const aside = file === undefined ? setAside(path) : [];
     if (file === undefined) closeSync(openSync(path, 'a', 0o600));
     else if ((Number(file.mode) & 0o007) !== 0 && file.uid === process.getuid?.()) chmodSync(path, Number(file.mode) & 0o770);
     accessSync(path, constants.R_OK | constants.W_OK);
     // The -wal and -shm files come and go beside it.
     accessSync(folder, constants.W_OK | constants.X_OK);
+    return aside;
   } catch (error) {
     throw denied(error, path, 'read and write');
   }

@@ -82,7 +82,9 @@ export function saidBy(line: Line, how: How): string {
 
 function generic(line: Line, how: How): string {
   const { shown, left } = messagesOf(line, how);
-  const others = left > 0 ? [`and ${left} other${left === 1 ? '' : 's'}`] : [];
+  // Of a storm not every different message is kept: what is left has a number only where each message is one notification.
+  const number = line.count > line.messages.length ? 'others' : left === 1 ? '1 other' : `${left} others`;
+  const others = left > 0 ? [`and ${number}`] : [];
   const list = (texts: readonly string[]): string => {
     const all = [...texts, ...others];
     return all.join(all.some((text) => text.includes('\n')) ? '\n' : '; ');

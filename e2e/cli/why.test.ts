@@ -129,4 +129,20 @@ describe('the verdict of why', () => {
       cures: [{ kind: 'show', command: 'earpiece why s2 shop/coder' }],
     });
   });
+
+  it('begins with the agents that were told where an interrupt for a whole project is over', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const main = ear.conversation(LOG, { host: 'codex', carrier: 'hook' });
+    await main.seen();
+    await shell.says(['send', '--to', 'shop/*', '--id', 'p1', '--action', 'pause', '--as', 'mira', 'hold on']);
+    await (await main.refuse({ on: 'list_directory' }))?.offer?.confirm();
+    expect(await first(shell, 'p1')).toMatch(/^Holding for the whole project shop: /u);
+    await shell.says(['withdraw', 'p1']);
+    const copies = timeless(await shell.says(['why', 'p1'])).split('\n').filter((line) => / at hh:mm:ss/u.test(line));
+    expect(copies).toEqual([
+      expect.stringMatching(/^Delivered at hh:mm:ss in place of a call of list_directory/u),
+      expect.stringMatching(/^Withdrawn by \S+ at hh:mm:ss: by hand\. Conversations that begin from now on do not get it\.$/u),
+    ]);
+  });
 });

@@ -11,6 +11,8 @@ export type TimeWords = {
   readonly now: number;
 };
 
+const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
+
 /** One or two sentences. The first one holds without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
@@ -103,13 +105,14 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         ? `Superseded: ${verdict.reason}.`
         : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'took' : 'takes'} its place.`;
     case 'expired':
+      if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
       return verdict.offByMs === undefined
         ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
         : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
-    case 'withdrawn':
-      return `Withdrawn by ${verdict.by} at ${clock(verdict.at)}: ${verdict.reason}. ${
-        verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.'
-      }`;
+    case 'withdrawn': {
+      const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.';
+      return `Withdrawn by ${verdict.by} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
+    }
     case 'known':
       return verdict.about === null
         ? `Not needed: ${verdict.reason}.`

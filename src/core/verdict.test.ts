@@ -379,6 +379,19 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     ['earpiece requeue n1'],
   ],
   [
+    'withdrawn, for a whole project',
+    { log: 'shop/*', item: closed('withdrawn'), closed: { at: NOW, by: 'Ann', reason: 'by hand' } },
+    'withdrawn',
+    'Withdrawn by Ann at t0: by hand. Conversations that begin from now on do not get it.',
+    ['earpiece requeue n1'],
+  ],
+  [
+    'expired, for a whole project',
+    { log: 'shop/*', item: closed('expired'), n: { expiresAt: NOW - MIN } },
+    'expired',
+    'Expired at t-1. Conversations that begin from now on do not get it.',
+  ],
+  [
     'withdrawn after an offer',
     { item: closed('withdrawn', { offers: 1 }), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
     'withdrawn',

@@ -147,9 +147,22 @@ export type Verdict =
       readonly offers: number;
     }
   | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
-  /** `offByMs`: by a clock that is known to be so much ahead. */
-  | { readonly kind: 'expired'; readonly at: number; readonly over: boolean; readonly offByMs?: number }
-  | { readonly kind: 'withdrawn'; readonly by: string; readonly reason: string; readonly at: number; readonly maybeSeen: boolean }
+  /** `offByMs`: by a clock that is known to be so much ahead. `forProject`: what conversations that begin would have got. */
+  | {
+      readonly kind: 'expired';
+      readonly at: number;
+      readonly over: boolean;
+      readonly offByMs?: number;
+      readonly forProject?: true;
+    }
+  | {
+      readonly kind: 'withdrawn';
+      readonly by: string;
+      readonly reason: string;
+      readonly at: number;
+      readonly maybeSeen: boolean;
+      readonly forProject?: true;
+    }
   | { readonly kind: 'known'; readonly about: string | null; readonly reason: string; readonly over: boolean }
   | { readonly kind: 'dropped'; readonly reason: string; readonly at: number }
   /** The provider took the agent's request only without it. */
@@ -288,6 +301,7 @@ function endOf(facts: VerdictFacts): Verdict {
   const at = item.closedAt ?? closed?.at ?? item.lastAt;
   const reason = closed?.reason ?? '';
   const conversation = item.takenBy ?? (item.audience === '' ? null : item.audience);
+  const forProject = facts.log.endsWith('/*') ? { forProject: true as const } : {};
   switch (item.outcome) {
     case 'delivered':
       return {
@@ -307,11 +321,11 @@ function endOf(facts: VerdictFacts): Verdict {
         ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true }
         : filteredOf(facts, closed.cause, true);
     case 'expired':
-      return { kind: 'expired', at: item.notification.expiresAt ?? at, over: true };
+      return { kind: 'expired', at: item.notification.expiresAt ?? at, over: true, ...forProject };
     case 'superseded':
       return { kind: 'superseded', by: newerIn(reason), reason, over: true };
     case 'withdrawn':
-      return { kind: 'withdrawn', by: closed?.by ?? 'somebody', reason, at, maybeSeen: item.offers > 0 };
+      return { kind: 'withdrawn', by: closed?.by ?? 'somebody', reason, at, maybeSeen: item.offers > 0, ...forProject };
     case 'known':
       return { kind: 'known', about: item.notification.about ?? null, reason, over: true };
     case 'dropped':

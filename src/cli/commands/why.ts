@@ -36,10 +36,14 @@ earpiece why ci-1234 shop/coder --json`)
           const story = await ear.why(id, log);
           if (story !== undefined) stories.push(story);
         }
-        tell(stories, ear.store.now());
+        // What is over for a whole project stands behind the agents that were told.
+        const over = stories.filter(isOverForAll);
+        tell([...stories.filter((story) => !over.includes(story)), ...over], ear.store.now());
       });
     });
 }
+
+const isOverForAll = ({ log, items }: Why): boolean => log.endsWith('/*') && items.every(({ item }) => item.state === 'closed');
 
 const words = (now: number): TimeWords => ({ clock: (at) => clock(at, now), span: spanOf, now });
 

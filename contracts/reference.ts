@@ -63,6 +63,10 @@ export async function expectIndexEqualsReplay(store: Store, log: LogKey): Promis
   same(await store.items(log, { kind: 'unread' }), unread);
   same(await store.items(log, { kind: 'unread', limit: 2 }), unread, 2);
   same(await store.items(log, { kind: 'gate' }), gate);
+  same(
+    await store.items(log, { kind: 'gate', read: true }),
+    gate.filter((item) => item.read),
+  );
   same(await store.items(log, { kind: 'latest', limit: 3 }), newest(all), 3);
   same(await store.items(log, { kind: 'latest', limit: 1000 }), newest(all));
   for (const name of CONVERSATIONS) {

@@ -181,6 +181,21 @@ describe("inbox in a person's shell", () => {
     expect((await ear.open('shop/coder')).map((item) => item.state)).toEqual(['open', 'open']);
   });
 
+  it('lists a pause that the agent has read until somebody lifts it', async () => {
+    await using shell = new Shell();
+    const ear = await shell.open();
+    const mine = ear.conversation('shop/coder#main');
+    await ear.queue('shop/coder', { id: 'n1', message: 'read and over' });
+    await ear.queue('shop/coder', { id: 'n2', action: 'pause', message: 'hold on', origin: { person: 'anna' } });
+    await (await mine.pull({ mark: true })).offer?.confirm();
+    expect(timeless(await shell.says(['inbox', '--peek']))).toBe(`level  id  for  state  queued  kind  message
+■ critical  n2  shop/coder  read (gate)  now  user.message  pause: hold on
+`);
+    expect(await shell.json(['inbox', 'coder'])).toMatchObject([{ id: 'n2', receipt: 'read', gate: true }]);
+    await shell.says(['resume', 'coder']);
+    expect((await shell.json(['inbox', 'coder'])).map(({ action }) => action)).toEqual(['resume']);
+  });
+
   it('--peek, an address and --all list in an agent’s shell too', async () => {
     await using shell = new Shell();
     const ear = await some(shell);
@@ -210,6 +225,7 @@ describe("inbox in a person's shell", () => {
     const ear = await some(shell);
     expect(await shell.says(['inbox', '--read', 'coder'])).toContain('hold on');
     expect(await receipt(ear, 'n1')).toBe('read');
+    await ear.withdraw('shop/coder', { id: 'n2' }, { by: 'anna', reason: 'go on' });
     expect(await shell.says(['inbox', 'coder'])).toBe('nothing waits for coder\n');
   });
 

@@ -6,13 +6,13 @@ import type { Waiting } from './waiting.ts';
 
 const PAGE = 500;
 
-/** Open notifications, and those that an agent only heard counted in a summary. */
+/** Open notifications, those that an agent only heard counted in a summary, and pauses that it has read and that still hold. */
 export async function* waitingIn(
   store: Store,
   logs: readonly LogKey[],
   only: { readonly conversation?: ConversationId },
 ): AsyncIterable<Waiting> {
-  const heads = await Promise.all(logs.map(async (log) => head(log, [openIn(store, log, only), toldIn(store, log, only)])));
+  const heads = await Promise.all(logs.map(async (log) => head(log, [openIn(store, log, only), toldIn(store, log, only), pausesIn(store, log, only)])));
   const all = heads.flat();
   for (;;) {
     let newest: Head | undefined;
@@ -49,6 +49,11 @@ async function* openIn(store: Store, log: LogKey, { conversation }: Only): Async
 async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
   for await (const item of inPages((limit, before) => store.items(log, { kind: 'unread', limit, before, ...only })))
     if (item.outcome === 'summarized' || item.gate) yield item;
+}
+
+async function* pausesIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
+  const found = await store.items(log, { kind: 'gate', read: true, ...only });
+  yield* found.filter(({ state }) => state === 'closed').toReversed();
 }
 
 /** Items newest first, a page at a time, each once. */

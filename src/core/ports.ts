@@ -157,8 +157,11 @@ export type ItemQuery =
   | { readonly kind: 'open'; readonly conversation?: ConversationId; readonly limit?: number }
   /** Open or offered, and some conversation's: it is the audience, or took what was anyone's. */
   | { readonly kind: 'held' }
-  /** Those that hold the gate up. With `conversation`: its own, those that it took, and ANYONE's that nobody took yet. */
-  | { readonly kind: 'gate'; readonly conversation?: ConversationId }
+  /**
+   * Those that hold the gate up. With `conversation`: its own, those that it took, and ANYONE's that nobody took yet. With
+   * `read`: only what holds it although it was read, as a pause does.
+   */
+  | { readonly kind: 'gate'; readonly conversation?: ConversationId; readonly read?: true }
   /** Delivered or summarized and not read, newest first. With `conversation`: what that conversation took. `before`: a position (exclusive). */
   | { readonly kind: 'unread'; readonly conversation?: ConversationId; readonly limit?: number; readonly before?: number }
   /** Open, with this key. */

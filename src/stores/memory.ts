@@ -482,7 +482,7 @@ function select(log: Log, query: ItemQuery): Item[] {
     case 'held':
       return select(log, { kind: 'open' }).filter((item) => takenBy(item) !== ANYONE);
     case 'gate':
-      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation));
+      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation) && (!query.read || item.read));
     case 'unread':
       return newestFirst(log.unread)
         .filter((item) => item.seq < (query.before ?? Infinity))

@@ -31,7 +31,7 @@ export function inbox(command: CommandLine, answer: Answer): void {
     .description(
       'In a shell that an agent runs (EARPIECE_ADDRESS is set, or its program is an ancestor of this one) it reads what is for this conversation, newest first, ' +
         'as the tool get_notifications does: what is shown is read and is not delivered again, and the gate falls. ' +
-        'For a person it lists what waits in this project and what agents were only told in sum; that changes nothing.',
+        'For a person it lists what waits in this project, what agents were only told in sum, and pauses that hold; that changes nothing.',
     )
     .option('--peek', 'only list, in an agent too')
     .option('--read', "read in the agent's place: its conversation counts as told")

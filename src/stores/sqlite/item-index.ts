@@ -24,7 +24,7 @@ export class ItemIndex {
       case 'held':
         return this.select(ITEMS.held, log);
       case 'gate':
-        return this.select(ITEMS.gate, log).filter((item) => heldFor(item, query.conversation));
+        return this.select(query.read ? ITEMS.gateRead : ITEMS.gate, log).filter((item) => heldFor(item, query.conversation));
       case 'unread': {
         const { conversation, limit = -1, before = Number.MAX_SAFE_INTEGER } = query;
         return conversation === undefined

@@ -36,6 +36,7 @@ export const ITEMS = {
   held: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND (i.audience <> '${ANYONE}' OR i.taken_by IS NOT NULL) ${oldestFirst}`),
   /** log */
   gate: select(`WHERE i.log = ? AND i.gate = 1 ${oldestFirst}`),
+  gateRead: select(`WHERE i.log = ? AND i.gate = 1 AND i.phase = ${DONE} ${oldestFirst}`, 'INDEXED BY items_gate'),
   /** log, conversation, position, limit */
   unreadOf: select(
     `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,

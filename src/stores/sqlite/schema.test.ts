@@ -115,6 +115,7 @@ it('reads the open set, the gate, a key, an id and a carrier by an index, whatev
     atSeq: 'SEARCH i USING PRIMARY KEY (log=? AND phase=? AND seq=?)',
     closedIn: 'SEARCH i USING INDEX items_closed (log=? AND closed_at>? AND (closed_at,seq)<(?,?))',
     gate: 'SEARCH i USING INDEX items_gate (log=?)',
+    gateRead: 'SEARCH i USING INDEX items_gate (log=?)',
     key: 'SEARCH i USING INDEX items_key (log=? AND key=?)',
     carrier: 'SEARCH i USING INDEX items_carrier (carrier=? AND log=?)',
   };

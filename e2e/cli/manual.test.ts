@@ -38,8 +38,10 @@ it('the whole of it fits 80 columns, and every command says what it does and tak
   await using shell = new Shell();
   const help = await shell.says(['help']);
   expect(help).toBe(await shell.says(['--help']));
-  for (const line of help.split('\n').filter((each) => !each.startsWith('  earpiece')))
-    expect(line.length).toBeLessThanOrEqual(80);
+  const pages = [...readFileSync(PAGE, 'utf8').matchAll(/^```\n\$ earpiece (?:help\b|--help)[^\n]*\n([^]*?)^```\n/gmu)];
+  expect(pages.length).toBeGreaterThan(30);
+  const lines = [help, ...pages.map((match) => match[1] ?? '')].flatMap((text) => text.split('\n'));
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
   for (const command of (await wholeProgram()).commands) {
     expect(command.summary().length).toBeGreaterThan(5);
     expect(command.summary().length).toBeLessThan(50);

@@ -59,7 +59,7 @@ export function treeOf(groups: Readonly<Record<string, readonly CommandLine[]>>)
       styleTitle: (title) => styleText('bold', title, { validateStream: false }),
     });
   for (const option of GLOBAL_OPTIONS) program.addOption(optionOf(option));
-  const example = `earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem .
+  const example = `earpiece gateway --print claude -- npx -y @playwright/mcp
 earpiece send --level error --kind ci.failed "CI failed on main"
 npm test || earpiece send --key tests "npm test failed"
 earpiece send --to claude-code --action pause "wait for my review"

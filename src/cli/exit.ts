@@ -11,7 +11,7 @@ export const EXIT = {
   store: { code: 6, means: 'the database cannot be used now' },
   missing: { code: 7, means: 'there is no such thing' },
   problems: { code: 8, means: 'a check found problems' },
-  truncated: { code: 9, means: 'the answer of the model reached its limit of output tokens and is not complete' },
+  truncated: { code: 9, means: "the model's answer reached its limit of output tokens and is cut off" },
   refused: { code: 10, means: 'the model, or a filter of its provider, refused to answer' },
   upstream: { code: 11, means: 'a server or another program that was asked did not answer, or refused' },
   stopped: { code: 130, means: 'a turn was stopped by Ctrl+C; other signals give 128 and their number too' },

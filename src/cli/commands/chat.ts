@@ -25,7 +25,7 @@ export function chat(command: CommandLine, answer: Answer): void {
     .example(
       `earpiece chat --model anthropic:claude-sonnet-5
 earpiece chat --resume "and now the tests"
-earpiece send --to agent --level critical "stop, the disk is full"   # from another terminal
+earpiece send --to agent --level critical "stop"   # from another terminal
 echo "What is in this folder?" | earpiece chat --json`,
     )
     .action(async (words: string[], options: ChatOptions) => {

@@ -27,7 +27,7 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .addOption(choice('--profile <profile>', PROFILES, 'how notifications ride (default: by the client)'))
     .onMistake("what belongs to the server's command stands behind --: earpiece gateway -- <command>")
     .example(
-      `earpiece gateway --print claude -- npx -y @modelcontextprotocol/server-filesystem .
+      `earpiece gateway --print claude -- npx -y @playwright/mcp
 earpiece gateway -- npx -y @modelcontextprotocol/server-filesystem .
 earpiece gateway --url https://example.com/mcp --name search
 earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,

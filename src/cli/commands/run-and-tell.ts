@@ -34,7 +34,7 @@ export function runAndTell(command: CommandLine, answer: Answer): void {
     .onMistake('what belongs to the command itself stands behind --: earpiece run-and-tell -- <command>')
     .example(
       `earpiece run-and-tell -- npm test
-earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8 all
+earpiece run-and-tell --to coder --name "the build" --timeout 20m -- make -j8
 earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
     )
     .action(async (words: string[], options: Options) => {

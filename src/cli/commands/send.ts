@@ -93,8 +93,8 @@ export function send(command: CommandLine, answer: Answer): void {
     .example(
       `earpiece send --level error --kind ci.failed "CI failed on main"
 npm test 2>&1 | tail -n 20 | earpiece send --to coder --kind tests.failed
-earpiece send --to coder --wait read --timeout 5m "the review is done" || echo "not read (exit $?)"
-earpiece send --to coder --action pause --as anna --instruction "wait until the migration is over" "hold on"`,
+earpiece send --to coder --wait read --timeout 5m "the review is done"
+earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
     )
     .action(async (words: string[], options: Options) => {
       // What is wrong with the command line is said before anything is read or written.

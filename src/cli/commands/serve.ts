@@ -18,7 +18,8 @@ export function serve(command: CommandLine, answer: Answer): void {
     .option('--verbose', 'a line on stderr for each request')
     .example(`earpiece serve
 earpiece serve --port 0 --json
-earpiece token create --kind admin --name laptop && earpiece serve --host 0.0.0.0`)
+earpiece token create --kind admin --name laptop
+earpiece serve --host 0.0.0.0`)
     .action(async (options: ServeOptions) => {
       // The HTTP parts are loaded only here: every other command starts faster.
       const { runServer } = await import('../serve.ts');

@@ -135,7 +135,7 @@ function tryOut(group: CommandLine, answer: Answer): void {
         'The event is a file with a CloudEvent in JSON, a list of them, or one a line; "-" reads stdin. Nothing is queued.',
     )
     .example(`earpiece subscribers test .earpiece/subscribers/build.toml event.json
-echo '{"type": "tool.call.timeout", "severity": "warning", "data": {"tool_name": "search"}}' | earpiece subscribers test tool_failure -`)
+earpiece subscribers test tool_failure - < event.json`)
     .action(async (which: string, file: string, options: GlobalOptions) => {
       const text = await eventText(file);
       const { subscriber, problems } = named(which);

@@ -34,7 +34,7 @@ export function token(group: CommandLine): void {
     .option('--expires <duration>', 'when it ends by itself (default: when it is revoked)')
     .example(`earpiece token create --kind send --name ci --expires 90d
 earpiece token create --kind agent --name worker --agent coder#main
-EARPIECE_TOKEN=$(earpiece token create --kind admin --name me --json | jq -r .token) earpiece agents --server http://127.0.0.1:4747`)
+EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     .action(async (options: CreateOptions) => {
       const expiresInMs = options.expires === undefined ? undefined : durationOption('--expires', options.expires);
       if (expiresInMs !== undefined && expiresInMs < 1_000)

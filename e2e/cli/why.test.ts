@@ -7,8 +7,9 @@ import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
 const LOG = 'shop/coder#main';
+/** The date stands before a time of another day: an hour from now may be tomorrow. */
 const timeless = (text: string): string =>
-  text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss').replaceAll(/\d+(?:\.\d)? (?:ms|s)\b/g, 'n s');
+  text.replaceAll(/(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/g, 'hh:mm:ss').replaceAll(/\d+(?:\.\d)? (?:ms|s)\b/g, 'n s');
 const first = async (shell: Shell, id: string): Promise<string> =>
   timeless(await shell.says(['why', id])).split('\n\n', 1)[0] ?? '';
 

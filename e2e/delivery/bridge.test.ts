@@ -129,6 +129,19 @@ describe('a plugin and its bridge', () => {
     expect(said.join('\n')).toContain('did not answer within 250 ms');
   });
 
+  it('a call is denied while the bridge hangs, where the last answer was that an interrupt holds', async () => {
+    const client = open();
+    await ear.queue('shop/pi', { message: 'WORD', action: 'pause', origin: { person: 'Ann' } });
+    await heard(client);
+    const denied = (): Promise<Handed | undefined> => client.ask(whose(), { kind: 'before_tool', tool: 'bash' });
+    let first: Handed | undefined;
+    while (first === undefined) first = await denied();
+    expect(first).toMatchObject({ kind: 'deny', text: expect.stringContaining('WORD') as string });
+    end(one(), 'SIGSTOP');
+    expect(await denied()).toMatchObject({ kind: 'deny', text: expect.stringContaining('an interrupt waits') as string });
+    expect(await prompt(client)).toBeUndefined();
+  });
+
   it('without a bridge the plugin answers at once, and says what is wrong', async () => {
     const client = open('/nowhere/node');
     expect(await prompt(client)).toBeUndefined();

@@ -35,6 +35,8 @@ export interface Idle {
   readonly turns: () => number;
   /** Resolves when it has become idle so often. Rejects after two minutes with what the agent said. */
   readonly idleAgain: (times: number) => Promise<void>;
+  /** The same for anything that comes by the agent's work. */
+  readonly until: (is: () => boolean, what: string) => Promise<void>;
 }
 
 const WAIT_MS = 120_000;
@@ -90,6 +92,7 @@ export async function inIdleHost(host: IdleHost, options: IdleOptions, use: (idl
           prompt,
           turns: () => turns.count,
           idleAgain: (times) => turns.until(() => turns.count >= times, `idle ${times} times`),
+          until: (is, what) => turns.until(is, what),
         });
       } finally {
         stop();
@@ -156,6 +159,7 @@ async function listen(events: Response, turns: Turns): Promise<void> {
   let rest = '';
   const decoder = new TextDecoder();
   for await (const chunk of events.body ?? []) {
+    turns.said('');
     const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.startsWith('data:') && objectIn(line.slice(5))['type'] === 'session.idle') turns.ended();

@@ -25,8 +25,8 @@ export type ClientOptions = {
   readonly wake: (push: Handed & { readonly session: string }) => void;
   readonly force: (push: Handed & { readonly session: string }) => void;
   readonly show: (text: string) => void;
-  /** A bridge is there, the first or another one: it has to know each session. */
-  readonly began: () => void;
+  /** A bridge is there, the first or another one. It knows what each session does. */
+  readonly began?: () => void;
 };
 
 /** A text to hand to the model. Call exactly one of the two. */
@@ -67,6 +67,8 @@ export class BridgeClient {
   #starting: (() => void)[] = [];
   readonly #asked = new Map<number, (reply: Reply | undefined) => void>();
   readonly #gates = new Set<string>();
+  /** What each session does: a bridge that begins has to know it. */
+  readonly #states = new Map<string, Extract<FromPlugin, { do: 'state' }>>();
   readonly #said = new Set<string>();
 
   constructor(options: ClientOptions) {
@@ -111,6 +113,7 @@ export class BridgeClient {
 
   /** What the model is to read at this moment; undefined: nothing. */
   async ask(whose: Whose, moment: Moment): Promise<Handed | undefined> {
+    this.#note(whose, moment);
     this.start();
     await this.#untilReady();
     const id = ++this.#ids;
@@ -123,11 +126,13 @@ export class BridgeClient {
       return { kind: 'deny', text: GATE_UP, confirm: () => {}, release: () => {} };
     }
     const { kind, text, carrier } = reply;
+    if (moment.kind === 'before_tool') this.#gateIs(whose.session, kind === 'deny');
     if (kind === 'nothing' || text === undefined) return undefined;
     return { kind, text, ...(carrier === undefined ? {} : { carrier }), ...this.#settling(id, generation, whose, carrier) };
   }
 
   tell(line: Extract<FromPlugin, { do: 'state' | 'seen' }>): void {
+    if (line.do === 'state') this.#states.set(line.session, line);
     this.start();
     this.#write(line);
   }
@@ -137,6 +142,14 @@ export class BridgeClient {
     clearTimeout(this.#timer);
     this.#child?.stdin?.end();
     this.#letGo();
+  }
+
+  /** What the bridge itself makes of a moment. */
+  #note(whose: Whose, { kind }: Moment): void {
+    if (whose.subagent !== undefined) return;
+    if (kind === 'session_end') this.#states.delete(whose.session);
+    if (kind === 'asked' || kind === 'before_tool')
+      this.#states.set(whose.session, { do: 'state', state: kind === 'asked' ? 'asking' : 'working', ...whose });
   }
 
   #settling(id: number, generation: number, whose: Whose, carrier: string | undefined): Pick<Handed, 'confirm' | 'release'> {
@@ -165,8 +178,9 @@ export class BridgeClient {
     if (generation !== this.#generation) return;
     if ('ready' in line) {
       this.#ready = true;
+      for (const state of this.#states.values()) this.#write(state);
+      this.#options.began?.();
       this.#letGo();
-      this.#options.began();
       return;
     }
     if ('re' in line) {
@@ -179,8 +193,7 @@ export class BridgeClient {
   #pushed(generation: number, push: Push): void {
     switch (push.push) {
       case 'gate':
-        if (push.up) this.#gates.add(push.session);
-        else this.#gates.delete(push.session);
+        this.#gateIs(push.session, push.up);
         return;
       case 'show':
         this.#options.show(push.text);
@@ -201,6 +214,11 @@ export class BridgeClient {
       default:
         push satisfies never;
     }
+  }
+
+  #gateIs(session: string, up: boolean): void {
+    if (up) this.#gates.add(session);
+    else this.#gates.delete(session);
   }
 
   #answered(id: number, line: FromPlugin): Promise<Reply | undefined> {

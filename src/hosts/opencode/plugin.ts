@@ -52,12 +52,6 @@ export function opencode({ client, directory }: Input, command: BridgeCommand): 
     show,
     wake: (push) => void wake(push),
     force: (push) => void force(push),
-    began: () => {
-      for (const shown of sessions.values())
-        void quietly(
-          shown.then(({ whose, id }) => whose.session === id && bridge.tell({ do: 'state', state: 'working', ...whose })),
-        );
-    },
   });
 
   const shownOf = (id: string): Promise<Shown> => {

@@ -112,10 +112,10 @@ export function pi(api: Pi, command: BridgeCommand): void {
         if (now === undefined) return;
         for (const { carrier, evidence } of past(now.sessionManager.getBranch()))
           own.tell({ do: 'seen', carrier, evidence, ...whose(now) });
-        tellState(now);
       },
     });
     bridge = own;
+    tellState(ctx);
     await own.ask(whose(ctx), { kind: 'session_start' });
   });
 

@@ -156,9 +156,11 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
     using second = await stage.turn({
       home: killed.home,
       resume: true,
-      script: [{ calls: [shell('echo again')] }, { calls: [shell('echo more')] }, { text: 'ALL-DONE' }],
+      // A busy machine starts the bridge in seconds, and the agent does not wait so long.
+      script: [{ calls: [shell('sleep 10')] }, { calls: [shell('echo more')] }, { text: 'ALL-DONE' }],
       steps: {},
     });
+    console.log(second.stderr, await earpiece(second.home, stage.database, 'log', '--all'));
     const seen = { client: host, main: [...killed.main, ...second.main] };
     for (const n of numbers(4)) {
       const times = told(seen, word(n));

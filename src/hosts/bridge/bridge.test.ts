@@ -108,6 +108,14 @@ describe('the bridge beside a plugin', () => {
     expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
   });
 
+  it('keeps nothing leased for a plugin that went on before the answer came', async () => {
+    await queue({ id: 'n1' });
+    bridge.hear({ do: 'ask', id: 100, session: 's1', folder: FOLDER, moment: { kind: 'prompt' } });
+    bridge.hear({ do: 'release', id: 100 });
+    expect(await until((line): line is Reply => 're' in line && line.re === 100)).toMatchObject({ kind: 'nothing' });
+    expect(await ask({ kind: 'prompt' })).toMatchObject({ kind: 'tell', text: expect.stringContaining('red') as string });
+  });
+
   it('denies a call by a critical, and no call after the model was asked with it', async () => {
     await queue({ id: 'n1', level: 'critical' });
     const denied = await ask({ kind: 'before_tool', tool: 'bash' });

@@ -32,6 +32,9 @@ export class Bridge {
   readonly #options: BridgeOptions;
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #unsettled = new Map<number, Unsettled>();
+  readonly #answering = new Set<number>();
+  /** Questions that the plugin gave up before they were answered. */
+  readonly #givenUp = new Set<number>();
   readonly #end = new AbortController();
   readonly #background = new Set<Promise<unknown>>();
   readonly #watching: Promise<void>;
@@ -106,11 +109,12 @@ export class Bridge {
 
   async #answer(id: number, whose: Whose, moment: Moment): Promise<void> {
     let answered = false;
+    this.#answering.add(id);
     try {
       const session = await this.#session(whose);
       const attended = await this.#attended(session, whose, moment);
       const { answer, carrier } = attended;
-      const gives = answer.kind !== 'nothing' && moment.kind !== 'session_start';
+      const gives = answer.kind !== 'nothing' && moment.kind !== 'session_start' && !this.#givenUp.has(id);
       if (gives) this.#unsettled.set(id, { ...attended, session });
       else await attended.release();
       this.#options.send({
@@ -127,6 +131,8 @@ export class Bridge {
         await session.close();
       }
     } finally {
+      this.#answering.delete(id);
+      this.#givenUp.delete(id);
       if (!answered) this.#options.send({ re: id, kind: 'nothing' });
     }
   }
@@ -199,6 +205,7 @@ export class Bridge {
     const unsettled = this.#unsettled.get(id);
     this.#unsettled.delete(id);
     if (unsettled !== undefined) await how(unsettled);
+    else if (this.#answering.has(id)) this.#givenUp.add(id);
   }
 
   /** Whoever offered it may have died before it could say so: the transcript says it. */

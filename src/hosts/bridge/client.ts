@@ -78,13 +78,15 @@ export class BridgeClient {
   /** Starts the bridge. Does nothing while one is there, or while the pause after a failure lasts. */
   start(): void {
     if (this.#child !== undefined || this.#timer !== undefined || this.#closed) return;
-    const { command, host, folder } = this.#options;
     const generation = ++this.#generation;
-    const child = spawn(command.node, [command.entry, 'bridge', host, ...(command.args ?? [])], {
-      cwd: folder,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    let child: ChildProcess;
+    try {
+      child = this.#spawned();
+    } catch (error) {
+      // Not every runtime leaves this to the event.
+      this.#later(`cannot be started (${error instanceof Error ? error.message : String(error)})`);
+      return;
+    }
     this.#child = child;
     this.#startedAt = performance.now();
     setTimeout(() => {
@@ -109,6 +111,15 @@ export class BridgeClient {
     // The agent ends when it has nothing to do, whatever we wait for.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
+  }
+
+  #spawned(): ChildProcess {
+    const { command, host, folder } = this.#options;
+    return spawn(command.node, [command.entry, 'bridge', host, ...(command.args ?? [])], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
   }
 
   /** What the model is to read at this moment; undefined: nothing. */
@@ -272,7 +283,10 @@ export class BridgeClient {
     this.#unanswered = 0;
     for (const finish of this.#asked.values()) finish(undefined);
     this.#letGo();
-    if (this.#closed) return;
+    if (!this.#closed) this.#later(how);
+  }
+
+  #later(how: string): void {
     this.#sayOnce(`the bridge ${how}; the agent goes on without notifications, and the bridge is started again`);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -406,6 +406,10 @@ export const REQUIREMENTS = {
     behaviour:
       'What a hook printed comes again, flagged, when the hook is killed before it confirms, or Claude Code before it asks its model.',
   },
+  'hosts:wake-claude': {
+    behaviour:
+      'An idle Claude Code wakes by itself for what may wake it and hears it once; one waiter a process, and none outlives it or wakes another session.',
+  },
   'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
   'hosts:plugins': {
     behaviour:

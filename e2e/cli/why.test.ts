@@ -140,7 +140,9 @@ describe('the verdict of why', () => {
     await (await main.refuse({ on: 'list_directory' }))?.offer?.confirm();
     expect(await first(shell, 'p1')).toMatch(/^Holding for the whole project shop: /u);
     await shell.says(['withdraw', 'p1']);
-    const copies = timeless(await shell.says(['why', 'p1'])).split('\n').filter((line) => / at hh:mm:ss/u.test(line));
+    const copies = timeless(await shell.says(['why', 'p1']))
+      .split('\n')
+      .filter((line) => / at hh:mm:ss/u.test(line));
     expect(copies).toEqual([
       expect.stringMatching(/^Delivered at hh:mm:ss in place of a call of list_directory/u),
       expect.stringMatching(/^Withdrawn by \S+ at hh:mm:ss: by hand\. Conversations that begin from now on do not get it\.$/u),

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { claude } from '../../src/hosts/claude/hooks.ts';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Hooks } from './clients/client.ts';
 import { address, hookCommand } from './earpiece.ts';
 
@@ -12,6 +13,8 @@ export type Place = Disposable & {
   readonly database: string;
   /** `around`: shell text for one event; `HOOK` stands for our command. */
   readonly hooks: (around?: Readonly<Record<string, string>>) => Hooks;
+  /** The whole settings, with what waits in the background. */
+  readonly settings: () => JsonObject;
   readonly env: Readonly<Record<string, string>>;
   readonly open: () => Promise<Earpiece>;
 };
@@ -26,6 +29,15 @@ export function place(): Place {
     hooks: (around = {}) => ({
       commands: Object.fromEntries(
         Object.keys(claude.events).map((event) => [event, (around[event] ?? 'HOOK').replaceAll('HOOK', command)]),
+      ),
+    }),
+    settings: () => ({
+      hooks: Object.fromEntries(
+        Object.entries(claude.events).map(([event, { matcher, waits }]) => {
+          const handlers: JsonObject[] = [{ type: 'command', command }];
+          if (waits) handlers.push({ type: 'command', command: `${command} --wait`, asyncRewake: true, timeout: 86_400 });
+          return [event, [{ ...(matcher === undefined ? {} : { matcher }), hooks: handlers }]];
+        }),
       ),
     }),
     env: { EARPIECE_ADDRESS: address },

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { once } from 'node:events';
 import pty from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import type { JsonObject } from '../model/json.ts';
 import { startMock } from '../model/mock.ts';
 import type { Script } from '../model/script.ts';
 import { startTap, type Recorded } from '../model/tap.ts';
@@ -21,6 +22,8 @@ export interface TerminalOptions {
   /** A command line that starts the agent: its own stands behind this one. */
   readonly under?: readonly string[];
   readonly onToolStep?: (step: number, home: string) => void | Promise<void>;
+  /** Merged into the settings file. */
+  readonly settings?: JsonObject;
 }
 
 /** An agent's real terminal, as a person uses it. */
@@ -68,7 +71,7 @@ export async function inTerminal(
         resume: false,
         mcpServers: options.mcpServers,
         hooks: options.hooks ?? {},
-        settings: {},
+        settings: options.settings ?? {},
       });
       answerDialogs(home, env['ANTHROPIC_API_KEY'] ?? '');
       const [program = '', ...words] = [...(options.under ?? []), binaryOf(client), ...forTerminal(args, client)];

@@ -59,7 +59,7 @@ function hosts(env: Env): readonly Process[] {
 }
 
 /** Undefined: only the configuration can say. */
-function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
+export function databaseOf(given: string | undefined, env: Env, cwd: string): string | undefined {
   if (given) return isAbsolute(given) ? given : undefined;
   const files = [...projectPlace(cwd).candidates, userConfigFile({ env })];
   return files.some(mayNameDatabase) ? undefined : join(stateFolder({ env }), 'earpiece.db');

@@ -13,6 +13,7 @@ import {
   type Caller,
   type Heard,
   type HookHost,
+  type Place,
   type Printed,
 } from '../hosts/index.ts';
 import { identify, patience } from '../inbox/index.ts';
@@ -30,7 +31,7 @@ const INPUT_WITHIN_MS = 5_000;
 export const GOES_ON = 0;
 export const COMPLAINED = 1;
 
-export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string };
+export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string; readonly look?: boolean };
 
 /** Resolves with the exit code. Never throws. */
 export async function hook(host: HookHost, options: HookOptions): Promise<number> {
@@ -51,31 +52,11 @@ async function answered(
   input: Readonly<Record<string, unknown>>,
   options: HookOptions,
 ): Promise<number> {
-  const at = {
-    cwd: heard.caller.folder,
-    env: process.env,
-    flags: options.db === undefined ? {} : { db: options.db },
-  };
-  // A broken configuration takes no message away: what is right in it counts.
-  const { config, problems } = readConfig(at);
-  for (const problem of problems) complain(formatProblem(problem));
   let ear: Earpiece | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    const opened = await openWith(config, { ...at, onProblem: complain });
-    ear = opened;
-    const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
-    const { host: found } = await identify(
-      { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
-      opened.store,
-    );
-    const one = host.manySessions !== true && found?.serves !== true;
-    const own = found !== undefined && found.agent === host.agent && one ? found : undefined;
-    const caller: Caller = {
-      ...heard.caller,
-      ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }),
-    };
-    const place = { inbox: opened, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] };
+    const { place, caller } = await opened(host, heard, options, complain);
+    ear = place.inbox;
     if (host.waker !== undefined && heard.moment.kind === 'prompt' && place.terminal === undefined)
       afterwards = async () => {
         const { startWaiter } = await import('./waiter.ts');
@@ -100,12 +81,39 @@ async function answered(
   return printed.exitCode ?? GOES_ON;
 }
 
+type Opened = { readonly place: Place & { readonly inbox: Earpiece }; readonly caller: Caller };
+
+/** The log of the project that the session works in, and who calls. */
+export async function opened(
+  host: HookHost,
+  { caller }: Heard,
+  options: HookOptions,
+  onProblem: (line: string) => void,
+): Promise<Opened> {
+  const at = { cwd: caller.folder, env: process.env, flags: options.db === undefined ? {} : { db: options.db } };
+  // A broken configuration takes no message away: what is right in it counts.
+  const { config, problems } = readConfig(at);
+  for (const problem of problems) onProblem(formatProblem(problem));
+  const inbox = await openWith(config, { ...at, onProblem });
+  const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
+  const { host: found } = await identify(
+    { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },
+    inbox.store,
+  );
+  const one = host.manySessions !== true && found?.serves !== true;
+  const own = found !== undefined && found.agent === host.agent && one ? found : undefined;
+  return {
+    place: { inbox, project: config.project, given, terminal: process.env[TERMINAL_VARIABLE] },
+    caller: { ...caller, ...(own === undefined ? {} : { process: own.process, ...(own.nested ? { nested: true } : {}) }) },
+  };
+}
+
 async function within<T>(work: Promise<T>, working: () => boolean): Promise<T | undefined> {
   const { over, end } = patience(STORE_WITHIN_MS, working);
   return Promise.race([work, over]).finally(end);
 }
 
-async function readInput(): Promise<HookInput> {
+export async function readInput(): Promise<HookInput> {
   const before = readBefore();
   const chunks: Buffer[] = [before.bytes];
   let bytes = before.bytes.length;

@@ -2,7 +2,10 @@
 import '../node-version.ts';
 
 const [command, ...words] = process.argv.slice(2);
-if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {
+if (command === 'hook' && words.includes('--wait')) {
+  const { wait } = await import('./hook-wait.ts');
+  process.exitCode = await wait(words, process.env);
+} else if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {
   const { keepCompiled } = await import('./compiled.ts');
   keepCompiled(process.env);
   const { run } = await import('./program.ts');

@@ -12,7 +12,9 @@ export async function* waitingIn(
   logs: readonly LogKey[],
   only: { readonly conversation?: ConversationId },
 ): AsyncIterable<Waiting> {
-  const heads = await Promise.all(logs.map(async (log) => head(log, [openIn(store, log, only), toldIn(store, log, only), pausesIn(store, log, only)])));
+  const heads = await Promise.all(
+    logs.map(async (log) => head(log, [openIn(store, log, only), toldIn(store, log, only), pausesIn(store, log, only)])),
+  );
   const all = heads.flat();
   for (;;) {
     let newest: Head | undefined;

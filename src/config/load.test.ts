@@ -140,7 +140,7 @@ describe('who wins', () => {
         redact = ["sk-\\\\w+"]
         budget = { max_items = 5, max_tokens = 300, max_item_chars = 500 }
         ttl = { info = "1h", warning = "2h", error = "3h", critical = "1d 12h" }
-        wake = { info = "ask", warning = "ask", error = "auto", critical = "never" }
+        wake = { info = "ask", warning = "ask", error = "auto", critical = "never", quiet = "22:30-7:00", max_per_hour = 5 }
         coalesce = { window = "0s", sources.file = "10s" }
         max_level = { "*" = "warning", webhook = "error" }
         withheld = { max_bytes = 4096, keep = "1h" }
@@ -180,6 +180,8 @@ describe('who wins', () => {
       view: 'signal_ja',
       interrupt: 'after',
       wake: { info: 'ask', warning: 'ask', error: 'auto', critical: 'never' },
+      wakeQuiet: { from: 1_350, to: 420 },
+      wakeMaxPerHour: 5,
       maxLevel: { '*': 'warning', webhook: 'error' },
       maxItemChars: 500,
       withheld: { maxBytes: 4_096, keepMs: 3_600_000 },

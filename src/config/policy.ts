@@ -14,6 +14,7 @@ export function policyOf(layers: Layers): Policy {
     error: get(settings.error),
     critical: get(settings.critical),
   });
+  const quiet = get(SETTINGS.wakeQuiet);
   return {
     ...DEFAULT_POLICY,
     enable: get(SETTINGS.enable),
@@ -30,6 +31,8 @@ export function policyOf(layers: Layers): Policy {
     view: get(SETTINGS.view),
     interrupt: get(SETTINGS.interrupt),
     wake: byLevel(SETTINGS.wake),
+    ...(quiet === undefined ? {} : { wakeQuiet: quiet }),
+    wakeMaxPerHour: get(SETTINGS.wakeMaxPerHour),
     maxLevel: named<Level>(layers, 'max_level'),
     maxItemChars: get(SETTINGS.maxItemChars),
     withheld: { maxBytes: get(SETTINGS.withheldBytes), keepMs: get(SETTINGS.withheldKeep) },

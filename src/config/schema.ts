@@ -14,6 +14,7 @@ import {
   duration,
   durationOrNever,
   formatDuration,
+  hours,
   integer,
   oneOf,
   patterns,
@@ -102,6 +103,12 @@ export const SETTINGS = {
       needsTrust: (how) => `wake.${level} = ${how} (decides what wakes an idle agent)`,
     }),
   ),
+  wakeQuiet: one('wake.quiet', hours(), undefined, {
+    needsTrust: () => 'wake.quiet (decides when an idle agent is not woken)',
+  }),
+  wakeMaxPerHour: one('wake.max_per_hour', integer({ min: 1, max: 1_000 }), policy.wakeMaxPerHour, {
+    needsTrust: (times) => `wake.max_per_hour = ${times} (decides how often an idle agent is woken)`,
+  }),
 
   coalesce: one('coalesce.window', duration(MOMENT), policy.coalesceMs['*'] ?? 0),
   coalesceSource: many('coalesce.sources.*', duration(MOMENT), undefined),

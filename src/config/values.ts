@@ -1,4 +1,5 @@
 /** How one value is read: from TOML, and from the text of an environment variable or a flag. */
+import type { QuietHours } from '../core/policy.ts';
 import { parseAddress } from '../core/address.ts';
 import { didYouMean } from '../core/errors.ts';
 import { MAX_PATTERNS, readPattern } from '../input/index.ts';
@@ -91,6 +92,22 @@ export function oneOf<const T extends string>(words: readonly T[]): Value<T> {
   };
   return { read, fromText: (text) => read(text.trim()), show: (word) => word, expects, form: { kind: 'choice', words } };
 }
+
+/** Hours of a day, `"22:00-07:00"`. */
+export function hours(): Value<QuietHours> {
+  const expects = 'two times of day such as "22:00-07:00"';
+  const read = (raw: unknown): Read<QuietHours> => {
+    const [, ...parts] =
+      (typeof raw === 'string' && /^([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)$/.exec(raw.trim())) || [];
+    const [fromHour = Number.NaN, fromMinute = 0, toHour = Number.NaN, toMinute = 0] = parts.map(Number);
+    const [from, to] = [fromHour * 60 + fromMinute, toHour * 60 + toMinute];
+    return Number.isNaN(from) || from === to ? refuse(raw, expects) : value({ from, to });
+  };
+  const time = (minutes: number): string => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return { read, fromText: read, show: ({ from, to }) => `${time(from)}-${time(to)}`, expects };
+}
+
+const two = (n: number): string => String(n).padStart(2, '0');
 
 /** A text that is not blank and that `check` finds good. With `hide` what was written is not repeated: it may be a secret. */
 export function text(expects: string, check: (text: string) => boolean = () => true, hide = false): Value<string> {

@@ -29,6 +29,10 @@ export type Policy = {
   /** What happens to upstream calls while the gate is up: refused, or made and their result withheld. */
   readonly interrupt: 'before' | 'after';
   readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
+  /** Between these minutes of the person's day only a person and an interrupt wake. It may run over midnight. */
+  readonly wakeQuiet?: QuietHours;
+  /** So often in an hour; a person's words are not counted. */
+  readonly wakeMaxPerHour: number;
   /** The highest level that a source may claim, else it is lowered to it. `*` for the rest. */
   readonly maxLevel: Readonly<Record<string, Level>>;
   /** A longer item text is cut, and says so. */
@@ -42,6 +46,9 @@ export type Policy = {
   /** How long a lease lasts when nobody confirms or releases it. */
   readonly leaseMs: number;
 };
+
+/** Minutes since midnight; `from` is inside, `to` is not. */
+export type QuietHours = { readonly from: number; readonly to: number };
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -62,6 +69,7 @@ export const DEFAULT_POLICY: Policy = {
   view: 'default',
   interrupt: 'before',
   wake: { info: 'never', warning: 'never', error: 'ask', critical: 'auto' },
+  wakeMaxPerHour: 30,
   maxLevel: {},
   maxItemChars: 2_000,
   withheld: { maxBytes: 1_048_576, keepMs: DAY },

@@ -7,10 +7,18 @@ import type { Policy } from './policy.ts';
 /** Chains of agents that wake each other end here. */
 const MAX_DEPTH = 4;
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MINUTES = 24 * 60;
+
 export type WakingFacts = {
   /** The agent itself: its own doing does not wake it. */
   readonly log: LogKey;
-  readonly policy: Pick<Policy, 'wake'>;
+  readonly policy: Pick<Policy, 'wake' | 'wakeQuiet' | 'wakeMaxPerHour'>;
+  /** When it was woken before, epoch ms; only the last hour matters. Default: not known. */
+  readonly wokenAt?: readonly number[];
+  /** Minutes since midnight where its person is. Default: not known, so that no hour is quiet. */
+  readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
   /** A pause holds it: only a resume wakes it. */
@@ -27,19 +35,40 @@ export type Waking = {
 };
 
 /** `items`: open ones that a carrier for an idle agent would take now, or later. */
-export function waking(items: readonly Item[], { log, policy, now, paused, spent }: WakingFacts): Waking {
+export function waking(items: readonly Item[], facts: WakingFacts): Waking {
+  const { log, policy, now, paused, spent } = facts;
   const later = items.map((item) => wakesFrom(item)).filter((at) => at > now);
-  const next = later.length === 0 ? {} : { nextAt: Math.min(...later) };
   const may = items.filter((item) => {
     const { origin } = item.notification;
     return !spent(item.id) && wakesFrom(item) <= now && origin?.agent !== log && (origin?.depth ?? 0) <= MAX_DEPTH;
   });
-  if (paused && !may.some(({ notification }) => notification.action === 'resume')) return { wakes: [], asks: [], ...next };
+  if (paused && !may.some(({ notification }) => notification.action === 'resume'))
+    return { wakes: [], asks: [], ...earliest(later) };
+  const would = may.filter(({ notification: n }) => isAsked(n) || policy.wake[n.level] === 'auto');
+  const held = new Map(would.map((item) => [item, heldUntil(item.notification, facts)]));
   return {
-    wakes: may.filter(({ notification: n }) => n.action === 'resume' || isSaid(n) || policy.wake[n.level] === 'auto'),
+    wakes: would.filter((item) => held.get(item) === undefined),
     asks: may.filter(({ notification: n }) => policy.wake[n.level] === 'ask'),
-    ...next,
+    ...earliest([...later, ...[...held.values()].filter((at) => at !== undefined)]),
   };
+}
+
+const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
+
+/** A person wants it to go on: no hour is quiet for that, and no budget counts it. */
+const isAsked = (n: Notification): boolean => n.action === 'resume' || isSaid(n);
+
+/** Until when quiet hours or the budget hold it, epoch ms; undefined: it may wake now. An interrupt knows no quiet hours. */
+function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
+  if (isAsked(notification)) return undefined;
+  const lastHour = wokenAt.filter((at) => now - at < HOUR_MS).toSorted((a, b) => b - a);
+  const oldest = lastHour[policy.wakeMaxPerHour - 1];
+  if (oldest !== undefined) return oldest + HOUR_MS;
+  const { wakeQuiet: quiet } = policy;
+  if (quiet === undefined || minuteOfDay === undefined || isInterrupt(notification)) return undefined;
+  const left = (quiet.to - minuteOfDay + DAY_MINUTES) % DAY_MINUTES;
+  const lasts = (quiet.to - quiet.from + DAY_MINUTES) % DAY_MINUTES;
+  return left > 0 && left <= lasts ? now + left * MINUTE_MS : undefined;
 }
 
 /** A person talks to it and waits. */

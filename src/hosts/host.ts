@@ -15,6 +15,11 @@ export type HookEvent = {
   readonly matcher?: string;
   /** The host ends a hook that takes longer, and goes on. */
   readonly timeoutS: number;
+  /**
+   * The host also starts this command with `--wait` behind it, in the background, and wakes its idle agent with what it says on
+   * stderr when it ends with code 2. Default: no.
+   */
+  readonly waits?: true;
 };
 
 /** What answers need to know of a coding agent, whatever tells us of its moments. */

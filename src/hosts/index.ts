@@ -16,6 +16,7 @@ export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
 export { SILENT, type Heard, type HookEvent, type HookHost, type Host, type Printed } from './host.ts';
 export type { Answer, Attended, Caller, Moment } from './moment.ts';
 export { passesGate } from './own-tools.ts';
+export { wake, type Woken } from './wake.ts';
 
 /** The hosts whose hooks `earpiece hook <host>` answers. */
 export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cursor, copilot, cline, goose, letta, kimi];

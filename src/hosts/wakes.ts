@@ -1,35 +1,55 @@
 /** Which notifications wake an idle agent of a coding host now. Each wakes once, in whichever process. */
 import type { NotificationId } from '../core/notification.ts';
+import type { ContactPoint } from '../core/records.ts';
 import { waking } from '../core/waking.ts';
 import type { Conversation } from '../inbox/index.ts';
 
 /** What the prompt of a woken agent says. The notifications themselves come by its hook. */
 export const NUDGE = 'Earpiece: notifications wait for you.';
 
-const LOOKED_BACK = 200;
+/** More than the largest `wake.max_per_hour`. */
+const LOOKED_BACK = 1_000;
 
-/** Empty: the agent is left alone. */
-export async function wakesOf(conversation: Conversation): Promise<readonly NotificationId[]> {
+type Wakes = {
+  readonly ids: readonly NotificationId[];
+  /** When something may wake without a change of the log, epoch ms. */
+  readonly nextAt?: number;
+};
+
+/** Empty: the agent is left alone. Its prompt hook brings what wakes it. */
+export const wakesOf = async (conversation: Conversation): Promise<readonly NotificationId[]> =>
+  (await wakesAt(conversation, 'turn_start')).ids;
+
+/** `at`: what carries to the woken agent. */
+export async function wakesAt(conversation: Conversation, at: ContactPoint): Promise<Wakes> {
   const { id, inbox, log } = conversation;
   const { store } = inbox;
   const open = (await store.items(log, { kind: 'open', conversation: id })).filter(({ state }) => state === 'open');
-  if (open.length === 0) return [];
-  // Its prompt hook brings them.
-  const taken = new Set(
-    (await conversation.decisions({ at: 'turn_start' })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])),
-  );
+  if (open.length === 0) return { ids: [] };
+  const taken = new Set((await conversation.decisions({ at })).flatMap((each) => (each.kind === 'take' ? [each.id] : [])));
   const woken = await store.read({ log, conversation: id, types: ['agent_woken'], newestFirst: true, limit: LOOKED_BACK });
   const spent = new Set(woken.flatMap(({ body }) => (body as unknown as { ids: readonly NotificationId[] }).ids));
   const gate = await conversation.gate();
-  const { wakes } = waking(
+  const now = store.now();
+  const { wakes, nextAt } = waking(
     open.filter((item) => taken.has(item.id)),
     {
       log,
       policy: conversation.policy(),
-      now: store.now(),
+      now,
       paused: gate.some(({ notification }) => notification.action === 'pause'),
       spent: (each) => spent.has(each),
+      wokenAt: woken.map((record) => record.at),
+      minuteOfDay: minuteOfDay(now, inbox.timeZone),
     },
   );
-  return wakes.map((item) => item.id);
+  return { ids: wakes.map((item) => item.id), ...(nextAt === undefined ? {} : { nextAt }) };
+}
+
+function minuteOfDay(now: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' }).formatToParts(
+    now,
+  );
+  const numberOf = (type: string): number => Number(parts.find((part) => part.type === type)?.value ?? 0);
+  return numberOf('hour') * 60 + numberOf('minute');
 }

@@ -11,6 +11,8 @@ export function hook(command: CommandLine, answer: Answer): void {
     )
     .option('--as <address>', 'whose conversation this is: agent or project/agent (default: the agent of the host)')
     .option('--beside <session>', 'wait beside a session and wake its idle agent; the hook of a prompt starts this')
+    .option('--wait', 'wait in the background, and wake the idle agent when something may; the host starts this')
+    .option('--look', 'say what may wake the idle agent now; the waiting command starts this')
     .action(async (name: string, options: HookOptions) => {
       const { HOOK_HOSTS, HOOK_HOST_NAMES } = await import('../../hosts/index.ts');
       const host = HOOK_HOSTS.find((each) => each.name === name);
@@ -24,6 +26,11 @@ export function hook(command: CommandLine, answer: Answer): void {
       if (options.beside !== undefined) {
         const { runWaiter } = await import('../waiter.ts');
         return runWaiter(host, options.beside, options);
+      }
+      if (options.look) {
+        const { look } = await import('../hook-look.ts');
+        answer(await look(host, options));
+        return;
       }
       const { hook: run } = await import('../hook.ts');
       answer(await run(host, options));

@@ -19,7 +19,11 @@ describe('one line of several', () => {
     ['different messages, one of them again', said(['a began.', 'b ended'], 3), 'a began; b ended (3 in all, last 10:32)'],
     ['more than are listed', said(['a', 'b', 'c', 'd', 'e', 'f', 'g'], 7), 'a; b; c; d; e; and 2 others'],
     // Of a storm not every message is kept, so nobody knows how many different ones there were.
-    ['more than are listed or kept', said(['a', 'b', 'c', 'd', 'e', 'f'], 5_000), 'a; b; c; d; e; and others (5000 in all, last 10:32)'],
+    [
+      'more than are listed or kept',
+      said(['a', 'b', 'c', 'd', 'e', 'f'], 5_000),
+      'a; b; c; d; e; and others (5000 in all, last 10:32)',
+    ],
     ['several lines', said(['a\nb', 'c'], 2), '2 messages: a\nb\nc'],
     ['a long one', said([`${'word '.repeat(30)}end.`], 2), `2 times, last 10:32: ${'word '.repeat(30)}end`],
     ['warnings of one moment', said(['a waits.', 'b waits.'], 2, { status: true }), 'a waits; b waits'],

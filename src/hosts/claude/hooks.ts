@@ -16,11 +16,11 @@ export const claude: HookHost = {
   transcript,
 
   events: {
-    SessionStart: { timeoutS: 10 },
+    SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5 },
     PostToolBatch: { timeoutS: 5 },
-    Stop: { timeoutS: 5 },
+    Stop: { timeoutS: 5, waits: true },
     SessionEnd: { timeoutS: 5 },
   },
 

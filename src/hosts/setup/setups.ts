@@ -68,6 +68,16 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   },
 };
 
+/** Where it ends with the host's limit, the next end of a turn starts a new one. */
+const WAITS_S = 7 * 24 * 3_600;
+
+const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
+  type: 'command',
+  command,
+  timeout: setup.timeout(WAITS_S),
+  asyncRewake: true,
+});
+
 const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   name: host.name,
   title: host.title,
@@ -78,11 +88,14 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
     hooksPart({
       file: setup.hooksFile(place),
       wanted: Object.fromEntries(
-        Object.entries(host.events).map(([event, { matcher, timeoutS }]): [string, Group] => [
+        Object.entries(host.events).map(([event, { matcher, timeoutS, waits }]): [string, Group] => [
           event,
           {
             ...(matcher === undefined ? {} : { matcher }),
-            hooks: [{ type: 'command', command: shellLine(ours, ['hook', host.name]), timeout: setup.timeout(timeoutS) }],
+            hooks: [
+              { type: 'command', command: shellLine(ours, ['hook', host.name]), timeout: setup.timeout(timeoutS) },
+              ...(waits ? [waiter(shellLine(ours, ['hook', host.name, '--wait']), setup)] : []),
+            ],
           },
         ]),
       ),

@@ -34,6 +34,12 @@ export const GLANCE = `
   FROM bindings b JOIN conversations c ON c.log = b.log AND c.conversation = b.conversation
   WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
 
+/** machine, pid, start, conversation. A row where the process shows the conversation. */
+export const OPEN_MARK = `
+  SELECT (SELECT count(*) || ' ' || max(i.seq) || ' ' || count(i.carrier) FROM items i
+    WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation) HAVING count(*) > 0) AS mark
+  FROM bindings b WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
+
 type Row = {
   readonly presence: string;
   readonly seenAt: number;
@@ -48,10 +54,8 @@ type Row = {
 export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs, unprovenSince }: Glance): boolean {
   let db: DatabaseSync | undefined;
   try {
-    // Asked for, not imported: an older Node has no such module.
-    db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
-    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (Math.floor(version / 1_000) !== MAJOR) return false;
+    db = open(path);
+    if (db === undefined) return false;
     const ask = db.prepare(GLANCE);
     for (const { machine, pid, startedAt } of processes) {
       const row = ask.get(machine, pid, startedAt, conversation, setting, unprovenSince) as Row | undefined;
@@ -70,4 +74,32 @@ export function isQuiet({ path, processes, conversation, setting, now, seenWithi
   } finally {
     db?.close();
   }
+}
+
+/** Changes with what is open for a conversation; '' for nothing, undefined where the process does not show it. */
+export function openMark({
+  path,
+  process: { machine, pid, startedAt },
+  conversation,
+}: Pick<Glance, 'path' | 'conversation'> & { readonly process: Glance['processes'][number] }): string | undefined {
+  let db: DatabaseSync | undefined;
+  try {
+    db = open(path);
+    const row = db?.prepare(OPEN_MARK).get(machine, pid, startedAt, conversation) as { mark: string | null } | undefined;
+    return row === undefined ? undefined : (row.mark ?? '');
+  } catch {
+    return undefined;
+  } finally {
+    db?.close();
+  }
+}
+
+/** Undefined for a schema of another major. */
+function open(path: string): DatabaseSync | undefined {
+  // Asked for, not imported: an older Node has no such module.
+  const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
+  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (Math.floor(version / 1_000) === MAJOR) return db;
+  db.close();
+  return undefined;
 }

@@ -1,0 +1,114 @@
+/** Claude Code's real terminal, idle: what may wake it wakes it by itself, once, and nothing else does. */
+import { setTimeout as poll } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { find } from '../model/find.ts';
+import { textsOf } from '../model/texts.ts';
+import { proves } from '../verifies.ts';
+import { place, type Place } from './claude-hooks.ts';
+import { address, send } from './earpiece.ts';
+import { end, processesOf } from './processes.ts';
+import { run } from './run.ts';
+import { inClaudeTerminal, type ClaudeTerminal } from './terminal.ts';
+
+/** By the default policy a critical wakes, and info does not. */
+const WAKES = ['--level', 'critical'];
+const IN_A_ROW = 15;
+
+async function inTerminal(use: (terminal: ClaudeTerminal, at: Place) => Promise<void>): Promise<void> {
+  using at = place();
+  await inClaudeTerminal(
+    { mcpServers: {}, settings: at.settings(), env: at.env, script: [{ text: 'ALL-DONE' }] },
+    async (terminal) => {
+      await terminal.shows((screen) => screen.includes('❯'));
+      await use(terminal, at);
+    },
+  );
+}
+
+/** Resolves when the model has been asked this often. */
+const asked = (terminal: ClaudeTerminal, times: number): Promise<void> => terminal.shows(() => terminal.main.length >= times);
+
+const waitersOf = (home: string): readonly number[] =>
+  processesOf(home).flatMap(({ pid, command }) => (/^\S*node .*hook claude --wait$/.test(command) ? [pid] : []));
+
+/** The processes that wait, when this holds of them: nothing tells of it. */
+async function waiters(home: string, like: (pids: readonly number[]) => boolean): Promise<readonly number[]> {
+  for (;;) {
+    const pids = waitersOf(home);
+    if (like(pids)) return pids;
+    await poll(50);
+  }
+}
+
+async function wokenIn(at: Place): Promise<number> {
+  await using ear = await at.open();
+  return (await ear.store.read({ log: address as never, types: ['agent_woken'] })).length;
+}
+
+describe('An idle Claude Code', () => {
+  proves('hosts:wake-claude');
+
+  test('wakes by itself, time after time, hears each thing once, and nothing else wakes it', async () => {
+    await inTerminal(async (terminal, at) => {
+      const { home } = terminal;
+      await terminal.enter('Begin');
+      await terminal.shows((screen) => screen.includes('ALL-DONE'));
+      await send(home, at.database, 'WORD-INFO it only rides along');
+      let [waiter = 0] = await waiters(home, (pids) => pids.length === 1);
+      const took: number[] = [];
+      for (let n = 0; n < IN_A_ROW; n++) {
+        const before = terminal.main.length;
+        await send(home, at.database, `WORD-${n}- the build ended`, ...WAKES);
+        const sent = performance.now();
+        await asked(terminal, before + 1);
+        took.push(performance.now() - sent);
+        [waiter = 0] = await waiters(home, (pids) => pids.length === 1 && pids[0] !== waiter);
+      }
+      console.log(`woken ${took.map((ms) => ms.toFixed(0)).join(', ')} ms after send had ended`);
+      const woken = terminal.main.length;
+      await send(home, at.database, 'WORD-LATER it waits for a person');
+      await terminal.enter('Go on');
+      await asked(terminal, woken + 1);
+      // Had anything else woken it, the person's request would not be the next one.
+      expect(terminal.main.length).toBe(woken + 1);
+      expect(find(terminal.main, 'WORD-INFO').inLast).toBe(1);
+      expect(find(terminal.main, 'WORD-LATER').inLast).toBe(1);
+      for (let n = 0; n < IN_A_ROW; n++) expect(find(terminal.main, `WORD-${n}-`).inLast).toBe(1);
+      expect(await wokenIn(at)).toBe(IN_A_ROW);
+      const frames = textsOf(terminal.main.at(-1) as never).filter(({ text }) => text.includes('WORD-0-'));
+      console.log(frames.map(({ text }) => text.slice(-900)).join('\n---\n'));
+    });
+  });
+
+  test('is woken after /clear by the waiter of the new session only, and none outlives it', async () => {
+    await inTerminal(async (terminal, at) => {
+      const { home } = terminal;
+      await terminal.enter('Begin');
+      await terminal.shows((screen) => screen.includes('ALL-DONE'));
+      const old = await waiters(home, (pids) => pids.length === 1);
+      const before = terminal.main.length;
+      await terminal.enter('/clear');
+      await terminal.shows((screen) => !screen.includes('ALL-DONE'));
+      await waiters(home, (pids) => pids.length === 1 && pids[0] !== old[0]);
+      await send(home, at.database, 'WORD-CLEARED the build ended', ...WAKES);
+      await asked(terminal, before + 1);
+      expect(find(terminal.main, 'WORD-CLEARED').inLast).toBe(1);
+      expect(terminal.main.at(-1)?.text).not.toContain('Begin');
+      expect(await wokenIn(at)).toBe(1);
+      const hosts = processesOf(home).filter(({ command }) => /claude/.test(command) && !/earpiece|hook claude/.test(command));
+      for (const { pid } of hosts) end(pid, 'SIGKILL');
+      await waiters(home, (pids) => pids.length === 0);
+    });
+  });
+
+  test('is not waited for where its program asks once and ends (-p)', async () => {
+    using at = place();
+    using seen = await run('claude', {
+      settings: at.settings(),
+      env: at.env,
+      script: [{ calls: [{ shell: 'echo one' }] }, { text: 'ALL-DONE' }],
+    });
+    expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+    expect(seen.stdout).toContain('ALL-DONE');
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * `earpiece hook <host> --look`: whether something may wake the idle agent now. Says the words on stderr and ends with code 2, or
+ * says on stdout when to look again without a change of the log, epoch ms.
+ */
+import { wake, type HookHost } from '../hosts/index.ts';
+import { opened, readInput, type HookOptions } from './hook.ts';
+import { OVER, WAKES } from './hook-wait.ts';
+
+/** Resolves with the exit code. Whatever goes wrong wakes nobody: what waits rides on the next message. */
+export async function look(host: HookHost, options: HookOptions): Promise<number> {
+  const heard = host.hear(await readInput());
+  if (heard === undefined || heard.caller.subagent !== undefined) return OVER;
+  // A line of ours on stderr would be read by the model.
+  const { place, caller } = await opened(host, heard, options, () => {});
+  await using _ear = place.inbox;
+  const woken = await wake(place, host, caller);
+  switch (woken.kind) {
+    case 'over':
+      return OVER;
+    case 'waits':
+      if (woken.nextAt !== undefined) process.stdout.write(String(woken.nextAt));
+      return 0;
+    case 'wakes': {
+      const { answer, confirm, release } = woken.attended;
+      const text = answer.kind === 'nothing' ? '' : answer.text;
+      const failed = await new Promise((resolve) => process.stderr.write(`${text}\n`, resolve));
+      await (failed instanceof Error ? release() : confirm());
+      return WAKES;
+    }
+    default:
+      return woken satisfies never;
+  }
+}

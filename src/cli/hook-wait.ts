@@ -1,0 +1,130 @@
+/**
+ * `earpiece hook <host> --wait`: the host starts it in the background when its agent gets idle, and wakes the agent when it ends
+ * with code 2. It may wait for days, so it loads as little as a hook call with nothing to say, and looks at two file sizes four
+ * times a second. When the database has something new for its session, a process of its own looks what it is.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stateFolder, type Env } from '../config/places.ts';
+import { conversationId, nameFrom } from '../core/address.ts';
+import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/processes.ts';
+import { openMark } from '../stores/sqlite/glance.ts';
+import { databaseOf } from './hook-glance.ts';
+import { inputAtOnce, type HookInput } from './hook-input.ts';
+
+/** The host wakes its agent. */
+export const WAKES = 2;
+/** Of `--look`: nobody is to be woken any more. */
+export const OVER = 3;
+const LOOK_EVERY_MS = 250;
+const ALIVE_EVERY_MS = 1_000;
+/** Where the database is named by a file, the looks go by time. */
+const BLIND_EVERY_MS = 5_000;
+
+/** Resolves with the exit code. Never throws: then the agent is not woken, and hears with its next message. */
+export async function wait(words: readonly string[], env: Env): Promise<number> {
+  try {
+    const input = inputAtOnce();
+    const host = systemProcesses.get(Number(env['CLAUDE_PID']));
+    if (input === undefined || host === undefined || isOneShot(host, env)) return 0;
+    return await waitFor(input, host, { words, env });
+  } catch (error) {
+    process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, the rest goes on\n`);
+    return 1;
+  }
+}
+
+/** `claude -p`, and a program that runs Claude Code by its SDK, would wait for us before they end; nobody is idle there. */
+const isOneShot = ({ args }: Process, env: Env): boolean =>
+  args.some((arg) => arg === '-p' || arg === '--print') || env['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') === true;
+
+async function waitFor(input: HookInput, host: Process, given: { words: readonly string[]; env: Env }): Promise<number> {
+  const { words, env } = given;
+  const owner = { machine: systemProcesses.machine, pid: host.pid, startedAt: host.startedAt };
+  const option = words.indexOf('--db');
+  const path = databaseOf(option < 0 ? env['EARPIECE_DB'] : words[option + 1], env, String(input['cwd']));
+  const conversation = conversationId(nameFrom(String(input['session_id'])));
+  const lines = words.filter((word) => word !== '--wait');
+  using place = takePlace(env, host);
+  let [files, mark, dueAt, aliveAt] = ['', '', 0, 0];
+  let stopped = false;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => (stopped = true));
+  while (!stopped && place.isMine()) {
+    const now = Date.now();
+    if (now - aliveAt >= ALIVE_EVERY_MS) {
+      if (isAlive(owner) === false) return 0;
+      aliveAt = now;
+    }
+    const changed = path === undefined ? '' : changeOf(path);
+    if (changed !== files || now >= dueAt) {
+      const open = path === undefined ? undefined : openMark({ path, process: owner, conversation });
+      const isNews = open === undefined || (open !== '' && open !== mark);
+      if (isNews || (open !== '' && now >= dueAt)) {
+        const { code, nextAt } = await look(lines, input);
+        if (code === WAKES) return WAKES;
+        if (code === OVER) return 0;
+        dueAt = nextAt ?? Number.POSITIVE_INFINITY;
+      } else if (now >= dueAt) dueAt = Number.POSITIVE_INFINITY;
+      [files, mark] = [changed, open ?? ''];
+      if (path === undefined) dueAt = Math.min(dueAt, now + BLIND_EVERY_MS);
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  return 0;
+}
+
+/** Changes with each commit of any process. */
+function changeOf(path: string): string {
+  return [path, `${path}-wal`]
+    .map((file) => statSync(file, { throwIfNoEntry: false }))
+    .map((about) => (about === undefined ? '' : `${about.ino} ${about.size} ${about.mtimeMs}`))
+    .join(' ');
+}
+
+/** A process that has all of Earpiece looks, and says the words that wake on our stderr itself. */
+async function look(
+  words: readonly string[],
+  input: HookInput,
+): Promise<{ readonly code: number | null; readonly nextAt?: number | undefined }> {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', 'hook', ...words, '--look'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  child.stdin.on('error', () => {}).end(JSON.stringify(input));
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
+  });
+  const nextAt = Number(said.trim());
+  return { code, nextAt: said.trim() !== '' && Number.isFinite(nextAt) ? nextAt : undefined };
+}
+
+/** One waits for a host process: who comes later takes the place, also from one whose session is gone. */
+function takePlace(env: Env, host: Process): Disposable & { isMine(): boolean } {
+  const folder = join(stateFolder({ env }), 'waiters');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // A waiter that was killed has left its file.
+  for (const name of readdirSync(folder))
+    if (systemProcesses.get(Number(name.split('-')[0])) === undefined) rmSync(join(folder, name), { force: true });
+  const file = join(folder, `${host.pid}-${host.startedAt.replaceAll(/\W/g, '-')}`);
+  const me = JSON.stringify(selfOwner());
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, me, { mode: 0o600 });
+  renameSync(draft, file);
+  const isMine = (): boolean => {
+    try {
+      return readFileSync(file, 'utf8') === me;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    isMine,
+    [Symbol.dispose]: () => {
+      if (isMine()) rmSync(file, { force: true });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What may wake an idle agent whose host can be woken, and the words that wake it. */
+import { conversationId, nameFrom } from '../core/address.ts';
+import { isSignal, type Conversation } from '../inbox/index.ts';
+import { conversationOf, type Place } from './attend.ts';
+import type { Host } from './host.ts';
+import type { Attended, Caller } from './moment.ts';
+import { wakesAt } from './wakes.ts';
+
+export type Woken =
+  /** The host shows another session by now, or this one has ended: nobody is to be woken. */
+  | { readonly kind: 'over' }
+  /** `nextAt`: when something may wake without a change of the log, epoch ms. */
+  | { readonly kind: 'waits'; readonly nextAt?: number }
+  | { readonly kind: 'wakes'; readonly attended: Attended };
+
+export async function wake(place: Place, host: Host, caller: Caller): Promise<Woken> {
+  const { store } = place.inbox;
+  // Nobody could say whether the session is still the current one.
+  if (caller.process === undefined) return { kind: 'over' };
+  const bound = await store.binding(caller.process);
+  if (bound !== undefined && bound.conversation !== conversationId(nameFrom(caller.session))) return { kind: 'over' };
+  const conversation = await conversationOf(place, host, caller);
+  const known = await conversation.presence();
+  if (known?.endedAt !== undefined) return { kind: 'over' };
+  // Its SessionStart hook has not said that it is there.
+  if (known === undefined || bound === undefined) return { kind: 'waits', nextAt: store.now() + 500 };
+
+  const { log, id } = conversation;
+  const { ids, nextAt } = await wakesAt(conversation, 'idle');
+  if (ids.length === 0) return { kind: 'waits', ...(nextAt === undefined ? {} : { nextAt }) };
+  // Written before: who dies between the two has not woken it, and what waits rides on its next message.
+  await store.append(log, [{ type: 'agent_woken', conversation: id, ids }]);
+  const attended = await told(conversation, host);
+  return attended === undefined ? { kind: 'waits' } : { kind: 'wakes', attended };
+}
+
+async function told(conversation: Conversation, host: Host): Promise<Attended | undefined> {
+  if (isSignal(conversation.policy().view)) {
+    const { text } = await conversation.signal({ at: 'idle' });
+    return { answer: { kind: 'tell', text }, confirm: async () => {}, release: async () => {} };
+  }
+  const offer = await conversation.offer({ at: 'idle', on: 'wake', maxChars: host.maxChars });
+  if (offer === undefined) return undefined;
+  return {
+    answer: { kind: 'tell', text: offer.view.text },
+    carrier: offer.carrier,
+    confirm: async () => void (await offer.confirm()),
+    release: () => offer.release('write_error'),
+  };
+}

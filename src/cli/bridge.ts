@@ -4,7 +4,7 @@
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { openWith } from '../earpiece.ts';
+import { openInboxWith } from '../user-inbox.ts';
 import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
 import { logOfHost, type Host } from '../hosts/index.ts';
 import { identify, systemProcesses } from '../inbox/index.ts';
@@ -29,7 +29,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   // A wrong address is said now, and not at each moment.
   logOfHost({ project: config.project, given }, host);
   const parent = process.ppid;
-  const ear = await openWith(config, { ...at, onProblem: complain, thread: true });
+  const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
   const { host: found } = await identify({ project: config.project, env: {} }, ear.store);
   const { machine } = systemProcesses;
   const running = new Bridge({

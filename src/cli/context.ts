@@ -3,9 +3,10 @@ import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { loadConfig, parseDuration, type Config } from '../config/index.ts';
-import { openEarpiece, openWith, type Earpiece } from '../earpiece.ts';
+import type { Earpiece } from '../earpiece.ts';
+import { openInbox, openInboxWith, type UserInbox } from '../user-inbox.ts';
 import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
-import { fileOf } from '../stores/index.ts';
+import { fileOf } from '../stores/open.ts';
 import type { GlobalOptions } from './command-line.ts';
 import { complain } from './terminal.ts';
 
@@ -17,14 +18,21 @@ export const SERVER_OPTION = [
   'ask this server instead of the database; EARPIECE_TOKEN holds the token',
 ] as const satisfies readonly [string, string];
 
-type Work<T> = (ear: Earpiece) => Promise<T>;
+type Work<T, Ear = UserInbox> = (ear: Ear) => Promise<T>;
 
-/** Runs `work` with the open log and closes it, whatever happens. `thread`: see `OpenOptions`. */
+/** Runs `work` with the open log and closes it, whatever happens. */
+export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+  await using ear = await openInbox({ ...flagsOf(options), onProblem: complain });
+  return await work(ear);
+}
+
+/** The same with the bus, for a command that asks it for more than to take an event. */
 export async function withEarpiece<T>(
   options: GlobalOptions,
-  work: Work<T>,
+  work: Work<T, Earpiece>,
   how: { readonly thread?: boolean } = {},
 ): Promise<T> {
+  const { openEarpiece } = await import('../earpiece.ts');
   await using ear = await openEarpiece({ ...flagsOf(options), ...how, onProblem: complain });
   return await work(ear);
 }
@@ -33,16 +41,16 @@ export async function withEarpiece<T>(
  * Runs `work` with the open log for a command that only reads. It creates no database: a missing one reads as an empty log,
  * and a missing database that `--db` names is a mistake (`bad_argument`).
  */
-export async function readEarpiece<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
+export async function readInbox<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const config = configOf(options);
-  await using ear = await openWith(config, { ...flagsOf(options), ...readOnly(options, config), onProblem: complain });
+  await using ear = await openInboxWith(config, { ...flagsOf(options), ...readOnly(options, config), onProblem: complain });
   return await work(ear);
 }
 
 /** For a command that waits for others to write, or that an agent runs: a missing database that `--db` names is a mistake. */
 export async function withNamedDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   checkNamed(options);
-  return withEarpiece(options, work);
+  return withInbox(options, work);
 }
 
 /** Throws `bad_argument` where `--db` names a database that does not exist. */
@@ -57,7 +65,7 @@ export const readOnly = (options: GlobalOptions, config = configOf(options)): { 
 /** For a command about the database itself. Throws `not_found` where there is none yet. */
 export async function withDatabase<T>(options: GlobalOptions, work: Work<T>): Promise<T> {
   const missing = missingDatabase(options, configOf(options));
-  if (missing === undefined) return withEarpiece(options, work);
+  if (missing === undefined) return withInbox(options, work);
   throw new EarpieceError('not_found', `there is no database ${missing} yet; earpiece send, gateway and serve make it`);
 }
 
@@ -97,7 +105,7 @@ export function onlyAPerson(what: string): void {
 }
 
 /** `project/agent`, `agent` (of this project), `project/*`; without any, everyone who is active in this project. */
-export const addressFrom = (ear: Earpiece, text: string | undefined): Address => addressIn(ear.config, text);
+export const addressFrom = (ear: UserInbox, text: string | undefined): Address => addressIn(ear.config, text);
 
 /** The same before anything is opened. */
 export function addressIn({ project, address }: Pick<Config, 'project' | 'address'>, text: string | undefined): Address {
@@ -107,7 +115,7 @@ export function addressIn({ project, address }: Pick<Config, 'project' | 'addres
 }
 
 /** The agent's log and, where it was named, the conversation. A whole project is no one agent. */
-export function agentFrom(ear: Earpiece, text: string): { log: LogKey; conversation?: ConversationId } {
+export function agentFrom(ear: UserInbox, text: string): { log: LogKey; conversation?: ConversationId } {
   const address = addressFrom(ear, text);
   if (address.kind === 'project')
     throw new EarpieceError(
@@ -121,7 +129,7 @@ export function agentFrom(ear: Earpiece, text: string): { log: LogKey; conversat
 /** What a command looks at; nothing named means everything in the store. */
 export type Scope = { readonly log?: LogKey; readonly project?: string; readonly conversation?: ConversationId };
 
-export const scopeFrom = (ear: Earpiece, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
+export const scopeFrom = (ear: UserInbox, text: string | undefined, all: boolean): Scope => scopeIn(ear.config, text, all);
 
 /** The same before anything is opened. */
 export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: string | undefined, all: boolean): Scope {
@@ -135,12 +143,12 @@ export function scopeIn(config: Pick<Config, 'project' | 'address'>, text: strin
   return address.kind === 'conversation' ? { log: logOf(address), conversation: address.conversation } : { log: logOf(address) };
 }
 
-export async function logsIn(ear: Earpiece, { log, project }: Scope): Promise<readonly LogKey[]> {
+export async function logsIn(ear: UserInbox, { log, project }: Scope): Promise<readonly LogKey[]> {
   return log === undefined ? (await ear.store.overview(project)).map((each) => each.log) : [log];
 }
 
 /** The logs that hold this id; several may (a fan-out). Throws `not_found`. */
-export async function logsWith(ear: Earpiece, id: string, address: string | undefined): Promise<readonly LogKey[]> {
+export async function logsWith(ear: UserInbox, id: string, address: string | undefined): Promise<readonly LogKey[]> {
   const asked = await logsIn(ear, address === undefined ? {} : scopeFrom(ear, address, false));
   const holding: LogKey[] = [];
   for (const log of asked) if ((await ear.store.items(log, { kind: 'ids', ids: [id as never] })).length > 0) holding.push(log);

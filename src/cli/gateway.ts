@@ -3,7 +3,7 @@ import { formatProblem, readConfig, readMcpServers, untrustedTold, type Config, 
 import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
-import { openWith, type Earpiece } from '../earpiece.ts';
+import { openInboxWith, type UserInbox } from '../user-inbox.ts';
 import { identify, worktreeOf } from '../inbox/index.ts';
 import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-rider.ts';
 import type { OwnTool } from '../gateway/riding/rider.ts';
@@ -38,7 +38,7 @@ export type GatewayOptions = GlobalOptions & {
 /** A server of our own: it stands before no other, and its tools are ours. */
 export type OwnServer = {
   readonly tools: readonly OwnTool[];
-  boxes(place: { readonly inbox: Earpiece; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
+  boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
 };
 
 /** Stands there until its client goes; resolves with the exit code. */
@@ -55,19 +55,19 @@ export async function serve(words: readonly string[], options: GatewayOptions, o
   const address = addressOf(options, config);
   const purpose = purposeOf(options);
   const name = upstreams.map((upstream) => upstream.name).join(',');
-  let inbox: Earpiece | undefined;
+  let inbox: UserInbox | undefined;
   let tools = ownTools({ tasks: false });
   const clock = new OwnClock();
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
   const open = async (): Promise<InboxRider> => {
     // It reads the same files again, and tells what is wrong in them.
-    const opened = await openWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
+    const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     void opened.witnesses.note().then(checkClock, () => {});
     return inboxRider({
       inbox: opened,
-      emitter: opened.bus,
+      emitter: opened.emitter,
       identify: (connection) =>
         identify(
           {

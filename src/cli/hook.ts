@@ -4,7 +4,7 @@
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { openWith, type Earpiece } from '../earpiece.ts';
+import { openInboxWith, type UserInbox } from '../user-inbox.ts';
 import {
   attend,
   conversationOf,
@@ -52,7 +52,7 @@ async function answered(
   input: Readonly<Record<string, unknown>>,
   options: HookOptions,
 ): Promise<number> {
-  let ear: Earpiece | undefined;
+  let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
     const { place, caller } = await opened(host, heard, options, complain);
@@ -94,7 +94,7 @@ export async function opened(
   // A broken configuration takes no message away: what is right in it counts.
   const { config, problems } = readConfig(at);
   for (const problem of problems) onProblem(formatProblem(problem));
-  const inbox = await openWith(config, { ...at, onProblem });
+  const inbox = await openInboxWith(config, { ...at, onProblem });
   const given = options.as ?? (config.address?.endsWith('/*') ? undefined : config.address);
   const { host: found } = await identify(
     { project: config.project, env: { ...process.env, EARPIECE_ADDRESS: undefined } },

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEarpiece, type Earpiece } from '../earpiece.ts';
+import { openInbox, type UserInbox } from '../user-inbox.ts';
 import { NUDGE, stateIn, TERMINAL_VARIABLE, wakesOf } from '../hosts/index.ts';
 import { run } from '../sources/processes/index.ts';
 import type { GlobalOptions } from './context.ts';
@@ -64,7 +64,7 @@ type Nudging = {
 async function nudge(nudging: Nudging): Promise<void> {
   const { options, signal } = nudging;
   try {
-    await using ear = await openEarpiece({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
+    await using ear = await openInbox({ ...(options.db === undefined ? {} : { flags: { db: options.db } }), thread: true });
     const bell = new Bell();
     for (let head = await ear.store.head(); !signal.aborted;) {
       await look(ear, nudging, bell);
@@ -75,7 +75,7 @@ async function nudge(nudging: Nudging): Promise<void> {
   }
 }
 
-async function look(ear: Earpiece, { file, type, pressed }: Nudging, bell: Bell): Promise<void> {
+async function look(ear: UserInbox, { file, type, pressed }: Nudging, bell: Bell): Promise<void> {
   const known = stateIn(file);
   if (known === undefined || known.state === 'over') return;
   const wakes = await wakesOf(ear.conversation({ log: known.log, conversation: known.conversation }));

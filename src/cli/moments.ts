@@ -2,12 +2,12 @@
 import { formatAddress, logOf, type Address } from '../core/address.ts';
 import type { NotificationInput } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
-import type { Earpiece } from '../earpiece.ts';
+import type { UserInbox } from '../user-inbox.ts';
 import { plain } from './terminal.ts';
 
 /** Returns the warning; undefined where a carrier of the agent counts turns, or where no agent is active yet. */
 export async function turnsUnseen(
-  ear: Earpiece,
+  ear: UserInbox,
   to: Address,
   deliver: NotificationInput['deliver'],
 ): Promise<string | undefined> {

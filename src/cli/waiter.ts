@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Owner } from '../core/records.ts';
-import { openEarpiece } from '../earpiece.ts';
+import { openInbox } from '../user-inbox.ts';
 import { isWaitedFor, NUDGE, waitFor, type Caller, type HookHost } from '../hosts/index.ts';
 import { systemProcesses, type Conversation } from '../inbox/index.ts';
 import type { GlobalOptions } from './context.ts';
@@ -37,7 +37,7 @@ export async function runWaiter(host: HookHost, given: string, { db }: GlobalOpt
   const known = systemProcesses.get(owner.pid);
   const { waker } = host;
   if (waker === undefined || known === undefined) return;
-  await using ear = await openEarpiece({ ...(db === undefined ? {} : { flags: { db } }), thread: true });
+  await using ear = await openInbox({ ...(db === undefined ? {} : { flags: { db } }), thread: true });
   const [command = '', ...args] = waker.command(known, session, NUDGE);
   await waitFor({
     conversation: ear.conversation(address, { host: host.agent, points: host.points }),

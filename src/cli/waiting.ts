@@ -3,7 +3,7 @@ import { splitLog, type LogKey } from '../core/address.ts';
 import { filterOf, type Mute } from '../core/filter.ts';
 import type { Item } from '../core/items.ts';
 import { lineAlone } from '../core/make-plan.ts';
-import type { Earpiece } from '../earpiece.ts';
+import type { UserInbox } from '../user-inbox.ts';
 
 export type Waiting = { readonly log: LogKey; readonly item: Item };
 
@@ -23,7 +23,7 @@ export async function* withoutSuperseded(found: AsyncIterable<Waiting>): AsyncIt
 }
 
 /** Whether a person's mute keeps an open item from the model now. Mutes are read once for each agent. */
-export function mutedOf(ear: Earpiece): (one: Waiting) => Promise<boolean> {
+export function mutedOf(ear: UserInbox): (one: Waiting) => Promise<boolean> {
   const mutes = new Map<LogKey, Promise<readonly Mute[]>>();
   return async ({ log, item }) => {
     if (item.state !== 'open') return false;
@@ -38,7 +38,7 @@ export function mutedOf(ear: Earpiece): (one: Waiting) => Promise<boolean> {
 const RENDERED = 200;
 
 /** Rendered texts by id. An item without a template, or whose template fails, is missing. */
-export async function wordsOf(ear: Earpiece, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
+export async function wordsOf(ear: UserInbox, found: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
   const words = new Map<string, string>();
   const { lines, timeZone } = ear;
   const templated = found.filter(({ item }) => item.notification.subscriber?.template !== undefined && item.text === undefined);

@@ -1,8 +1,13 @@
 /** TOML as every file of ours is read: its table, or the one problem that keeps it from being one, with its place. */
-import { parse, TomlError } from 'smol-toml';
+import { createRequire } from 'node:module';
+import type * as SmolToml from 'smol-toml';
 import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
+
+/** Loaded by the first file: most folders have none. */
+let parser: typeof SmolToml | undefined;
+const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 
 export type Toml = { readonly kind: 'table'; readonly table: Table } | { readonly kind: 'problem'; readonly problem: Problem };
 
@@ -15,14 +20,14 @@ export function readToml(text: string, file: string): Toml {
     return { kind: 'problem', problem: { file, ...place, message: excess.message } };
   }
   try {
-    return { kind: 'table', table: parse(text, { integersAsBigInt: 'asNeeded' }) };
+    return { kind: 'table', table: smolToml().parse(text, { integersAsBigInt: 'asNeeded' }) };
   } catch (cause) {
     return { kind: 'problem', problem: syntaxProblem(cause, text, file) };
   }
 }
 
 function syntaxProblem(cause: unknown, text: string, file: string): Problem {
-  if (!(cause instanceof TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
+  if (!(cause instanceof smolToml().TomlError)) return { file, message: `cannot be read as TOML: ${(cause as Error).message}` };
   const what = (cause.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
   const line = text.split('\n')[cause.line - 1]?.trim() ?? '';
   const way = /redefine/.test(what)

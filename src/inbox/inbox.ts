@@ -43,7 +43,7 @@ import { asAgent, mayRequeue, mayTakeBack, notAPerson, type InsideAgent } from '
 import { isAlive, selfOwner } from './processes.ts';
 import type { Companion, Succession } from './succession.ts';
 import { sweepLog } from './sweep.ts';
-import { explain, type Reader, type Why } from './why.ts';
+import type { Reader, Why } from './why.ts';
 import { Witnesses } from './witnesses.ts';
 
 export interface PolicySource {
@@ -371,6 +371,7 @@ export class Inbox implements AsyncDisposable {
 
   /** What happened to a notification and why, with one verdict; for an open one also what the plan would say now. */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
+    const { explain } = await import('./why.ts');
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 

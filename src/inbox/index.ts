@@ -23,5 +23,6 @@ export { redactedJson, redactor } from './redact.ts';
 export type { Companion, Inherited, Succession } from './succession.ts';
 export { worktreeOf } from './worktree.ts';
 export { placeOfSession, sessionTokenOf } from './session-token.ts';
-export { receiptOf, RECEIPTS, type Reader, type Receipt, type Why, wasSentIn } from './why.ts';
+export { receiptOf, RECEIPTS, wasSentIn } from './receipts.ts';
+export type { Reader, Receipt, Why } from './why.ts';
 export type { WrongClock } from './witnesses.ts';

@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { CarrierId, ReleasedRecord } from '../core/records.ts';
 import type { Inbox } from './inbox.ts';
+import { isSame } from './presence.ts';
 
 /**
  * Closes what expired in one log and releases leases that nobody will confirm. `mayClose`: another live process has a clock
@@ -34,7 +34,7 @@ export async function releaseStale(inbox: Inbox, log: LogKey, items: readonly It
   for (const item of items) {
     if (item.state !== 'offered' || item.carrier === undefined) continue;
     const alive = item.owner && inbox.isAlive(item.owner);
-    const othersAlive = alive === true && !isDeepStrictEqual(item.owner, inbox.owner);
+    const othersAlive = alive === true && !isSame(item.owner, inbox.owner);
     if (inbox.leases.isOver({ carrier: item.carrier, until: item.until ?? 0, othersAlive }, now))
       stale.set(item.carrier, 'lease_expired');
     else if (alive === false) stale.set(item.carrier, 'owner_dead');

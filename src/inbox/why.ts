@@ -1,15 +1,14 @@
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { NEVER_SENT, type Item } from '../core/items.ts';
+import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
-import { isByAgent, isType, type Draft, type OfferedRecord, type Stored, type SucceededRecord } from '../core/records.ts';
+import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../core/records.ts';
 import { verdictOf, type Verdict } from '../core/verdict.ts';
 import { markedBy } from '../core/verdict-words.ts';
 import type { Inbox } from './inbox.ts';
+import { receiptOf, wasSentIn } from './receipts.ts';
 import { factsOf } from './verdict-facts.ts';
 
-/** How far a notification got, or how it ended. */
-export const RECEIPTS = ['queued', 'offered', 'delivered', 'observed', 'read'] as const;
 export type Receipt = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
 
 /** The story of one notification for one audience. */
@@ -56,18 +55,6 @@ export async function explain(inbox: Inbox, id: NotificationId, log?: LogKey, re
   return undefined;
 }
 
-export function receiptOf(item: Item): string {
-  if (item.state === 'open') return item.offers > 0 ? 'offered' : 'queued';
-  if (item.state === 'offered') return 'offered';
-  if (item.outcome === 'left_out') return 'left_out';
-  if (item.outcome !== 'delivered') {
-    if (item.outcome === 'summarized' && item.read) return 'read';
-    return item.offers > 0 && item.outcome !== 'summarized' ? 'maybe_seen' : (item.outcome ?? 'closed');
-  }
-  if (item.read) return 'read';
-  return item.observed ? 'observed' : 'delivered';
-}
-
 async function decisions(inbox: Inbox, log: LogKey, item: Item): Promise<{ conversation: ConversationId; decision: Decision }[]> {
   const there = (await inbox.active({ log }))
     .map((p) => p.conversation)
@@ -88,16 +75,6 @@ const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
   silent: 'that session made no contact for 30 minutes',
   merged: 'both are one session',
 };
-
-/** A frame may repeat one notification and show another for the first time: whether these records sent this one. */
-export function wasSentIn(records: readonly Stored[], item: Item): boolean {
-  const unsent = new Set(
-    records.flatMap(({ body }) => (isType(body, 'carrier_released') && NEVER_SENT.has(body.reason) ? [body.carrier] : [])),
-  );
-  return records.some(({ body }) => isType(body, 'carrier_offered') && offers(body, item) && !unsent.has(body.carrier));
-}
-
-const offers = ({ ids, shows = [] }: OfferedRecord, { id }: Item): boolean => ids.includes(id) || shows.includes(id);
 
 function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
   const detail = detailOf(body, item, { log, sentBefore });

@@ -1,6 +1,5 @@
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Clock, Store } from '../core/ports.ts';
-import { memoryStore } from './memory.ts';
 
 const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
 
@@ -28,7 +27,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
         throw new EarpieceError('bad_argument', 'the database has no name: give a path, sqlite:<path> or memory:');
       return openSqlite(url, options);
     case 'memory':
-      return memoryStore(options);
+      return openMemory(options);
     case 'sqlite':
     case 'file': {
       const path = pathOf(rest);
@@ -67,7 +66,12 @@ function partsOf(url: string): { readonly scheme: string | undefined; readonly r
 
 const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
-/** SQLite is loaded only where it is used: it costs some milliseconds at start. */
+/** A store is loaded only where it is used: each costs some milliseconds at start. */
+async function openMemory(options: StoreOptions): Promise<Store> {
+  const { memoryStore } = await import('./memory.ts');
+  return memoryStore(options);
+}
+
 async function openSqlite(path: string, { thread, ...options }: StoreOptions): Promise<Store> {
   if (thread) {
     const { openThreadStore } = await import('./thread/store.ts');

@@ -2,7 +2,7 @@ import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { ConversationId } from '../../core/address.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
-import { SERVER_OPTION, readEarpiece, type GlobalOptions } from '../context.ts';
+import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 
@@ -43,7 +43,7 @@ export function agents(command: CommandLine): void {
           tell([...rows.toSorted((a, b) => b.seenAt - a.seenAt), ...unseen(overview, rows)], config.project, Date.now(), options);
         });
       }
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         const project = options.all ? undefined : ear.project;
         const there = (await ear.store.presence(project === undefined ? {} : { project })).filter((p) => ear.wasConversation(p));
         const overview = new Map((await ear.store.overview(project)).map((o) => [o.log, o.open]));

@@ -11,7 +11,7 @@ import {
   logsWith,
   onlyAPerson,
   scopeFrom,
-  readEarpiece,
+  readInbox,
   withNamedDatabase,
   type GlobalOptions,
 } from '../context.ts';
@@ -34,7 +34,7 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
       const { key } = options;
       if ((id === undefined) === (key === undefined))
         throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         const logs =
           id === undefined ? await logsIn(ear, scopeFrom(ear, options.to, false)) : await logsWith(ear, id, options.to);
         const what = id === undefined ? { key: key as string } : { id };
@@ -70,7 +70,7 @@ export function requeue(command: CommandLine): void {
     .option('--to <address>', 'only of this agent (default: wherever the id is)')
     .example('earpiece requeue n_01m8055j3z0d6pek19x3')
     .action(async (id: string, options: GlobalOptions & { to?: string }) => {
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         const again: Queued[] = [];
         let refused: EarpieceError | undefined;
         for (const log of await logsWith(ear, id, options.to)) {
@@ -118,7 +118,7 @@ earpiece mute`)
         if (pattern !== undefined) onlyAPerson('to mute');
         const forMs =
           options.for === undefined ? undefined : options.for === 'today' ? leftOfToday() : durationOption('--for', options.for);
-        const opened = pattern === undefined ? readEarpiece : withNamedDatabase;
+        const opened = pattern === undefined ? readInbox : withNamedDatabase;
         await opened(options, async (ear) => {
           const logs = (await logsIn(ear, scopeFrom(ear, address, false))).filter((log) => !log.endsWith('/*'));
           if (logs.length === 0 && pattern !== undefined)

@@ -1,5 +1,5 @@
 import type { CommandLine } from '../command-line.ts';
-import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, withInbox, type GlobalOptions } from '../context.ts';
 import { formatAddress } from '../../core/address.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
@@ -14,7 +14,7 @@ export function importing(group: CommandLine): void {
     )
     .option('--to <address>', 'whose conversation it becomes (default: the agent jp of this project)')
     .action(async (folder: string, options: GlobalOptions & { to?: string }) => {
-      await withEarpiece(options, async (ear) => {
+      await withInbox(options, async (ear) => {
         const to = options.to === undefined ? `${ear.project}/jp` : formatAddress(addressFrom(ear, options.to));
         const { importJp } = await import('../../agent/jp/import.ts');
         const imported = await importJp(ear, folder, to);

@@ -4,7 +4,7 @@ import { formatKind, type Level } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import { begin, notAPerson, receiptOf, worktreeOf, type Pulled, type PulledNotification } from '../../inbox/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import {
@@ -66,7 +66,7 @@ earpiece inbox --read shop/coder#main`,
     });
 }
 
-async function readerFor(ear: Earpiece, address: string | undefined, options: Options): Promise<Reader | undefined> {
+async function readerFor(ear: UserInbox, address: string | undefined, options: Options): Promise<Reader | undefined> {
   if (options.read && address !== undefined) return conversationOf(ear, formatAddress(addressFrom(ear, address)));
   if (options.peek || options.all || address !== undefined) return undefined;
   const reader = await readerOf(ear, { project: ear.project, env: process.env, address: ear.config.address });
@@ -86,7 +86,7 @@ function mayRead({ log, conversation }: Reader): void {
   throw notAPerson(`to read for ${log}#${conversation}`, inside);
 }
 
-async function read(ear: Earpiece, { log, conversation, host }: Reader, options: Options, answer: Answer): Promise<void> {
+async function read(ear: UserInbox, { log, conversation, host }: Reader, options: Options, answer: Answer): Promise<void> {
   const mine = ear.conversation(
     { log, conversation },
     { carrier: 'earpiece inbox', ...(host === undefined ? {} : { host: host.agent, process: host.process }) },
@@ -140,7 +140,7 @@ const titleOf = ({ type, action }: PulledNotification): string => plain(action =
 /** Rows of a table. `--json` lists all. */
 const MOST_ROWS = 200;
 
-async function list(ear: Earpiece, address: string | undefined, options: Options): Promise<void> {
+async function list(ear: UserInbox, address: string | undefined, options: Options): Promise<void> {
   const scope = scopeFrom(ear, address, options.all ?? false);
   const only = scope.conversation === undefined ? {} : { conversation: scope.conversation };
   const found = withoutSuperseded(waitingIn(ear.store, await logsIn(ear, scope), only));

@@ -1,6 +1,6 @@
 import { formatKind } from '../../core/notification.ts';
 import { isType, notificationOf, type Draft, type Stored } from '../../core/records.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import type { CommandLine } from '../command-line.ts';
 import {
   countOption,
@@ -8,7 +8,7 @@ import {
   scopeIn,
   SERVER_OPTION,
   untilStopped,
-  readEarpiece,
+  readInbox,
   withNamedDatabase,
   type GlobalOptions,
   type Scope,
@@ -44,7 +44,7 @@ earpiece log --follow --json | jq -c 'select(.type == "carrier_confirmed")'`)
             if (options.follow) for await (const record of there.follow(remote, { ...scope, after: head })) view.show([record]);
           });
         }
-        const opened = options.follow ? withNamedDatabase : readEarpiece;
+        const opened = options.follow ? withNamedDatabase : readInbox;
         await opened(options, async (ear) => {
           const scope = scopeFrom(ear, address, options.all ?? false);
           const head = await ear.store.head();
@@ -82,7 +82,7 @@ earpiece watch --all --json`)
     });
 }
 
-async function follow(ear: Earpiece, scope: Scope, after: number, view: LogView): Promise<void> {
+async function follow(ear: UserInbox, scope: Scope, after: number, view: LogView): Promise<void> {
   for await (const record of ear.watch({ ...scope, after, signal: untilStopped() })) view.show([record]);
 }
 

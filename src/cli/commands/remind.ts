@@ -1,11 +1,11 @@
 import { formatAddress, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Item } from '../../core/items.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import { REMINDER_LEVELS, type ReminderLevel } from '../../sources/timers/levels.ts';
 import type { When } from '../../sources/timers/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
-import { addressFrom, durationOption, logsIn, scopeFrom, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, durationOption, logsIn, scopeFrom, readInbox, withInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { turnsUnseen } from '../moments.ts';
@@ -47,7 +47,7 @@ earpiece remind --cancel standup`,
     .action(async (when: string | undefined, words: string[], options: Options) => {
       if (options.list || options.cancel !== undefined) {
         checkAlone(options, when);
-        return readEarpiece(options, async (ear) => {
+        return readInbox(options, async (ear) => {
           if (options.cancel === undefined) await list(ear, options);
           else await cancel(ear, options, options.cancel, answer);
         });
@@ -60,7 +60,7 @@ earpiece remind --cancel standup`,
       if (options.key?.trim() === '') throw new EarpieceError('bad_argument', '--key "" names nothing; leave it out');
       const ttlMs = options.ttl === undefined ? undefined : durationOption('--ttl', options.ttl);
       if (ttlMs === 0) throw new EarpieceError('bad_argument', '--ttl "0" would be over before it is read; write e.g. 10m');
-      await withEarpiece(options, async (ear) => {
+      await withInbox(options, async (ear) => {
         const { parseWhen, reminderEvent, shortId } = await import('../../sources/timers/index.ts');
         const now = Date.now();
         const due = await parseWhen(when, { now, timeZone: ear.config.timeZone });
@@ -68,7 +68,7 @@ earpiece remind --cancel standup`,
         const to = formatAddress(address);
         const { level, key } = options;
         const id = shortId();
-        const emitted = await ear.bus.emit(
+        const emitted = await ear.emitter.emit(
           reminderEvent(
             { subject: to, message: words.join(' '), when: due, key, ttlMs, ...(level ? { level } : {}) },
             { id, now },
@@ -98,7 +98,7 @@ function checkAlone(options: Options, when: string | undefined): void {
 
 type Waiting = { readonly log: LogKey; readonly item: Item };
 
-async function waiting(ear: Earpiece, { to }: Options): Promise<readonly Waiting[]> {
+async function waiting(ear: UserInbox, { to }: Options): Promise<readonly Waiting[]> {
   const { isReminder } = await import('../../sources/timers/index.ts');
   const scope = scopeFrom(ear, to, false);
   const found: Waiting[] = [];
@@ -122,7 +122,7 @@ function replaces(newer: Waiting, older: Waiting): boolean {
   );
 }
 
-async function list(ear: Earpiece, options: Options): Promise<void> {
+async function list(ear: UserInbox, options: Options): Promise<void> {
   const { reminderId } = await import('../../sources/timers/index.ts');
   const all = await waiting(ear, options);
   const dueAt = ({ item }: Waiting): number => {
@@ -148,7 +148,7 @@ async function list(ear: Earpiece, options: Options): Promise<void> {
   print(table(await Promise.all(rows), [{ head: 'id' }, { head: 'due' }, { head: 'to', spare: 1 }, { head: 'text' }]));
 }
 
-async function cancel(ear: Earpiece, options: Options, word: string, answer: Answer): Promise<void> {
+async function cancel(ear: UserInbox, options: Options, word: string, answer: Answer): Promise<void> {
   const { isMeant, reminderId } = await import('../../sources/timers/index.ts');
   const all = await waiting(ear, options);
   const asked = all.filter(({ item }) => isMeant(word, item));

@@ -6,7 +6,7 @@ import type { Emitted, Event, EventInput } from '../../core/event.ts';
 import { LEVELS, type Level } from '../../core/notification.ts';
 import { loadConfig } from '../../config/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
-import { addressIn, countOption, durationOption, SERVER_OPTION, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressIn, countOption, durationOption, SERVER_OPTION, withInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { complain } from '../terminal.ts';
 
@@ -70,7 +70,7 @@ earpiece run-and-tell --level-on-failure critical -- ./smoke-test.sh staging`,
 
 /** Into the database, or with `--server` to a running server. */
 async function emitTo(options: Options, event: EventInput): Promise<Emitted> {
-  if (options.server === undefined) return withEarpiece(options, async (ear) => ear.bus.emit(event));
+  if (options.server === undefined) return withInbox(options, async (ear) => ear.emitter.emit(event));
   const { emit, remotely } = await import('../remote.ts');
   // The project of a bare agent name is known once the server has said what the token is for.
   return remotely(options.server, (remote) =>

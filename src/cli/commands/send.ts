@@ -13,7 +13,7 @@ import {
   type NotificationInput,
 } from '../../core/notification.ts';
 import { isType } from '../../core/records.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import { receiptOf, RECEIPTS, type Queued } from '../../inbox/index.ts';
 import { formatDuration } from '../../config/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
@@ -24,7 +24,7 @@ import {
   onlyAPerson,
   SERVER_OPTION,
   speaker,
-  withEarpiece,
+  withInbox,
   type GlobalOptions,
 } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -125,7 +125,7 @@ earpiece send --to coder --action pause --instruction "ask anna" "hold on"`,
           tell(queued, to, waited);
         });
       }
-      await withEarpiece(options, async (ear) => {
+      await withInbox(options, async (ear) => {
         const to = addressFrom(ear, options.to);
         const queued = await ear.queue(to, { message, ...rest });
         const unknown = await unseen(ear, to);
@@ -144,7 +144,7 @@ const NAMED = 3;
  * Said where other agents of the project were seen, and this one never: it may still come, but a slip of the pen should not
  * wait unseen.
  */
-async function unseen(ear: Earpiece, to: Address): Promise<string | undefined> {
+async function unseen(ear: UserInbox, to: Address): Promise<string | undefined> {
   if (to.kind === 'project') return undefined;
   const seen = new Set((await ear.store.presence({ project: to.project })).map(({ log }) => splitLog(log).agent));
   if (seen.size === 0 || seen.has(to.agent)) return undefined;
@@ -255,7 +255,7 @@ function parseDeliver(text: string): NonNullable<NotificationInput['deliver']> {
 }
 
 /** Waits until every copy of the notification got as far as `wanted`, or one ended otherwise. */
-async function wait(ear: Earpiece, queued: Queued, wanted: ReceiptName, timeoutMs: number): Promise<Waited> {
+async function wait(ear: UserInbox, queued: Queued, wanted: ReceiptName, timeoutMs: number): Promise<Waited> {
   const logs = [...new Set(queued.to.map((to) => to.split('#')[0] as LogKey))];
   const copies = await Promise.all(
     logs.map(async (log) => ({ log, id: queued.kind === 'folded' ? queued.into : await standsFor(ear, log, queued.id) })),
@@ -290,7 +290,7 @@ async function wait(ear: Earpiece, queued: Queued, wanted: ReceiptName, timeoutM
 }
 
 /** What an id that was queued before was counted into, else itself. */
-async function standsFor(ear: Earpiece, log: LogKey, id: NotificationId): Promise<NotificationId> {
+async function standsFor(ear: UserInbox, log: LogKey, id: NotificationId): Promise<NotificationId> {
   const [item] = await ear.store.items(log, { kind: 'ids', ids: [id] });
   if (item?.outcome !== 'folded') return id;
   const records = await ear.store.read({ log, seqs: [...item.history] });

@@ -11,10 +11,10 @@ import {
   type TaskPriority,
   type TaskStatus,
 } from '../../core/task.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { UserInbox } from '../../user-inbox.ts';
 import type * as Room from '../../tasks/index.ts';
 import { choice, type CommandLine } from '../command-line.ts';
-import { countOption, onlyAPerson, readEarpiece, withEarpiece, type GlobalOptions } from '../context.ts';
+import { countOption, onlyAPerson, readInbox, withInbox, type GlobalOptions } from '../context.ts';
 import { readerOf } from '../reader.ts';
 import { table } from '../table.ts';
 import { ago, clock, paint, plain, plainLines, print, printJson } from '../terminal.ts';
@@ -101,7 +101,7 @@ earpiece tasks add --backlog "Look at the slow query"`)
           };
           say(options, await all.create(project, input, by), await unreachable(at, to));
         },
-        withEarpiece,
+        withInbox,
       );
     });
 
@@ -161,7 +161,7 @@ earpiece tasks status t7 in_progress --expect blocked`)
 const ADD = 'earpiece tasks add --to <agent> "what is to be done"';
 
 type Work = {
-  readonly ear: Earpiece;
+  readonly ear: UserInbox;
   readonly all: Room.Tasks;
   readonly project: string;
   readonly by: TaskActor;
@@ -171,7 +171,7 @@ type Work = {
 async function withTasks(
   options: Options,
   work: (at: Work) => Promise<void> | void,
-  opened: typeof withEarpiece = readEarpiece,
+  opened: typeof withInbox = readInbox,
 ): Promise<void> {
   if (options.as?.trim() === '') throw new EarpieceError('bad_argument', '--as "" names nobody; write who does this');
   // The room is loaded only where it is needed: every other command starts faster.
@@ -182,7 +182,7 @@ async function withTasks(
   });
 }
 
-async function actor(ear: Earpiece, { as }: Options): Promise<TaskActor> {
+async function actor(ear: UserInbox, { as }: Options): Promise<TaskActor> {
   if (as !== undefined) {
     onlyAPerson(`to speak as ${JSON.stringify(as.slice(0, 80))}`);
     return { kind: 'person', name: as };

@@ -8,8 +8,8 @@ import {
   agentFrom,
   durationOption,
   onlyAPerson,
-  readEarpiece,
-  withEarpiece,
+  readInbox,
+  withInbox,
   withNamedDatabase,
   type GlobalOptions,
 } from '../context.ts';
@@ -46,7 +46,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
       const { kind, name } = options;
       if (kind !== 'agent' && options.agent !== undefined)
         throw new EarpieceError('bad_argument', `--agent is for --kind agent; a token of kind ${kind} is for no single agent`);
-      await withEarpiece(options, async (ear) => {
+      await withInbox(options, async (ear) => {
         const made = await (
           await tokensOf(ear.store)
         ).create({
@@ -72,7 +72,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     .description('Tokens and browsers that are logged in, without their secrets.')
     .action(async (options: GlobalOptions) => {
       onlyAPerson('to list tokens');
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         const all = await (await tokensOf(ear.store)).list();
         if (options.json) return all.forEach((each) => printJson(each));
         if (all.length === 0)
@@ -100,7 +100,7 @@ EARPIECE_TOKEN=ep_... earpiece agents --server http://127.0.0.1:4747`)
     .example('earpiece token revoke 4k2m9x01ab7q')
     .action(async (id: string, options: GlobalOptions) => {
       onlyAPerson('to revoke a token');
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         if (!(await (await tokensOf(ear.store)).revoke(id)))
           throw new EarpieceError(
             'not_found',

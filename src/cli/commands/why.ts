@@ -5,7 +5,7 @@ import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict-word
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import { logsWith, scopeIn, SERVER_OPTION, readEarpiece, type GlobalOptions } from '../context.ts';
+import { logsWith, scopeIn, SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
 import { clock, level, paint, plain, plainLines, print, printJson } from '../terminal.ts';
 
@@ -30,7 +30,7 @@ earpiece why ci-1234 shop/coder --json`)
           tell([await whyThere(remote, id, log)], Date.now());
         });
       }
-      await readEarpiece(options, async (ear) => {
+      await readInbox(options, async (ear) => {
         const stories: Why[] = [];
         for (const log of await logsWith(ear, id, address)) {
           const story = await ear.why(id, log);

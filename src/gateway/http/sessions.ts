@@ -10,7 +10,7 @@ import { edited, textOf, valueAt, type Edit } from '../frames/json.ts';
 import { CONVERSATION } from '../passthrough.ts';
 import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, staysOpen, versionOf } from '../frames/protocol.ts';
 import { cancelledBy, Settling } from '../riding/settling.ts';
-import type { Channel, Endpoint, MakeEndpoint } from '../session.ts';
+import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
 /** A client that kept an event stream open and let it go has most likely gone; one that has not begins anew. */

@@ -1,0 +1,196 @@
+/**
+ * The user's inbox, for whoever queues, reads or carries: configuration, store and policies. What turns events into
+ * notifications, and says them by templates, is loaded when the first one needs it.
+ */
+import {
+  formatProblem,
+  loadConfig,
+  policySource,
+  readConfig,
+  rememberProject,
+  type Config,
+  type Env,
+  type Flags,
+} from './config/index.ts';
+import type { Emitter } from './core/event.ts';
+import type { Policy } from './core/policy.ts';
+import type { Clock, LineRenderer, Store } from './core/ports.ts';
+import type { Events } from './events.ts';
+import { insideAgent, Inbox, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
+import { openStore } from './stores/open.ts';
+
+/** Loaded when a conversation is over, which a command that only sends never sees. */
+const executionsPass: Companion = async (store, succession) =>
+  (await import('./tasks/index.ts')).executionsPass(store, succession);
+
+export type InboxOptions = {
+  /** A file, `memory:`, or an open store. Default: what the configuration says, else one file for the user. */
+  readonly db?: string | Store;
+  /** Where `earpiece.toml` and the project are looked for. Default: the working folder. */
+  readonly cwd?: string;
+  readonly env?: Env;
+  /** As on the command line: they win over files and environment. */
+  readonly flags?: Flags;
+  /** Instead of what the files say. */
+  readonly policy?: Partial<Policy>;
+  readonly clock?: Clock;
+  /** The database gets a thread of its own; see `openStore`. For a process that lives long. Default: no. */
+  readonly thread?: boolean;
+  readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
+  /** Told once about each state of a configuration file that was broken after the start. Default: silence. */
+  readonly onProblem?: (line: string) => void;
+};
+
+/** An open inbox that knows its project and configuration. Close it, or declare it with `await using`. */
+export class UserInbox extends Inbox {
+  readonly config: Config;
+  readonly #late: LateEvents;
+
+  constructor({ config, deps, events }: Parts) {
+    const late = new LateEvents();
+    super({ ...deps, lines: late.lines });
+    this.config = config;
+    this.#late = late;
+    late.load = () => events(this);
+  }
+
+  get project(): string {
+    return this.config.project;
+  }
+
+  /** Turns events into notifications. */
+  get emitter(): Emitter {
+    return this.#late.emitter;
+  }
+
+  /** With the tasks that are over, in each project after its own time. */
+  override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
+    const { Tasks } = await import('./tasks/index.ts');
+    const all = new Tasks(this);
+    const now = await this.pruneTime();
+    const total = { tasks: 0, records: 0 };
+    for (const project of await this.projects()) {
+      const keptMs = olderMs ?? this.policies.policy(project).taskRetentionMs;
+      const { tasks, records } = await all.prune(project, now - keptMs);
+      total.tasks += tasks;
+      total.records += records;
+    }
+    const { records, items } = await super.prune(olderMs);
+    return { records: records + total.records, items, tasks: total.tasks };
+  }
+
+  /** Writes what the bus still holds back. */
+  override async close(): Promise<void> {
+    await this.#late.close();
+    await super.close();
+  }
+
+  /** For whoever has made them already. */
+  protected use(events: Events): void {
+    this.#late.load = () => Promise.resolve(events);
+    void this.#late.begin();
+  }
+}
+
+/** Stands for what is loaded at its first use. */
+class LateEvents {
+  load: () => Promise<Events> = () => Promise.reject(new TypeError('there is no inbox yet'));
+  #events: Promise<Events> | undefined;
+  #ready: Events | undefined;
+
+  readonly lines: LineRenderer = {
+    render: async (line, how) => (await this.begin()).lines.render(line, how),
+    // Whoever waits for a text waits for its engine, too.
+    busy: () => (this.#ready === undefined ? this.#events !== undefined : this.#ready.lines.busy?.() === true),
+  };
+
+  readonly emitter: Emitter = { emit: async (event) => (await this.begin()).bus.emit(event) };
+
+  begin(): Promise<Events> {
+    this.#events ??= this.load().then(
+      (events) => (this.#ready = events),
+      (error: unknown) => {
+        this.#events = undefined;
+        throw error;
+      },
+    );
+    return this.#events;
+  }
+
+  async close(): Promise<void> {
+    const events = await this.#events?.catch(() => undefined);
+    await events?.close();
+  }
+}
+
+/** Opens the user's log; throws as `openEarpiece` does. */
+export async function openInbox(options: InboxOptions = {}): Promise<UserInbox> {
+  const { cwd = process.cwd(), env = process.env, flags } = options;
+  return openInboxWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
+}
+
+/** The same for a configuration that was read already; whoever read it has told its problems. */
+export async function openInboxWith(config: Config, options: InboxOptions): Promise<UserInbox> {
+  return new UserInbox(await partsOf(config, options));
+}
+
+/** What an inbox of the user is made of. */
+export type Parts = {
+  readonly config: Config;
+  readonly deps: InboxDeps;
+  /** Where each project's files are; undefined for one that nobody has seen. */
+  readonly rootOf: (project: string) => string | undefined;
+  readonly events: (inbox: Inbox) => Promise<Events>;
+};
+
+export async function partsOf(given: Config, options: InboxOptions): Promise<Parts> {
+  const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
+  const db = options.db ?? given.db;
+  // A log in memory is nobody else's: then nothing is left on the disk.
+  const remember = db !== 'memory:' && typeof db === 'string';
+  const at = { cwd, env, ...(flags ? { flags } : {}) };
+  const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
+  const store =
+    typeof db === 'string'
+      ? await openStore(db, {
+          ...(options.clock ? { clock: options.clock } : {}),
+          ...(onProblem ? { report: onProblem } : {}),
+          ...(options.thread ? { thread: true } : {}),
+        })
+      : db;
+  const files = policySource({
+    ...at,
+    remember,
+    remembered: config.project,
+    onProblem: (problems) => problems.forEach((problem) => onProblem?.(formatProblem(problem))),
+  });
+  const policies = policy ? { ...files, policy: (project: string) => ({ ...files.policy(project), ...policy }) } : files;
+  const speaker = options.inbox?.speaker ?? insideAgent({ env: process.env });
+  const deps = {
+    companions: [executionsPass],
+    timeZone: () => config.timeZone,
+    ...options.inbox,
+    speaker,
+    store,
+    policies,
+  };
+  return {
+    config,
+    deps,
+    rootOf: files.rootOf,
+    events: async (inbox) => {
+      const { eventsOf, projectSubscribers, templatesOf } = await import('./events.ts');
+      const subscribers = projectSubscribers({ env, rootOf: files.rootOf, onProblem });
+      return eventsOf(inbox, { ...templatesOf(store, onProblem), subscribers, onTrouble: onProblem });
+    },
+  };
+}
+
+/** The name is this root's from now on; where another root was faster, it is another name. */
+function withClaimedName(config: Config, at: { cwd: string; env: Env; flags?: Flags }, report: (line: string) => void): Config {
+  rememberProject(config, at, (problems) => problems.forEach((problem) => report(formatProblem(problem))));
+  const { project, wanted } = readConfig(at).config;
+  if (project === config.project) return config;
+  const { wanted: _wanted, ...rest } = config;
+  return { ...rest, project, ...(wanted === undefined ? {} : { wanted }) };
+}

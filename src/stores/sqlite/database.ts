@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { changeOf, filesAt, Half, missingAt, realPath, splitError, truncation, type Files } from './files.ts';
+import { changeOf, filesAt, Folder, Half, missingAt, realPath, splitError, truncation, type Files } from './files.ts';
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
@@ -51,6 +51,7 @@ export class Database {
   #open: DatabaseSync | undefined;
   #real = '';
   #files: Files = { main: '', wal: '', shm: '', size: 0 };
+  #folder: Folder | undefined;
   #lookedAt = 0;
   readonly #timer: NodeJS.Timeout;
 
@@ -65,8 +66,8 @@ export class Database {
 
   /**
    * Compares the files at the path with those that are open, and opens what stands there now. Not inside a transaction.
-   * `atOnce`: looks whenever it is asked, for callers that write; others look at most every 500 ms. What is wrong with the
-   * files is thrown at each caller until it is mended.
+   * `atOnce`: looks whenever it is asked, for callers that write; others look at most every 500 ms. In between, a folder
+   * that has not changed holds the same files. What is wrong with the files is thrown at each caller until it is mended.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -75,8 +76,9 @@ export class Database {
       this.generation++;
       return;
     }
-    if (!atOnce && now - this.#lookedAt < LOOK_EVERY_MS) return;
+    if (now - this.#lookedAt < LOOK_EVERY_MS && (!atOnce || this.#folder?.isSame())) return;
     this.#lookedAt = Number.NEGATIVE_INFINITY;
+    this.#folder?.note();
     const files = filesAt(this.path, this.#real);
     const change = changeOf(this.#files, files);
     switch (change.kind) {
@@ -269,6 +271,7 @@ export class Database {
     this.#open = db;
     this.#real = realPath(this.path);
     this.#files = filesAt(this.path, this.#real);
+    this.#folder = new Folder(this.path, this.#real);
     this.#lookedAt = performance.now();
     if (aside.length > 0)
       this.#report(

@@ -4,6 +4,7 @@
  * stands at the path.
  */
 import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { EarpieceError } from '../../core/errors.ts';
 
 export type Files = {
@@ -33,6 +34,52 @@ export function realPath(path: string): string {
 
 const identityOf = (path: string): string => identity(statSync(path, { throwIfNoEntry: false }));
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
+
+/** So long ago a folder must have changed last that one more change shows in its times. FAT counts in steps of two seconds. */
+const SETTLED_MS = 3_000;
+
+/**
+ * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one look at it says
+ * what `filesAt` says with three.
+ */
+export class Folder {
+  readonly #path: string | undefined;
+  /** Undefined: one more change might not show. */
+  #seen: Stats | undefined;
+
+  /** `real`: the path with its links followed. */
+  constructor(path: string, real: string) {
+    const folder = dirname(path);
+    // A file that is a link itself can be replaced in a folder that is not this one. Windows writes a folder's times late.
+    const isHere = join(realPath(folder), basename(path)) === real && process.platform !== 'win32';
+    this.#path = isHere ? folder : undefined;
+  }
+
+  /** Remembers the folder as it is. To be called before a look at the files. */
+  note(): void {
+    const now = this.#look();
+    this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
+  }
+
+  /** Whether the same files stand there as at the last `note`. False where nobody can tell. */
+  isSame(): boolean {
+    const seen = this.#seen;
+    if (seen === undefined) return false;
+    const now = this.#look();
+    // Both times: a program that restores a folder sets its modification time back, but nobody can set the other one.
+    return (
+      now !== undefined &&
+      now.mtimeMs === seen.mtimeMs &&
+      now.ctimeMs === seen.ctimeMs &&
+      now.ino === seen.ino &&
+      now.dev === seen.dev
+    );
+  }
+
+  #look(): Stats | undefined {
+    return this.#path === undefined ? undefined : statSync(this.#path, { throwIfNoEntry: false });
+  }
+}
 
 export type Change =
   | { readonly kind: 'same' }

@@ -1,9 +1,10 @@
 /** A file that is taken away or replaced while it is open: nothing is acknowledged that nobody can read. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogKey } from '../../core/address.ts';
+import { Folder } from './files.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 
 const LOG = 'shop/coder' as LogKey;
@@ -41,4 +42,95 @@ it('what is no database there is told each time, not only once a second', async 
   rmSync(path);
   await write('after');
   expect(await store.head()).toBe(1);
+});
+
+/** Long ago, so that the store looks at the folder alone. */
+const settle = async (at = folder): Promise<void> => {
+  utimesSync(at, 1, 1);
+  await write('settled');
+};
+const messages = async (file = path): Promise<unknown[]> => {
+  const other = await openSqliteStore({ path: file });
+  const found = (await other.read({})).map(({ body }) => body['message' as never]);
+  await other.close();
+  return found;
+};
+
+describe('in a folder that has not changed for long, what is written right after', () => {
+  it('the three files were taken away is in the file that stands there', async () => {
+    await settle();
+    take();
+    await write('after');
+    expect(await messages()).toEqual(['after']);
+  });
+
+  it.each([['-wal'], ['-shm']])('the %s was deleted is kept', async (side) => {
+    await settle();
+    rmSync(`${path}${side}`);
+    await write('after');
+    await store.close();
+    expect(await messages()).toEqual(['before', 'settled', 'after']);
+  });
+
+  it('another file was put in its place is in that file', async () => {
+    const other = join(folder, 'other.db');
+    await (await openSqliteStore({ path: other })).close();
+    await settle();
+    ['-wal', '-shm'].forEach((side) => rmSync(`${path}${side}`));
+    renameSync(other, path);
+    await write('after');
+    expect(await messages()).toEqual(['after']);
+  });
+
+  it('a program restored the folder with its times is in the restored file', async () => {
+    const other = join(folder, 'other.db');
+    await (await openSqliteStore({ path: other })).close();
+    await settle();
+    take();
+    copyFileSync(other, path);
+    utimesSync(folder, 1, 1);
+    await write('after');
+    expect(await messages()).toEqual(['after']);
+  });
+
+  it('the folder was replaced is in the new one', async () => {
+    await store.close();
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    path = join(inside, 'e.db');
+    store = await openSqliteStore({ path });
+    await settle(inside);
+    renameSync(inside, join(folder, 'away'));
+    mkdirSync(inside);
+    utimesSync(inside, 1, 1);
+    await write('after');
+    expect(await messages()).toEqual(['after']);
+  });
+
+  it('a link to the file was set to another one is in that one', async () => {
+    await store.close();
+    const [links, targets] = [join(folder, 'links'), join(folder, 'targets')];
+    [links, targets].forEach((each) => mkdirSync(each));
+    const [link, middle] = [join(links, 'e.db'), join(targets, 'middle.db')];
+    symlinkSync(path, middle);
+    symlinkSync(middle, link);
+    store = await openSqliteStore({ path: link });
+    [links, targets].forEach((each) => utimesSync(each, 1, 1));
+    await settle();
+    rmSync(middle);
+    symlinkSync(join(folder, 'other.db'), middle);
+    await write('after');
+    expect(await messages(join(folder, 'other.db'))).toEqual(['after']);
+  });
+});
+
+it('a folder that changed a moment ago says nothing: a second change in the same tick of the clock would not show', () => {
+  const watched = new Folder(path, path);
+  watched.note();
+  expect(watched.isSame()).toBe(false);
+  utimesSync(folder, 1, 1);
+  watched.note();
+  expect(watched.isSame()).toBe(true);
+  writeFileSync(join(folder, 'new'), '');
+  expect(watched.isSame()).toBe(false);
 });

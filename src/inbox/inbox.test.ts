@@ -62,6 +62,16 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it.each([[[]], [['sk-\\w+']]])('data is stored as JSON says it, as it was when it was queued (redact %j)', async (redact) => {
+    policy = { ...DEFAULT_POLICY, redact };
+    const data = { at: new Date(0), left: undefined, list: [1, undefined] };
+    const queued = inbox.queue('shop/coder', { message: 'x', key: 'k', id: 'n1', data: data as never });
+    data.list.push(2);
+    await queued;
+    const [item] = await store.items(LOG, { kind: 'open' });
+    expect(item?.notification.data).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [1, null] });
+  });
+
   describe('own transcript', () => {
     it('rides in the record that goes to the model and never again', async () => {
       proves('delivery:once', 'delivery:whole', 'delivery:nothing');

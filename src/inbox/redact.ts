@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts';
+import { type Json, jsonCopy } from '../core/json.ts';
 import { readPattern } from '../input/index.ts';
 
 const REDACTED = '[redacted]';
@@ -30,9 +30,4 @@ export function redactor(patterns: readonly string[]): (text: string) => string 
 }
 
 /** The same for every text in a value; names of members stay. */
-export function redactedJson(value: Json, clean: (text: string) => string): Json {
-  if (typeof value === 'string') return clean(value);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map((element) => redactedJson(element, clean));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redactedJson(member, clean)]));
-}
+export const redactedJson = (value: Json, clean: (text: string) => string): Json => jsonCopy(value, clean) as Json;

@@ -136,7 +136,8 @@ export class Inbox implements AsyncDisposable {
     const policy = this.policies.policy(address.project);
     if (this.speaker !== undefined && subscribed === undefined && input.action !== undefined)
       throw notAPerson(`to ask for ${input.action}`, this.speaker);
-    const notification = { ...this.#make(input, policy), ...(subscribed ? { subscriber: subscribed } : {}) };
+    const made = this.#make(input, policy);
+    const notification = subscribed ? { ...made, subscriber: subscribed } : made;
     fault('queue.checked');
     if (address.kind === 'project') return fanOut(this, address.project, notification, policy);
     const queued = await this.queueOne(

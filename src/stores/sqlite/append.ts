@@ -1,37 +1,36 @@
-import type { LogKey } from '../../core/address.ts';
 import { clockBeside } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
 import { before, type Item, putItem, settle, touches } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
-import type { Appended } from '../../core/ports.ts';
-import type { Draft, Stored } from '../../core/records.ts';
+import type { Placing, Written } from '../placing.ts';
 import { isHousekeeping } from '../retention.ts';
 import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 
 /**
- * Inside a transaction, which its caller rolls back unless the answer is `appended`. `last` is the newest record of the
+ * Inside a transaction, which its caller rolls back unless the answer is `placed`. `last` is the newest record of the
  * store: what comes now is behind it in place and not before it in time.
  */
 export function append(
   db: Database,
   index: ItemIndex,
-  to: { readonly log: LogKey; readonly number: number; readonly last: { seq: number; at: number }; readonly now: number },
-  drafts: readonly Draft[],
-): Appended {
+  to: { readonly number: number; readonly last: { seq: number; at: number }; readonly now: number },
+  drafts: readonly Written[],
+): Placing {
   fault('append.begun');
-  const { log, number } = to;
+  const { number } = to;
   const at = Math.max(to.now, to.last.at);
   const beside = clockBeside(at, to.now);
-  let { seq } = to.last;
-  const records: Stored[] = [];
+  const first = to.last.seq + 1;
   const changed = new Map<string, Item>();
   const queued = new Set<NotificationId>();
-  for (const body of drafts) {
-    seq++;
+  let isFresh = true;
+  for (const [n, { body, text }] of drafts.entries()) {
+    const seq = first + n;
     const need = touches(body);
     const found = index.touched(number, need);
+    if (found.length > 0) isFresh = false;
     const result = settle(body, { seq, at, ...beside }, found);
     if (result.kind === 'conflict') return result;
     if (result.kind === 'duplicate') {
@@ -52,7 +51,7 @@ export function append(
       body.type,
       typeof body.conversation === 'string' ? body.conversation : null,
       result.items.length > 0 ? (need.creates[0] ?? null) : null,
-      JSON.stringify(body),
+      text,
     );
     fault('append.record_written');
     for (const item of result.items) {
@@ -61,7 +60,6 @@ export function append(
     }
     if (result.items.length > 0) fault('append.items_written');
     else if (isHousekeeping(body)) db.run('INSERT INTO loose (log, seq, at) VALUES (?, ?, ?)', number, seq, at);
-    records.push({ seq, log, at, ...beside, body });
   }
-  return { kind: 'appended', records, items: [...changed.values()] };
+  return { kind: 'placed', seq: first, at, ...beside, items: [...changed.values()], isFresh };
 }

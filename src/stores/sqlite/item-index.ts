@@ -56,7 +56,9 @@ export class ItemIndex {
 
   /** What a record needs to see before it can be settled. */
   touched(log: number, need: Touches): Item[] {
-    const items = [...new Set([...need.creates, ...need.ids])].flatMap((id) => this.byId(log, id));
+    const ids = [...need.creates, ...need.ids];
+    const items =
+      ids.length === 1 ? this.byId(log, ids[0] as NotificationId) : [...new Set(ids)].flatMap((id) => this.byId(log, id));
     return need.carrier === undefined ? items : [...items, ...this.find(log, { kind: 'carrier', carrier: need.carrier })];
   }
 

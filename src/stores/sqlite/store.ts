@@ -21,6 +21,7 @@ import type {
   Withheld,
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
+import { type Placing, storedAs, written, type Written } from '../placing.ts';
 import { present } from '../presence.ts';
 import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
@@ -55,11 +56,17 @@ export interface SqliteStore extends Store {
   compact(options?: Wait): Promise<Compacted>;
 }
 
+/** A store whose file this thread has open itself. */
+export interface OwnedStore extends SqliteStore {
+  /** As `append`, for a caller that has the JSON of its drafts and makes the records itself. */
+  place(log: LogKey, drafts: readonly Written[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Placing>;
+}
+
 /**
  * Opens, and where needed makes and migrates, a database file. Rejects with `store_refused`, `store_corrupt`, `store_full` or
  * (when others hold its lock for `busyMs`) `store_unavailable`; see `refusals.ts`.
  */
-export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);
   const turns = new Turns(path, options.busyMs ?? 5000);
   return turns.write(() => {
@@ -74,7 +81,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<SqliteSto
   }, {});
 }
 
-class SqliteFile implements SqliteStore {
+class SqliteFile implements OwnedStore {
   readonly name: string;
   readonly path: string;
   readonly #db: Database;
@@ -125,26 +132,31 @@ class SqliteFile implements SqliteStore {
   }
 
   async append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+    const placing = await this.place(log, written(drafts), options);
+    if (placing.kind !== 'placed') return placing;
+    return { kind: 'appended', records: storedAs(placing, log, drafts), items: placing.items };
+  }
+
+  async place(log: LogKey, drafts: readonly Written[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Placing> {
     const { swaps = [] } = options ?? {};
-    const appended = await this.#change(
-      (): Appended => {
+    const placing = await this.#change(
+      (): Placing => {
         for (const { key, from, to } of swaps) if (!this.#swap(key, from, to)) return { kind: 'stale', key };
         const number = this.#logs.numberFor(log);
         const last = this.#last();
         // No record is older than its file: the first one of a wrong clock is no older either.
         const notBefore = last.seq === 0 && this.#ownClock ? this.#db.bornAt() : last.at;
-        return append(this.#db, this.#index, { log, number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
+        return append(this.#db, this.#index, { number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
       },
       options,
-      isAppended,
+      isPlaced,
     );
-    if (appended.kind !== 'appended') return appended;
+    if (placing.kind !== 'placed') return placing;
     fault('append.committed');
-    const newest = appended.records.at(-1);
-    if (newest === undefined) return appended;
-    this.#lastAt = Math.max(this.#lastAt, newest.at);
-    this.#wakeups.wake(newest.seq);
-    return appended;
+    if (drafts.length === 0) return placing;
+    this.#lastAt = Math.max(this.#lastAt, placing.at);
+    this.#wakeups.wake(placing.seq + drafts.length - 1);
+    return placing;
   }
 
   async read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
@@ -498,4 +510,4 @@ class SqliteFile implements SqliteStore {
 const HAS_RECORDS = `(EXISTS (SELECT 1 FROM records r WHERE r.log = l.id AND r.notification IS NULL)
   OR EXISTS (SELECT 1 FROM items i WHERE i.log = l.id))`;
 
-const isAppended = (result: Appended): boolean => result.kind === 'appended';
+const isPlaced = (result: Placing): boolean => result.kind === 'placed';

@@ -47,8 +47,8 @@ export class Together {
       resolve: resolve as (result: unknown) => void,
       reject,
     });
-    // After the messages that are there already: they share the transaction.
-    this.#running ??= new Promise<void>((begin) => setImmediate(begin)).then(() => this.#run());
+    // After whoever else asks in this go: they share the transaction.
+    this.#running ??= Promise.resolve().then(() => this.#run());
     return promise;
   }
 

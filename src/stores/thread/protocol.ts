@@ -1,10 +1,15 @@
 /** What the thread that owns a database and the thread that asks it say to each other. */
 import { EarpieceError, type ErrorCode } from '../../core/errors.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Swap } from '../../core/ports.ts';
+import type { Placed } from '../placing.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
 
 /** What is done for a caller by its name. */
-export type Method = Exclude<keyof SqliteStore, 'name' | 'path' | 'lastAt' | 'private' | 'now' | 'ordered' | 'quiet' | 'close'>;
+export type Method = Exclude<
+  keyof SqliteStore,
+  'name' | 'path' | 'lastAt' | 'private' | 'now' | 'ordered' | 'quiet' | 'close' | 'append'
+>;
 
 export type Setup = {
   readonly path: string;
@@ -25,19 +30,38 @@ export type Ask = { readonly now?: number } & (
       readonly options: Readonly<Record<string, unknown>>;
       readonly progress?: true;
     }
+  /** `texts`: the drafts as JSON, which is what is stored: a copy of a text costs a fifth of a copy of its objects. */
+  | {
+      readonly kind: 'append';
+      readonly id: number;
+      readonly log: LogKey;
+      readonly texts: readonly string[];
+      readonly options: { readonly withinMs?: number; readonly swaps?: readonly Swap[] } | undefined;
+      /** It may be cancelled. */
+      readonly cancel?: true;
+    }
   | { readonly kind: 'cancel'; readonly id: number }
   | { readonly kind: 'quiet'; readonly n: number; readonly log: LogKey; readonly conversation: ConversationId }
   | { readonly kind: 'close' }
 );
 
-/** `lastAt`: the newest time in the log that the thread has seen. */
+/** `lastAt`: the newest time in the log that the thread has seen. Asks and answers go in lists: each message wakes a thread. */
 export type Answer =
   | { readonly kind: 'ready'; readonly name: string; readonly path: string; readonly lastAt: number }
   | { readonly kind: 'refused'; readonly error: Failure }
   | { readonly kind: 'done'; readonly id: number; readonly result: unknown; readonly lastAt: number }
+  | PlacedAnswer
   | { readonly kind: 'failed'; readonly id: number; readonly error: Failure }
   | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
   | { readonly kind: 'report'; readonly line: string };
+
+/** `items`: as JSON; undefined where whoever has the drafts can tell them itself. */
+export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
+  readonly id: number;
+  readonly clock: number | undefined;
+  readonly items: string | undefined;
+  readonly lastAt: number;
+};
 
 /** An error as a message carries it: its class would be lost. */
 export type Failure = {

@@ -24,9 +24,11 @@ import type {
 } from '../../core/ports.ts';
 import type { Item } from '../../core/items.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
+import { freshItems, storedAs } from '../placing.ts';
 import type { Compacted } from '../sqlite/compact.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
-import { type Answer, type Ask, errorOf, type Method, type Setup } from './protocol.ts';
+import { outbox } from './outbox.ts';
+import { type Answer, type Ask, errorOf, type Method, type PlacedAnswer, type Setup } from './protocol.ts';
 
 export type ThreadOptions = {
   readonly path: string;
@@ -83,6 +85,14 @@ class ThreadStore implements SqliteStore {
   readonly #pending = new Map<number, Pending>();
   /** What was asked in this go of the event loop. */
   readonly #quiet = new Map<string, boolean>();
+  readonly #asks = outbox<Ask>(
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
+    (all) => this.#worker?.postMessage(all),
+    (ask, error) => {
+      // What no message can carry is the caller's fault, and nobody else's.
+      if ('id' in ask) this.#pending.get(ask.id)?.failed(error);
+    },
+  );
   #worker: Worker | undefined;
   #ready: Promise<void> | undefined;
   #isReady = false;
@@ -135,6 +145,7 @@ class ThreadStore implements SqliteStore {
   #askQuiet(log: LogKey, conversation: ConversationId): boolean {
     const n = (this.#asked = (this.#asked + 1) | 0);
     this.#say({ kind: 'quiet', n, log, conversation });
+    this.#asks.flush();
     const until = performance.now() + QUIET_WITHIN_MS;
     for (;;) {
       const last = Atomics.load(this.#answered, 0);
@@ -145,8 +156,16 @@ class ThreadStore implements SqliteStore {
     }
   }
 
-  append(log: LogKey, drafts: readonly Draft[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
-    return this.#call('append', [log, drafts], options);
+  async append(log: LogKey, drafts: readonly Draft[], given?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Appended> {
+    const { signal, ...options } = given ?? {};
+    const texts = drafts.map((draft) => JSON.stringify(draft));
+    const answer = await this.#answerTo<Exclude<Appended, { kind: 'appended' }> | PlacedAnswer>(
+      (id) => ({ kind: 'append', id, log, texts, options, ...(signal === undefined ? {} : { cancel: true as const }) }),
+      { signal },
+    );
+    if (answer.kind !== 'placed') return answer;
+    const items = answer.items === undefined ? freshItems(answer, drafts) : (JSON.parse(answer.items) as Item[]);
+    return { kind: 'appended', records: storedAs(answer, log, drafts), items };
   }
   read(query: ReadQuery, options?: Wait): Promise<readonly Stored[]> {
     return this.#call('read', [query], options);
@@ -242,11 +261,20 @@ class ThreadStore implements SqliteStore {
     return this.#closing;
   }
 
-  async #call<T>(method: Method, args: readonly unknown[], given: (Wait & Progress) | undefined): Promise<T> {
+  #call<T>(method: Method, args: readonly unknown[], given: (Wait & Progress) | undefined): Promise<T> {
     const { signal, onProgress, ...options } = given ?? {};
+    const waits = READS.has(method) ? (options.withinMs ?? this.#busyMs) : undefined;
+    const progress = onProgress === undefined ? {} : { progress: true as const };
+    return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
+  }
+
+  /** `waits`: the answer is given up after so many ms. */
+  async #answerTo<T>(
+    ask: (id: number) => Ask,
+    { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,
+  ): Promise<T> {
     if (this.#closing !== undefined) throw closed(this.path);
     signal?.throwIfAborted();
-    const waits = READS.has(method) ? (options.withinMs ?? this.#busyMs) : undefined;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const id = this.#next++;
     const cancel = (): void => {
@@ -264,12 +292,11 @@ class ThreadStore implements SqliteStore {
             reject(stopped(this.path, waits));
           }, waits + SPARE_MS);
     signal?.addEventListener('abort', abort, { once: true });
+    if (this.#pending.size === 0) this.#worker?.ref();
     this.#pending.set(id, { done: resolve as (result: unknown) => void, failed: reject, onProgress });
-    this.#worker?.ref();
     try {
-      if (this.#isReady) this.#ask(id, method, args, options, onProgress !== undefined);
-      else
-        this.opened().then(() => this.#pending.has(id) && this.#ask(id, method, args, options, onProgress !== undefined), reject);
+      if (this.#isReady) this.#say(ask(id));
+      else this.opened().then(() => this.#pending.has(id) && this.#say(ask(id)), reject);
       return await promise;
     } finally {
       clearTimeout(timer);
@@ -279,19 +306,8 @@ class ThreadStore implements SqliteStore {
     }
   }
 
-  #ask(id: number, method: Method, args: readonly unknown[], options: object, progress: boolean): void {
-    try {
-      this.#say({ kind: 'call', id, method, args, options: { ...options }, ...(progress ? { progress: true as const } : {}) });
-    } catch (error) {
-      // What no message can carry (a function among the drafts) is the caller's fault, and nobody else's.
-      this.#pending.get(id)?.failed(error);
-    }
-  }
-
   #say(ask: Ask): void {
-    const message = this.#options.clock === undefined ? ask : { ...ask, now: this.#clock.now() };
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
-    this.#worker?.postMessage(message);
+    this.#asks.add(this.#options.clock === undefined ? ask : { ...ask, now: this.#clock.now() });
   }
 
   async #start(): Promise<void> {
@@ -312,13 +328,14 @@ class ThreadStore implements SqliteStore {
     this.#worker = worker;
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     let why: string | undefined;
-    worker.on('message', (answer: Answer) => {
-      if (answer.kind === 'ready') {
-        this.#isReady = true;
-        this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
-        resolve();
-      } else if (answer.kind === 'refused') reject(errorOf(answer.error));
-      else this.#hear(answer);
+    worker.on('message', (answers: readonly Answer[]) => {
+      for (const answer of answers)
+        if (answer.kind === 'ready') {
+          this.#isReady = true;
+          this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
+          resolve();
+        } else if (answer.kind === 'refused') reject(errorOf(answer.error));
+        else this.#hear(answer);
     });
     worker.on('error', (error) => (why = error instanceof Error ? error.message : String(error)));
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -341,6 +358,10 @@ class ThreadStore implements SqliteStore {
       case 'done':
         this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
         this.#pending.get(answer.id)?.done(answer.result);
+        return;
+      case 'placed':
+        this.#lastAt = Math.max(this.#lastAt, answer.lastAt);
+        this.#pending.get(answer.id)?.done(answer);
         return;
       case 'failed':
         this.#pending.get(answer.id)?.failed(errorOf(answer.error));

@@ -1,8 +1,13 @@
 /** The thread that owns a database: an entry of its own in the built package. `store.ts` starts it, asks it and ends it. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { armFaultsFromEnv } from '../fault-env.ts';
-import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts';
+import type { Draft } from '../../core/records.ts';
+import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
+import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
+
+/** Messages taken before the first of them is answered: whoever goes on asking does not keep the others waiting. */
+const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;
 const answered = new Int32Array(quiet);
@@ -11,10 +16,14 @@ armFaultsFromEnv({ EARPIECE_FAULT: fault });
 let time = now;
 const running = new Map<number, AbortController>();
 
-const say = (answer: Answer): void => {
+const answers = outbox<Answer>(
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
-  parentPort?.postMessage(answer);
-};
+  (all) => parentPort?.postMessage(all),
+  (answer, error) => {
+    if ('id' in answer) say({ kind: 'failed', id: answer.id, error: failureOf(error) });
+  },
+);
+const say = (answer: Answer): void => answers.add(answer);
 
 try {
   const store = await openSqliteStore({
@@ -24,18 +33,34 @@ try {
     ...(busyMs === undefined ? {} : { busyMs }),
     ...(now === undefined ? {} : { clock: { now: () => time as number } }),
   });
-  parentPort?.on('message', (ask: Ask) => hear(store, ask));
+  parentPort?.on('message', (asks: readonly Ask[]) => {
+    for (const ask of asks) hear(store, ask);
+    // What is there already shares the transaction.
+    for (const ask of waiting()) hear(store, ask);
+  });
   say({ kind: 'ready', name: store.name, path: store.path, lastAt: store.lastAt });
 } catch (error) {
   say({ kind: 'refused', error: failureOf(error) });
+  answers.flush();
   parentPort?.close();
 }
 
-function hear(store: SqliteStore, ask: Ask): void {
+function* waiting(): Iterable<Ask> {
+  for (let taken = 0; taken < MOST_AT_ONCE; taken++) {
+    const next = parentPort === null ? undefined : receiveMessageOnPort(parentPort);
+    if (next === undefined) return;
+    yield* next.message as readonly Ask[];
+  }
+}
+
+function hear(store: OwnedStore, ask: Ask): void {
   if (ask.now !== undefined) time = ask.now;
   switch (ask.kind) {
     case 'call':
       void perform(store, ask);
+      return;
+    case 'append':
+      void place(store, ask);
       return;
     case 'cancel':
       running.get(ask.id)?.abort();
@@ -46,17 +71,24 @@ function hear(store: SqliteStore, ask: Ask): void {
       Atomics.notify(answered, 0);
       return;
     case 'close':
-      void store.close().finally(() => parentPort?.close());
+      void store.close().finally(() => {
+        answers.flush();
+        parentPort?.close();
+      });
       return;
     default:
       ask satisfies never;
   }
 }
 
-async function perform(store: SqliteStore, { id, method, args, options, progress }: Ask & { kind: 'call' }): Promise<void> {
+async function perform(store: OwnedStore, { id, method, args, options, progress }: Ask & { kind: 'call' }): Promise<void> {
   const cancel = new AbortController();
   running.set(id, cancel);
-  const onProgress = (done: number, of: number): void => say({ kind: 'progress', id, done, of });
+  const onProgress = (done: number, of: number): void => {
+    say({ kind: 'progress', id, done, of });
+    // This go is all of the work.
+    answers.flush();
+  };
   try {
     const call = store[method] as (...args: unknown[]) => Promise<unknown>;
     const all = { ...options, signal: cancel.signal, ...(progress ? { onProgress } : {}) };
@@ -66,5 +98,24 @@ async function perform(store: SqliteStore, { id, method, args, options, progress
     say({ kind: 'failed', id, error: failureOf(error) });
   } finally {
     running.delete(id);
+  }
+}
+
+async function place(store: OwnedStore, { id, log, texts, options, cancel }: Ask & { kind: 'append' }): Promise<void> {
+  const gone = cancel ? new AbortController() : undefined;
+  if (gone !== undefined) running.set(id, gone);
+  try {
+    const drafts = texts.map((text) => ({ text, body: JSON.parse(text) as Draft }));
+    const placing = await store.place(log, drafts, gone === undefined ? options : { ...options, signal: gone.signal });
+    const { lastAt } = store;
+    if (placing.kind !== 'placed') say({ kind: 'done', id, result: placing, lastAt });
+    else {
+      const { seq, at, clock, items, isFresh } = placing;
+      say({ kind: 'placed', id, seq, at, clock, items: isFresh ? undefined : JSON.stringify(items), lastAt });
+    }
+  } catch (error) {
+    say({ kind: 'failed', id, error: failureOf(error) });
+  } finally {
+    if (gone !== undefined) running.delete(id);
   }
 }

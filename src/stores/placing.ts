@@ -1,0 +1,41 @@
+import type { LogKey } from '../core/address.ts';
+import { type Item, putItem, settle } from '../core/items.ts';
+import type { Appended } from '../core/ports.ts';
+import type { Draft, Stored } from '../core/records.ts';
+
+/** A draft with the JSON that is stored: made once, outside of any transaction. */
+export type Written = { readonly body: Draft; readonly text: string };
+
+/** Where drafts stand now, one behind the other, and the items that they changed or made. */
+export type Placed = {
+  readonly kind: 'placed';
+  /** Of the first. */
+  readonly seq: number;
+  readonly at: number;
+  readonly clock?: number;
+  readonly items: readonly Item[];
+  /** No draft was about an item that was there before. */
+  readonly isFresh: boolean;
+};
+
+/** What an append came to, for a caller that has the drafts. */
+export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
+
+type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
+
+export const written = (drafts: readonly Draft[]): Written[] => drafts.map((body) => ({ body, text: JSON.stringify(body) }));
+
+/** The records that the drafts have become. */
+export function storedAs({ seq, at, clock }: Place, log: LogKey, drafts: readonly Draft[]): Stored[] {
+  return drafts.map((body, n) => ({ seq: seq + n, log, at, ...(clock === undefined ? {} : { clock }), body }));
+}
+
+/** The items of drafts of which none was about an item that was there before. */
+export function freshItems({ seq, at, clock }: Place, drafts: readonly Draft[]): Item[] {
+  const made = new Map<string, Item>();
+  for (const [n, body] of drafts.entries()) {
+    const settled = settle(body, { seq: seq + n, at, ...(clock === undefined ? {} : { clock }) }, []);
+    if (settled.kind === 'settled') for (const item of settled.items) putItem(made, item);
+  }
+  return [...made.values()];
+}

@@ -1,0 +1,33 @@
+/** Sends in one message what is added in one go of the event loop: the other thread wakes once for all of it. */
+export type Outbox<T> = {
+  add(one: T): void;
+  /** At once, for whoever cannot wait until the end of this go. */
+  flush(): void;
+};
+
+/** `refused`: `send` threw for this one, which no message can carry. The others are sent all the same. */
+export function outbox<T>(send: (all: readonly T[]) => void, refused: (one: T, error: unknown) => void): Outbox<T> {
+  let waiting: T[] = [];
+  const post = (all: readonly T[]): void => {
+    try {
+      send(all);
+    } catch (error) {
+      const [only] = all;
+      if (all.length === 1 && only !== undefined) refused(only, error);
+      else for (const one of all) post([one]);
+    }
+  };
+  const flush = (): void => {
+    if (waiting.length === 0) return;
+    const all = waiting;
+    waiting = [];
+    post(all);
+  };
+  return {
+    add(one) {
+      waiting.push(one);
+      if (waiting.length === 1) queueMicrotask(flush);
+    },
+    flush,
+  };
+}

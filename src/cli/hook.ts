@@ -81,7 +81,7 @@ async function answered(
   return printed.exitCode ?? GOES_ON;
 }
 
-type Opened = { readonly place: Place & { readonly inbox: Earpiece }; readonly caller: Caller };
+type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 
 /** The log of the project that the session works in, and who calls. */
 export async function opened(

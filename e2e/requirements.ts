@@ -386,6 +386,10 @@ export const REQUIREMENTS = {
     behaviour:
       'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
   },
+  'hosts:doctor': {
+    behaviour:
+      'The doctor sends a test notification through the installed hook of each agent, and names what keeps it from arriving, with the way out.',
+  },
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
   'hosts:sessions': {

@@ -15,6 +15,10 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     checkFolder();
     armFaultsFromEnv(process.env);
+    if (args.length === 0 && process.stdin.isTTY && process.stdout.isTTY) {
+      const { runInstall } = await import('./setup/install.ts');
+      return await runInstall([], { scope: 'user' });
+    }
     const read = await plainly(args, answer);
     if (read !== undefined) await read.command.work?.(...(read.given as never[]));
     else {

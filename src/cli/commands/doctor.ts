@@ -8,6 +8,7 @@ import { openStore } from '../../stores/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { missingDatabase, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { setupFindings } from '../setup/checks.ts';
 import { table } from '../table.ts';
 import { ago, paint, plain, print, printJson } from '../terminal.ts';
 import { verified } from '../verified.ts';
@@ -18,7 +19,8 @@ import { wrongClocks } from '../wrong-clocks.ts';
 export function doctor(command: CommandLine, answer: Answer): void {
   command
     .description(
-      'Versions, configuration, database, who this process would be, who carries and when they last did; and what to do about what is wrong. Exit code 8 when something is.',
+      'Versions, configuration, database, who this process would be, who carries and when they last did; and what to do about what is wrong. ' +
+        'For each coding agent that earpiece install has set up, a test notification goes through its hook. Exit code 8 when something is wrong.',
     )
     .action(async (options: GlobalOptions) => {
       const findings = await examine(options);
@@ -89,6 +91,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
     if (!(error instanceof EarpieceError)) throw error;
     findings.push({ what: 'store', value: error.message, ok: false });
   }
+  findings.push(...(await setupFindings(options)));
   return findings;
 }
 
@@ -141,8 +144,7 @@ async function agentsOf(inbox: Inbox, config: Config): Promise<Finding[]> {
         what: 'agent',
         value: 'none active in this project',
         ok: true,
-        advice:
-          'put the gateway before an MCP server of your agent: earpiece gateway --print claude -- <command>   (or codex, gemini, opencode …)',
+        advice: 'let your coding agents hear: earpiece install; or put the gateway before an MCP server: earpiece help gateway',
       },
     ];
   return there.flatMap((p) => [

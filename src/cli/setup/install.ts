@@ -4,16 +4,19 @@ import {
   changes,
   install,
   installBook,
+  look,
   planInstall,
   planUninstall,
   SETUPS,
   uninstall,
+  type Ours,
   type Place,
   type Setup,
 } from '../../hosts/setup/index.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import { EXIT } from '../exit.ts';
 import { complain, paint, plain, print } from '../terminal.ts';
+import { canary } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
 import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
 
@@ -39,8 +42,32 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   if (outcome.asked === 'nobody')
     complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
   if (outcome.asked !== undefined || options.json) return codeOf(outcome);
-  for (const setup of outcome.done) if (setup.next !== undefined) print(`${paint('yellow', '!')} ${setup.title}: ${setup.next}`);
-  return codeOf(outcome);
+  let deaf = false;
+  for (const setup of outcome.done) deaf = !(await proves(setup, place)) || deaf;
+  if (outcome.done.length > 0) print(`\n${nextStep(outcome.done, ours)}`);
+  return deaf ? EXIT.problems.code : codeOf(outcome);
+}
+
+/** Sends a test notification through the hook that was installed, and says what became of it. */
+async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
+  const found = hooks?.found(look(hooks.file(place)).text ?? '') ?? [];
+  const proof = hooks === undefined ? undefined : await canary(hooks.host, found);
+  if (proof?.kind === 'deaf') {
+    print(
+      `${paint('red', '✗')} ${title}: a test notification did not come through the hook at ${proof.event}: it ${plain(proof.why)}`,
+    );
+    return false;
+  }
+  const proved = proof === undefined ? '' : `: a test notification came through its hook at ${proof.event} in ${proof.ms} ms`;
+  print(`${paint('green', '✓')} ${title} hears${proved}`);
+  return true;
+}
+
+function nextStep(setups: readonly Setup[], ours: Ours): string {
+  const own = setups.find(({ next }) => next !== undefined)?.next;
+  const earpiece = ours.fetched === undefined ? 'earpiece' : 'npx earpiece';
+  const others = own === undefined ? '' : `\n${own}.`;
+  return `Next: restart ${setups.map(({ title }) => title).join(', ')} in this project, give it something to do, and type here:\n\n  ${earpiece} send "hello from the terminal"\n${others}`;
 }
 
 /** Resolves with the exit code. */

@@ -13,6 +13,19 @@ export type HookSettings = {
   isOurs(handler: Readonly<Record<string, unknown>>): boolean;
 };
 
+/** A hook of ours that stands in a settings file. */
+export type FoundHook = { readonly event: string; readonly command: string };
+
+export const hooksIn = (text: string, isOurs: HookSettings['isOurs']): readonly FoundHook[] =>
+  eventsOf(text).flatMap((event) =>
+    groupsOf(text, event)
+      .flatMap(handlersOf)
+      .flatMap((handler) => {
+        const command = isTable(handler) && isOurs(handler) ? handler['command'] : undefined;
+        return typeof command === 'string' ? [{ event, command }] : [];
+      }),
+  );
+
 export const hooksPart = (settings: HookSettings): Part => ({
   file: settings.file,
   what: `hooks at ${Object.keys(settings.wanted).join(', ')}`,

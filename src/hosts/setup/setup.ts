@@ -1,5 +1,7 @@
 /** What `earpiece install` changes for an agent: which files, and which of their entries are ours. One table a host. */
 import type { Edited } from '../../config/index.ts';
+import type { HookHost } from '../host.ts';
+import type { FoundHook } from './hook-settings.ts';
 import type { Ours } from './ours.ts';
 
 export type Scope = 'user' | 'project';
@@ -26,6 +28,18 @@ export type Part = {
   remove(text: string, base?: string): Edited;
 };
 
+/** Why an agent runs no hook at all, and what changes that. */
+export type Disabled = { readonly why: string; readonly advice: string };
+
+/** Of a host that has hooks in its settings. */
+export type Hooks = {
+  readonly host: HookHost;
+  file(place: Place): string;
+  /** Our hooks in such a file. */
+  found(text: string): readonly FoundHook[];
+  disabled(place: Place): Disabled | undefined;
+};
+
 export interface Setup {
   /** The word on our command line. */
   readonly name: string;
@@ -35,6 +49,7 @@ export interface Setup {
   /** A person who uses the agent has one of these folders. */
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
+  readonly hooks?: Hooks;
   /** What a person has to do before our entries count, one sentence. */
   readonly next?: string;
 }

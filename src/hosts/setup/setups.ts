@@ -1,10 +1,12 @@
 /** The agents that `earpiece install` knows. */
 import { join } from 'node:path';
+import { jsonAt, readToml } from '../../config/index.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
-import { hooksPart, type Group } from './hook-settings.ts';
+import { hooksIn, hooksPart, type Group } from './hook-settings.ts';
 import { isOurHook, programOf, shellLine, type Program } from './ours.ts';
+import { look } from './plan.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
-import type { Part, Place, Setup } from './setup.ts';
+import type { Disabled, Part, Place, Setup } from './setup.ts';
 
 /** How a host with hooks of the common shape keeps its settings. */
 type HookSetup = Omit<Setup, 'name' | 'title' | 'parts'> & {
@@ -12,6 +14,8 @@ type HookSetup = Omit<Setup, 'name' | 'title' | 'parts'> & {
   /** Milliseconds or seconds, as the host counts them. */
   timeout(seconds: number): number;
   server(place: Place, program: Program): Part;
+  /** Settings that turn every hook off, the file and the key each. */
+  switches(place: Place): readonly Switch[];
 };
 
 const inHome = (place: Place, variable: string, folder: string): string => place.env[variable] || join(place.home, folder);
@@ -30,6 +34,20 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   claude: {
     commands: ['claude'],
     folders: (place) => [claudeFolder(place)],
+    switches: (place) => [
+      ...[
+        join(claudeFolder(place), 'settings.json'),
+        join(place.project, '.claude', 'settings.json'),
+        join(place.project, '.claude', 'settings.local.json'),
+      ].map((file): Switch => ({ file, path: ['disableAllHooks'], off: true })),
+      ...MANAGED.flatMap((folder) => {
+        const file = join(place.system, folder, 'managed-settings.json');
+        return [
+          { file, path: ['disableAllHooks'], off: true },
+          { file, path: ['allowManagedHooksOnly'], off: true },
+        ];
+      }),
+    ],
     // What is in settings.json of a project goes to everybody who clones it; the paths of this machine do not belong there.
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
@@ -44,6 +62,12 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   codex: {
     commands: ['codex'],
     folders: (place) => [codexFolder({ ...place, scope: 'user' })],
+    switches: (place) =>
+      [codexFolder(place), codexFolder({ ...place, scope: 'user' })].map((folder) => ({
+        file: join(folder, 'config.toml'),
+        path: ['features', 'hooks'],
+        off: false,
+      })),
     hooksFile: (place) => join(codexFolder(place), 'hooks.json'),
     timeout: seconds,
     server: (place, program) =>
@@ -53,6 +77,12 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   gemini: {
     commands: ['gemini'],
     folders: (place) => [geminiFolder({ ...place, scope: 'user' })],
+    switches: (place) =>
+      [place, { ...place, scope: 'user' as const }].map((each) => ({
+        file: join(geminiFolder(each), 'settings.json'),
+        path: ['hooksConfig', 'enabled'],
+        off: false,
+      })),
     hooksFile: (place) => join(geminiFolder(place), 'settings.json'),
     timeout: milliseconds,
     server: (place, program) =>
@@ -61,6 +91,12 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   qwen: {
     commands: ['qwen'],
     folders: (place) => [qwenFolder({ ...place, scope: 'user' })],
+    switches: (place) =>
+      [place, { ...place, scope: 'user' as const }].map((each) => ({
+        file: join(qwenFolder(each), 'settings.json'),
+        path: ['disableAllHooks'],
+        off: true,
+      })),
     hooksFile: (place) => join(qwenFolder(place), 'settings.json'),
     timeout: seconds,
     server: (place, program) =>
@@ -78,12 +114,46 @@ const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
   asyncRewake: true,
 });
 
+/** A value that turns hooks off where it stands there. */
+type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
+
+/** Where Claude Code looks for what an administrator decides: Linux, macOS. */
+const MANAGED = ['etc/claude-code', 'Library/Application Support/ClaudeCode'];
+
+function turnedOff(switches: readonly Switch[]): Disabled | undefined {
+  for (const { file, path, off } of switches) {
+    const text = look(file).text;
+    if (text === undefined) continue;
+    const value = file.endsWith('.toml') ? tomlAt(text, path, file) : jsonAt(text, path);
+    if (value !== off) continue;
+    const why = `${file} has ${path.join('.')} = ${String(off)}: no hook runs`;
+    return {
+      why,
+      advice: file.endsWith('managed-settings.json') ? `ask the administrator of this machine` : `take it out of ${file}`,
+    };
+  }
+  return undefined;
+}
+
+function tomlAt(text: string, path: readonly string[], file: string): unknown {
+  const read = readToml(text, file);
+  return read.kind === 'problem'
+    ? undefined
+    : path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], read.table);
+}
+
 const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   name: host.name,
   title: host.title,
   commands: setup.commands,
   folders: setup.folders,
   ...(setup.next === undefined ? {} : { next: setup.next }),
+  hooks: {
+    host,
+    file: setup.hooksFile,
+    found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
+    disabled: (place) => turnedOff(setup.switches(place)),
+  },
   parts: (place, ours) => [
     hooksPart({
       file: setup.hooksFile(place),

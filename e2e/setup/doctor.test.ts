@@ -1,0 +1,151 @@
+/** `earpiece doctor` about installed hooks: green where they carry, red with the reason and the way out where they do not. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Home } from './home.ts';
+
+const SETTINGS = '.claude/settings.json';
+
+type Found = { readonly what: string; readonly value: string; readonly ok: boolean; readonly advice?: string };
+
+function about(
+  home: Home,
+  env: Readonly<Record<string, string>> = {},
+): { readonly code: number | null; readonly found: readonly Found[] } {
+  const { code, stdout } = home.run(['doctor', '--json'], { env });
+  const all = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Found);
+  return { code, found: all.filter(({ what }) => what === 'claude') };
+}
+
+function installed(): Home {
+  const home = new Home('claude');
+  expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+  return home;
+}
+
+const change = (home: Home, from: string | RegExp, to: string): void => {
+  const text = home.read(SETTINGS);
+  home.write(SETTINGS, text.replace(from, to));
+  expect(home.read(SETTINGS)).not.toBe(text);
+};
+
+describe('an agent with our hooks', () => {
+  proves('hosts:doctor');
+  it('is proved by a test notification that goes through its hook, which leaves nothing in the database', () => {
+    using home = installed();
+    const { code, found } = about(home);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ ok: true });
+    expect(found[0]?.value).toMatch(
+      /^Claude Code hears: \d+ hooks in ~\/\.claude\/settings\.json; a test notification came through PostToolBatch in \d+ ms$/u,
+    );
+    expect(code).toBe(0);
+    expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
+  });
+
+  it('is named where it is here and does not hear', () => {
+    using home = new Home('claude');
+    expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true, advice: 'earpiece install claude' }] });
+  });
+});
+
+type Fault = {
+  readonly make: (home: Home) => Readonly<Record<string, string>> | void;
+  readonly says: RegExp;
+  readonly advice: RegExp;
+};
+
+const INSTALL = /^earpiece install claude$/u;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'every hook is switched off': {
+    make: (home) => change(home, '"hooks"', '"disableAllHooks": true,\n  "hooks"'),
+    says: /settings\.json has disableAllHooks = true: no hook runs/u,
+    advice: /take it out of .*settings\.json/u,
+  },
+  'the project switches every hook off': {
+    make: (home) => void home.write('shop/.claude/settings.json', '{ "disableAllHooks": true }'),
+    says: /shop\/\.claude\/settings\.json has disableAllHooks = true/u,
+    advice: /take it out of/u,
+  },
+  'Earpiece is gone from where the hooks start it': {
+    make: (home) => change(home, /\/src\/cli\/main\.ts/gu, '/gone/cli/main.ts'),
+    says: /the hooks start what is not there: their Earpiece .*\/gone\/cli\/main\.ts is gone/u,
+    advice: INSTALL,
+  },
+  'Node is gone': {
+    make: (home) => change(home, /\/\S+\/node(?= )/gu, '/opt/node-24.1.0/bin/node'),
+    says: /their Node \/opt\/node-24\.1\.0\/bin\/node is gone: another node runs, or none/u,
+    advice: INSTALL,
+  },
+  'an event is missing': {
+    make: (home) => change(home, '"PostToolBatch"', '"PostToolBatched"'),
+    says: /the hooks at PostToolBatch are missing/u,
+    advice: INSTALL,
+  },
+  'the hooks are of an older version': {
+    make: (home) => change(home, /"timeout": 5/u, '"timeout": 50'),
+    says: /the entries in ~\/\.claude\/settings\.json are of another version/u,
+    advice: INSTALL,
+  },
+  'a second copy stands in the project': {
+    make: (home) => void home.run(['install', '--yes', '--scope', 'project']),
+    says: /our hooks stand twice: in ~\/\.claude\/settings\.json and ~\/shop\/\.claude\/settings\.local\.json/u,
+    advice: /^earpiece uninstall claude --yes && earpiece install claude$/u,
+  },
+  'this shell uses another database': {
+    make: (home) => ({ EARPIECE_DB: join(home.home, 'other.db') }),
+    says: /the hooks use the database of this user, and this shell uses .*other\.db/u,
+    advice: INSTALL,
+  },
+  'the settings are broken': {
+    make: (home) => void home.write(SETTINGS, '{ "hooks": '),
+    says: /settings\.json:1:12: is no JSON: expected a value/u,
+    advice: INSTALL,
+  },
+  'somebody took the hooks out': {
+    make: (home) => void home.write(SETTINGS, '{}'),
+    says: /our hooks are gone from ~\/\.claude\/settings\.json/u,
+    advice: INSTALL,
+  },
+  'the agent is gone': {
+    make: (home) => rmSync(join(home.bin, 'claude')),
+    says: /claude is not on the PATH/u,
+    advice: /earpiece uninstall claude/u,
+  },
+  'the hook fails': {
+    make: (home) => change(home, / hook claude(?=[;"])/gu, " hook claude --no-such-option"),
+    says: /a test notification did not come through the hook at PostToolBatch: it ended with 2: .*--no-such-option/u,
+    advice: INSTALL,
+  },
+};
+
+describe.each(Object.entries(FAULTS))('red: %s', (_fault, { make, says, advice }) => {
+  proves('hosts:doctor');
+  it('with the reason and the way out', () => {
+    using home = installed();
+    const { code, found } = about(home, make(home) ?? {});
+    expect(code).toBe(8);
+    const [reason] = found.filter(({ value }) => says.test(value));
+    expect(reason, JSON.stringify(found, null, 2)).toMatchObject({ ok: false });
+    expect(reason?.advice).toMatch(advice);
+  });
+});
+
+describe('an agent that is named in the database of --db', () => {
+  proves('hosts:doctor');
+  it('has hooks that name that database too', () => {
+    using home = new Home('claude');
+    mkdirSync(join(home.home, 'my data'));
+    const db = join(home.home, "my data/it's.db");
+    expect(home.run(['--db', db, 'install', '--yes'])).toMatchObject({ code: 0 });
+    expect(home.read(SETTINGS)).toContain('--db ');
+    const { code, stdout } = home.run(['--db', db, 'send', '--to', 'coder', 'x']);
+    expect({ code, stdout: stdout !== '' }).toEqual({ code: 0, stdout: true });
+    expect(about(home, { EARPIECE_DB: db })).toMatchObject({ code: 0, found: [{ ok: true }] });
+  });
+});

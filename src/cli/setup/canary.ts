@@ -1,0 +1,124 @@
+/**
+ * Proves a hook: queues a word in a database of its own, runs the hook command as the agent's settings have it with an event
+ * as the agent gives it, and looks for the word in the answer.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEarpiece } from '../../earpiece.ts';
+import type { HookHost } from '../../hosts/index.ts';
+import { partsOfLine } from '../../hosts/setup/index.ts';
+import { quote } from '../../hosts/setup/ours.ts';
+
+export type Proof =
+  | { readonly kind: 'heard'; readonly event: string; readonly ms: number }
+  | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
+
+type Hook = { readonly event: string; readonly command: string };
+
+/** Undefined where none of these hooks could carry anything. */
+export async function canary(host: HookHost, hooks: readonly Hook[]): Promise<Proof | undefined> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
+  try {
+    const found = hooks
+      .map((hook) => ({ hook, input: inputOf(hook.event, folder) }))
+      .map((each) => ({ ...each, rank: CARRYING.indexOf(momentOf(host, each.input)) }))
+      .filter(({ rank }) => rank >= 0)
+      .toSorted((a, b) => a.rank - b.rank)[0];
+    if (found === undefined) return undefined;
+    const { event, command } = found.hook;
+    const word = `canary-${randomBytes(6).toString('hex')}`;
+    const env = environment(folder, host);
+    {
+      await using ear = await openEarpiece({ db: join(folder, 'canary.db'), cwd: folder, env });
+      await ear.queue(env['EARPIECE_ADDRESS'] ?? '', { message: word, kind: 'earpiece.canary' });
+    }
+    const started = performance.now();
+    const limit = (host.events[event]?.timeoutS ?? 10) * 1_000;
+    const { code, stdout, stderr } = await ran(elsewhere(command, folder), JSON.stringify(found.input), { folder, env, limit });
+    const ms = Math.round(performance.now() - started);
+    if (stdout.includes(word)) return { kind: 'heard', event, ms };
+    const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+    const said = lines.find((line) => /^(?:\w*Error|earpiece):/u.test(line)) ?? lines[0] ?? '';
+    const ended = code === undefined ? `did not end within ${limit / 1_000} s` : `ended with ${code}`;
+    return { kind: 'deaf', event, why: `${ended}${said === '' ? ' and carried nothing' : `: ${said.slice(0, 300)}`}` };
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The exact command, with its database in the folder that is thrown away. */
+function elsewhere(command: string, folder: string): string {
+  const { db } = partsOfLine(command);
+  return db === undefined ? command : command.replaceAll(`--db ${quote(db)}`, `--db ${quote(join(folder, 'canary.db'))}`);
+}
+
+/** With the user's PATH and shell, without what says which agent or database this process belongs to. */
+function environment(folder: string, host: HookHost): Record<string, string> {
+  const own = Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined || /^(?:EARPIECE_|CLAUDE|CODEX_|GEMINI_|QWEN_)/u.test(name) ? [] : [[name, value] as const],
+  );
+  return {
+    ...Object.fromEntries(own),
+    EARPIECE_DB: join(folder, 'canary.db'),
+    EARPIECE_ADDRESS: `canary/${host.agent}`,
+    XDG_STATE_HOME: join(folder, 'state'),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+  };
+}
+
+/** What a host gives a hook, with the fields of all of them. */
+const inputOf = (event: string, folder: string): Readonly<Record<string, unknown>> => ({
+  session_id: SESSION,
+  conversation_id: SESSION,
+  hook_event_name: event,
+  cwd: folder,
+  workspace_roots: [folder],
+  transcript_path: join(folder, 'transcript.jsonl'),
+  prompt: 'canary',
+  tool_name: 'Bash',
+  tool_input: { command: 'true' },
+  tool_response: { stdout: '', stderr: '' },
+  tool_use_id: 'canary',
+  tool_calls: [{ tool_name: 'Bash', tool_input: { command: 'true' }, tool_use_id: 'canary', tool_response: '' }],
+});
+
+const SESSION = randomUUID();
+/** The moments that carry, the main one first. */
+const CARRYING = ['batch_end', 'before_model', 'after_tool', 'prompt'];
+
+function momentOf(host: HookHost, input: Readonly<Record<string, unknown>>): string {
+  try {
+    return host.hear(input)?.moment.kind ?? '';
+  } catch {
+    return '';
+  }
+}
+
+type Ran = { readonly code: number | undefined; readonly stdout: string; readonly stderr: string };
+
+function ran(
+  command: string,
+  input: string,
+  { folder, env, limit }: { readonly folder: string; readonly env: Record<string, string>; readonly limit: number },
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', command], { cwd: folder, env, stdio: 'pipe' });
+    const said = { stdout: '', stderr: '' };
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, limit);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+    child.stdin.on('error', () => {}).end(input);
+    child.once('error', (error) => (said.stderr += error.message));
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code: late ? undefined : (code ?? -1), ...said });
+    });
+  });
+}

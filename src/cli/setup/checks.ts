@@ -1,0 +1,135 @@
+/** The findings of `doctor` about the coding agents of this machine: whether our hooks are there, right, and carry. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import {
+  installBook,
+  look,
+  changes,
+  partsOfLine,
+  planInstall,
+  SETUPS,
+  type Ours,
+  type Place,
+  type Setup,
+  type Hooks,
+} from '../../hosts/setup/index.ts';
+import type { GlobalOptions } from '../context.ts';
+import { onPath } from '../shell.ts';
+import type { Finding } from '../what-agents-miss.ts';
+import { canary } from './canary.ts';
+import { untrusted } from './codex-trust.ts';
+import { oursHere, placeHere, short } from './here.ts';
+
+export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
+  const ours = oursHere(options);
+  const findings: Finding[] = [];
+  for (const setup of SETUPS) findings.push(...(await findingsOf(setup, ours)));
+  return findings;
+}
+
+type Installed = { readonly place: Place; readonly file: string; readonly hooks: ReturnType<Hooks['found']> };
+
+async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
+  const { hooks, name, title } = setup;
+  if (hooks === undefined) return [];
+  const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
+  const user = placeHere('user');
+  const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
+  const places = [user, placeHere('project')];
+  const installed = places.flatMap((place): Installed[] => {
+    const file = hooks.file(place);
+    const found = hooks.found(look(file).text ?? '');
+    return found.length === 0 ? [] : [{ place, file, hooks: found }];
+  });
+  const [first] = installed;
+  if (first === undefined) {
+    const recorded = installBook({ env: process.env })
+      .list()
+      .find(({ host }) => host === name);
+    if (recorded !== undefined)
+      return [
+        bad(
+          problemOf(setup, { ...user, scope: recorded.scope }, ours) ?? `our hooks are gone from ${short(recorded.file, user)}`,
+        ),
+      ];
+    if (command === undefined) return [];
+    const value = `${title} is here (${short(command, user)}) and does not hear`;
+    return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
+  }
+
+  const findings: Finding[] = [];
+  if (command === undefined)
+    findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
+  const off = hooks.disabled(first.place);
+  if (off !== undefined) findings.push(bad(off.why, off.advice));
+  if (installed.length > 1)
+    findings.push(
+      bad(
+        `our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`,
+        `earpiece uninstall ${name} --yes && earpiece install ${name}`,
+      ),
+    );
+  const paths = wrongPaths(first, user, bad);
+  findings.push(...(paths.length > 0 ? paths : wrongPlans(setup, first, ours, bad)));
+  const trust = name === 'codex' && command !== undefined ? await untrusted(command, first) : undefined;
+  if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
+  findings.push(...wrongDatabase(first, ours, bad));
+
+  const proof = await canary(hooks.host, first.hooks);
+  if (proof?.kind === 'deaf')
+    findings.push(bad(`a test notification did not come through the hook at ${proof.event}: it ${proof.why}`));
+  if (findings.length > 0) return findings;
+  const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${proof.ms} ms` : '';
+  return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
+}
+
+const problemOf = (setup: Setup, place: Place, ours: Ours): string | undefined =>
+  planInstall(setup, place, ours, installBook({ env: process.env })).find(({ problem }) => problem !== undefined)?.problem;
+
+type Bad = (value: string, advice?: string) => Finding;
+
+function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Finding[] {
+  const lines = new Set(hooks.map(({ command }) => command));
+  const missing = new Set<string>();
+  for (const line of lines) {
+    const { node, entry } = partsOfLine(line);
+    if (node !== undefined && !isProgram(node))
+      missing.add(`their Node ${short(node, place)} is gone: another node runs, or none`);
+    if (entry !== undefined && !existsSync(entry)) missing.add(`their Earpiece ${short(entry, place)} is gone`);
+  }
+  return [...missing].map((why) => bad(`the hooks start what is not there: ${why}`));
+}
+
+/** What an installation would change is missing, or of another version. */
+function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+  const wanted = Object.keys(setup.hooks?.host.events ?? {});
+  const missing = wanted.filter((event) => hooks.every((hook) => hook.event !== event));
+  if (missing.length > 0) return [bad(`the hooks at ${missing.join(', ')} are missing`)];
+  const problem = problemOf(setup, place, ours);
+  if (problem !== undefined) return [bad(problem)];
+  const other = planInstall(setup, place, ours, installBook({ env: process.env })).filter(changes);
+  if (other.length === 0) return [];
+  const entry = partsOfLine(hooks[0]?.command ?? '').entry;
+  const which = entry === undefined || entry === ours.entry ? '' : `, of ${short(entry, place)}`;
+  return [bad(`the entries in ${other.map(({ file }) => short(file, place)).join(' and ')} are of another version${which}`)];
+}
+
+function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+  const said = partsOfLine(hooks[0]?.command ?? '').db;
+  if (said === ours.db) return [];
+  return [
+    bad(
+      said === undefined
+        ? `the hooks use the database of this user, and this shell uses ${ours.db ?? ''}`
+        : `the hooks use the database ${said}, and this shell uses ${ours.db ?? 'the one of this user'}`,
+    ),
+  ];
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

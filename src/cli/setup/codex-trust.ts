@@ -1,0 +1,55 @@
+/** Codex runs no hook that its user has not trusted. Its app server says which ones are. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** A slow machine starts Codex in seconds. */
+const WITHIN_MS = 20_000;
+
+type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
+
+/** What is wrong with the trust in our hooks; undefined where all are trusted, or Codex does not say. */
+export async function untrusted(
+  codex: string,
+  { hooks }: { readonly hooks: readonly { readonly command: string }[] },
+): Promise<string | undefined> {
+  const listed = await hooksOf(codex);
+  const own = listed?.filter(({ command }) => hooks.some((hook) => hook.command === command)) ?? [];
+  if (listed !== undefined && own.length === 0) return 'Codex does not see our hooks in this folder';
+  const held = own.filter(({ trustStatus }) => trustStatus !== 'trusted' && trustStatus !== 'managed');
+  if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted: Codex does not run them`;
+  const off = own.filter(({ enabled }) => enabled === false);
+  return off.length > 0 ? `${off.length} of ${own.length} hooks are switched off in Codex` : undefined;
+}
+
+async function hooksOf(codex: string): Promise<readonly Listed[] | undefined> {
+  const child = spawn(codex, ['app-server'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const send = (frame: object): void => void child.stdin.write(`${JSON.stringify(frame)}\n`);
+  child.stdin.on('error', () => {});
+  const timer = setTimeout(() => child.kill('SIGKILL'), WITHIN_MS);
+  try {
+    send({ id: 0, method: 'initialize', params: { clientInfo: { name: 'earpiece', version: '1' } } });
+    send({ method: 'initialized' });
+    send({ id: 1, method: 'hooks/list', params: { cwds: [process.cwd()] } });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const frame = parsed(line);
+      if (frame?.id !== 1) continue;
+      return frame.result?.data?.flatMap(({ hooks }) => hooks ?? []);
+    }
+    return undefined;
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    child.kill();
+  }
+}
+
+type Frame = { readonly id?: number; readonly result?: { readonly data?: readonly { readonly hooks?: readonly Listed[] }[] } };
+
+function parsed(line: string): Frame | undefined {
+  try {
+    return JSON.parse(line) as Frame;
+  } catch {
+    return undefined;
+  }
+}

@@ -386,6 +386,10 @@ export const REQUIREMENTS = {
     behaviour:
       'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
   },
+  'hosts:installed': {
+    behaviour:
+      'After earpiece install the real agent hears a notification with its built-in tools, and the doctor finds nothing wrong.',
+  },
   'hosts:doctor': {
     behaviour:
       'The doctor sends a test notification through the installed hook of each agent, and names what keeps it from arriving, with the way out.',

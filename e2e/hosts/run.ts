@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly graceMs?: number;
   /** Milliseconds between the chunks of the model's answers. */
   readonly latency?: number;
+  /** Awaited when the client's settings are written, before it starts. */
+  readonly onPrepared?: (home: string) => void | Promise<void>;
   /** Awaited before the model answers with this step's calls. */
   readonly onToolStep?: (event: ToolStep) => void | Promise<void>;
   /** May answer or abort a request to the model instead of passing it on. */
@@ -127,6 +129,7 @@ async function runIn(
     settings: options.settings ?? {},
   });
 
+  await options.onPrepared?.(home);
   const ended = await guarded(killAll, async () => {
     child = spawn(binaryOf(client), [...launch.args, ...(options.args ?? [])], {
       cwd: path.join(home, 'work'),

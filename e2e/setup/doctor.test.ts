@@ -118,7 +118,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     advice: /earpiece uninstall claude/u,
   },
   'the hook fails': {
-    make: (home) => change(home, / hook claude(?=[;"])/gu, " hook claude --no-such-option"),
+    make: (home) => change(home, / hook claude(?=[;"])/gu, ' hook claude --no-such-option'),
     says: /a test notification did not come through the hook at PostToolBatch: it ended with 2: .*--no-such-option/u,
     advice: INSTALL,
   },

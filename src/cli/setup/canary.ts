@@ -18,8 +18,17 @@ export type Proof =
 
 type Hook = { readonly event: string; readonly command: string };
 
+/** A hook on a busy machine gives up after 250 ms, and its agent goes on: that alone does not make it deaf. */
+const TRIES = 3;
+
 /** Undefined where none of these hooks could carry anything. */
 export async function canary(host: HookHost, hooks: readonly Hook[]): Promise<Proof | undefined> {
+  let proof: Proof | undefined;
+  for (let tries = 0; tries < TRIES && proof?.kind !== 'heard'; tries++) proof = await once(host, hooks);
+  return proof;
+}
+
+async function once(host: HookHost, hooks: readonly Hook[]): Promise<Proof | undefined> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
   try {
     const found = hooks

@@ -30,7 +30,7 @@ type Installed = { readonly place: Place; readonly file: string; readonly hooks:
 
 async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]> {
   const { hooks, name, title } = setup;
-  if (hooks === undefined) return [];
+  if (hooks === undefined) return pluginFindings(setup, ours);
   const bad = (value: string, advice = `earpiece install ${name}`): Finding => ({ what: name, value, ok: false, advice });
   const user = placeHere('user');
   const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
@@ -62,12 +62,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const off = hooks.disabled(first.place);
   if (off !== undefined) findings.push(bad(off.why, off.advice));
   if (installed.length > 1)
-    findings.push(
-      bad(
-        `our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`,
-        `earpiece uninstall ${name} --yes && earpiece install ${name}`,
-      ),
-    );
+    findings.push(bad(`our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`, twice(name)));
   const paths = wrongPaths(first, user, bad);
   findings.push(...(paths.length > 0 ? paths : wrongPlans(setup, first, ours, bad)));
   const trust = name === 'codex' && command !== undefined ? await untrusted(command, first) : undefined;
@@ -81,6 +76,39 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${proof.ms} ms` : '';
   return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
 }
+
+/** A plugin starts a process of ours when its agent starts: what can be looked at is its file, and what that file starts. */
+function pluginFindings(setup: Setup, ours: Ours): readonly Finding[] {
+  const { plugin, name, title } = setup;
+  if (plugin === undefined) return [];
+  const user = placeHere('user');
+  const bad: Bad = (value, advice = `earpiece install ${name}`) => ({ what: name, value, ok: false, advice });
+  const command = setup.commands.map((each) => onPath(each, user.env)).find((file) => file !== undefined);
+  const files = [user, placeHere('project')].filter((place) => plugin.isOurs(look(plugin.file(place)).text));
+  const [first] = files;
+  if (first === undefined) {
+    if (installBook({ env: process.env }).get(plugin.file(user)) !== undefined)
+      return [bad(`our plugin is gone from ${short(plugin.file(user), user)}`)];
+    if (command === undefined) return [];
+    const value = `${title} is here (${short(command, user)}) and does not hear`;
+    return [{ what: name, value, ok: true, advice: `earpiece install ${name}` }];
+  }
+  const findings: Finding[] = [];
+  if (command === undefined)
+    findings.push(bad(`${setup.commands.join(', ')} is not on the PATH`, `install ${title}, or: earpiece uninstall ${name}`));
+  if (files.length > 1) findings.push(bad('our plugin stands twice: in your settings and in the project', twice(name)));
+  const problem = problemOf(setup, first, ours);
+  if (problem !== undefined) findings.push(bad(problem));
+  const other = planInstall(setup, first, ours, installBook({ env: process.env })).filter(changes);
+  if (problem === undefined && other.length > 0)
+    findings.push(
+      bad(`${other.map(({ file }) => short(file, user)).join(' and ')}: of another version, or not what earpiece install wrote`),
+    );
+  if (findings.length > 0) return findings;
+  return [{ what: name, value: `${title} has the plugin ${short(plugin.file(first), user)}`, ok: true }];
+}
+
+const twice = (name: string): string => `earpiece uninstall ${name} --yes && earpiece install ${name}`;
 
 const problemOf = (setup: Setup, place: Place, ours: Ours): string | undefined =>
   planInstall(setup, place, ours, installBook({ env: process.env })).find(({ problem }) => problem !== undefined)?.problem;

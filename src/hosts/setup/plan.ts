@@ -83,7 +83,7 @@ function without(setup: Setup, place: Place, file: string, parts: readonly Part[
   if (removed.kind === 'problem') return { ...plan, before, after: before, base, problem: formatProblem(removed.problem) };
   // A file that only we needed goes with us.
   const left = removed.text.replace(/^\ufeff/u, '').trim();
-  const gone = removed.text !== before && (left === '' || left === '{}') && record?.base === null;
+  const gone = removed.text !== before && (left === '' ? record?.base == null : left === '{}' && record?.base === null);
   const after = gone ? undefined : removed.text;
   return { ...plan, before, after, base, ...(after === before ? {} : stuck(file)) };
 }

@@ -50,6 +50,8 @@ export interface Setup {
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
+  /** Of a host that loads a plugin of ours. */
+  readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };
   /** What a person has to do before our entries count, one sentence. */
   readonly next?: string;
 }

@@ -5,11 +5,12 @@ import { HOOK_HOSTS, type HookHost } from '../index.ts';
 import { hooksIn, hooksPart, type Group } from './hook-settings.ts';
 import { isOurHook, programOf, shellLine, type Program } from './ours.ts';
 import { look } from './plan.ts';
+import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
 import type { Disabled, Part, Place, Setup } from './setup.ts';
 
 /** How a host with hooks of the common shape keeps its settings. */
-type HookSetup = Omit<Setup, 'name' | 'title' | 'parts'> & {
+type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin'> & {
   hooksFile(place: Place): string;
   /** Milliseconds or seconds, as the host counts them. */
   timeout(seconds: number): number;
@@ -175,7 +176,10 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   ],
 });
 
-export const SETUPS: readonly Setup[] = HOOK_HOSTS.flatMap((host) => {
-  const setup = HOOK_SETUPS[host.name];
-  return setup === undefined ? [] : [withHooks(host, setup)];
-});
+export const SETUPS: readonly Setup[] = [
+  ...HOOK_HOSTS.flatMap((host) => {
+    const setup = HOOK_SETUPS[host.name];
+    return setup === undefined ? [] : [withHooks(host, setup)];
+  }),
+  ...PLUGIN_SETUPS,
+];

@@ -1,0 +1,17 @@
+/** A whole file of ours: a plugin in the folder where an agent looks for plugins. */
+import type { Part } from './setup.ts';
+
+/** The first line of every plugin file that an installation writes, of any version. */
+const OURS = /^\/\/ Earpiece: /u;
+
+export const isOwnFile = (text: string | undefined): boolean => OURS.test(text ?? '');
+
+export const ownFilePart = (file: string, content: string): Part => ({
+  file,
+  what: 'the plugin of Earpiece',
+  add: (text) =>
+    text.trim() === '' || isOwnFile(text)
+      ? { kind: 'text', text: content }
+      : { kind: 'problem', problem: { file, message: 'is no file of Earpiece; move it away, then run the command again' } },
+  remove: (text) => ({ kind: 'text', text: isOwnFile(text) ? '' : text }),
+});

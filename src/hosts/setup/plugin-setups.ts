@@ -1,0 +1,67 @@
+/** Agents that load a plugin of ours. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { opencode } from '../opencode/host.ts';
+import { pi } from '../pi/host.ts';
+import { PLUGIN_FILES, type PluginFile } from '../plugin-file.ts';
+import { programOf, type Ours } from './ours.ts';
+import { isOwnFile, ownFilePart } from './own-file.ts';
+import { jsonServerPart } from './servers.ts';
+import type { Place, Setup } from './setup.ts';
+
+function fileOf({ user, below, project }: PluginFile, place: Place): string {
+  if (place.scope === 'project') return join(place.project, project);
+  const moved = below.find(({ variable }) => place.env[variable]);
+  return moved === undefined ? join(place.home, user) : join(place.env[moved.variable] ?? '', moved.file);
+}
+
+const plugin = (name: keyof typeof PLUGIN_FILES, place: Place, { node, entry, db }: Ours) =>
+  ownFilePart(
+    fileOf(PLUGIN_FILES[name], place),
+    PLUGIN_FILES[name].content({ node, entry, ...(db === undefined ? {} : { args: ['--db', db] }) }),
+  );
+
+/** The folder of its settings: the plugin's file lies two levels below it. */
+const folderOf = (name: keyof typeof PLUGIN_FILES, place: Place): string => dirname(dirname(fileOf(PLUGIN_FILES[name], place)));
+
+/** opencode reads either; a person who has comments in it has the second. */
+function opencodeConfig(place: Place): string {
+  const folder = place.scope === 'project' ? place.project : folderOf('opencode', place);
+  const jsonc = join(folder, 'opencode.jsonc');
+  return existsSync(jsonc) ? jsonc : join(folder, 'opencode.json');
+}
+
+const pluginOf = (name: keyof typeof PLUGIN_FILES): Required<Setup>['plugin'] => ({
+  file: (place) => fileOf(PLUGIN_FILES[name], place),
+  isOurs: isOwnFile,
+});
+
+export const PLUGIN_SETUPS: readonly Setup[] = [
+  {
+    name: opencode.name,
+    title: opencode.title,
+    commands: ['opencode'],
+    folders: (place) => [folderOf('opencode', { ...place, scope: 'user' })],
+    parts: (place, ours) => {
+      const { command, args } = programOf(ours, ['mcp']);
+      return [
+        plugin('opencode', place, ours),
+        jsonServerPart({
+          file: opencodeConfig(place),
+          path: ['mcp'],
+          entry: { type: 'local', command: [command, ...args], enabled: true },
+        }),
+      ];
+    },
+    plugin: pluginOf('opencode'),
+  },
+  {
+    name: pi.name,
+    title: pi.title,
+    commands: ['pi'],
+    folders: (place) => [folderOf('pi', { ...place, scope: 'user' })],
+    // pi has no MCP client.
+    parts: (place, ours) => [plugin('pi', place, ours)],
+    plugin: pluginOf('pi'),
+  },
+];

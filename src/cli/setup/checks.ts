@@ -15,7 +15,7 @@ import {
 import type { GlobalOptions } from '../context.ts';
 import { onPath } from '../shell.ts';
 import type { Finding } from '../what-agents-miss.ts';
-import { canary } from './canary.ts';
+import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
 import { oursHere, placeHere, short } from './here.ts';
 
@@ -73,7 +73,7 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   if (proof?.kind === 'deaf')
     findings.push(bad(`a test notification did not come through the hook at ${proof.event}: it ${proof.why}`));
   if (findings.length > 0) return findings;
-  const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${proof.ms} ms` : '';
+  const proved = proof?.kind === 'heard' ? `; a test notification came through ${proof.event} in ${duration(proof)}` : '';
   return [{ what: name, value: `${title} hears: ${first.hooks.length} hooks in ${short(first.file, user)}${proved}`, ok: true }];
 }
 

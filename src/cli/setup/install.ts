@@ -16,7 +16,7 @@ import {
 import type { InstallOptions } from '../commands/install.ts';
 import { EXIT } from '../exit.ts';
 import { complain, paint, plain, print } from '../terminal.ts';
-import { canary } from './canary.ts';
+import { canary, duration } from './canary.ts';
 import { carryOut, codeOf, type SetupOptions } from './carry-out.ts';
 import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
 
@@ -58,7 +58,7 @@ async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
     );
     return false;
   }
-  const proved = proof === undefined ? '' : `: a test notification came through its hook at ${proof.event} in ${proof.ms} ms`;
+  const proved = proof === undefined ? '' : `: a test notification came through its hook at ${proof.event} in ${duration(proof)}`;
   print(`${paint('green', '✓')} ${title} hears${proved}`);
   return true;
 }

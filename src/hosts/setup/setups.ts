@@ -147,11 +147,11 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   name: host.name,
   title: host.title,
   commands: setup.commands,
-  folders: setup.folders,
+  folders: (place) => setup.folders(place),
   ...(setup.next === undefined ? {} : { next: setup.next }),
   hooks: {
     host,
-    file: setup.hooksFile,
+    file: (place) => setup.hooksFile(place),
     found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
     disabled: (place) => turnedOff(setup.switches(place)),
   },

@@ -62,7 +62,12 @@ const settingsIn = (home: string): Readonly<Record<string, string>> =>
   );
 
 /** Agents write into these while they run; the test writes the trust of Codex. */
-const OWN_WRITES: ReadonlySet<string> = new Set(['.claude.json', '.codex/config.toml', '.gemini/settings.json', '.config/opencode/opencode.json']);
+const OWN_WRITES: ReadonlySet<string> = new Set([
+  '.claude.json',
+  '.codex/config.toml',
+  '.gemini/settings.json',
+  '.config/opencode/opencode.json',
+]);
 
 describe.for(clientNames)('%s after earpiece install', (client) => {
   proves('hosts:installed');

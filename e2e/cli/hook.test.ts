@@ -138,7 +138,7 @@ describe('a hook call', () => {
       const later = (): Promise<Called> => call(shell, 'Stop');
       expect((await later()).loaded).toEqual(SHORT_WAY);
       const store = inbox.store as { now(): number };
-      const now = store.now;
+      const now = store.now.bind(store);
       store.now = () => Date.now() - 31_000;
       await inbox.store.touch({ log, conversation: id });
       store.now = now;

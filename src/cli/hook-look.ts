@@ -21,10 +21,11 @@ export async function look(host: HookHost, options: HookOptions): Promise<number
       if (woken.nextAt !== undefined) process.stdout.write(String(woken.nextAt));
       return 0;
     case 'wakes': {
-      const { answer, confirm, release } = woken.attended;
+      const { attended } = woken;
+      const { answer } = attended;
       const text = answer.kind === 'nothing' ? '' : answer.text;
       const failed = await new Promise((resolve) => process.stderr.write(`${text}\n`, resolve));
-      await (failed instanceof Error ? release() : confirm());
+      await (failed instanceof Error ? attended.release() : attended.confirm());
       return WAKES;
     }
     default:

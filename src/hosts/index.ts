@@ -13,17 +13,16 @@ import { opencode } from './opencode/host.ts';
 import { pi } from './pi/host.ts';
 
 export { attend, conversationOf, logOfHost, type Place } from './attend.ts';
-export { SILENT, type Heard, type HookEvent, type HookHost, type Host, type Printed } from './host.ts';
-export type { Answer, Attended, Caller, Moment } from './moment.ts';
-export { passesGate } from './own-tools.ts';
-export { wake, type Woken } from './wake.ts';
+export type { Heard, HookHost, Host, Printed } from './host.ts';
+export type { Attended, Caller } from './moment.ts';
+export { wake } from './wake.ts';
 
 /** The hosts whose hooks `earpiece hook <host>` answers. */
 export const HOOK_HOSTS: readonly HookHost[] = [claude, codex, gemini, qwen, cursor, copilot, cline, goose, letta, kimi];
 
 export const HOOK_HOST_NAMES = HOOK_HOSTS.map(({ name }) => name);
 
-export { noteState, stateIn, TERMINAL_VARIABLE, type TerminalState } from './terminal-state.ts';
+export { stateIn, TERMINAL_VARIABLE } from './terminal-state.ts';
 
 /** The hosts whose plugins `earpiece bridge <host>` stands beside. */
 export const PLUGIN_HOSTS: readonly Host[] = [opencode, pi];

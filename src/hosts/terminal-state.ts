@@ -47,14 +47,7 @@ export function stateIn(path: string): TerminalState | undefined {
 }
 
 function stateAfter(moment: Moment, held: boolean): TerminalState['state'] | undefined {
-  switch (moment.kind) {
-    case 'turn_end':
-      return held ? 'busy' : 'idle';
-    case 'session_end':
-      return 'over';
-    case 'session_start':
-      return undefined;
-    default:
-      return 'busy';
-  }
+  if (moment.kind === 'session_start') return undefined;
+  if (moment.kind === 'session_end') return 'over';
+  return moment.kind === 'turn_end' && !held ? 'idle' : 'busy';
 }

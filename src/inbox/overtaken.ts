@@ -9,7 +9,11 @@ import type { Inbox } from './inbox.ts';
  * older one was on its way, so the plan does not find it among the open ones. `mine`: those that the conversation may take.
  */
 export async function overtaken(
-  { inbox, log, mine }: { readonly inbox: Inbox; readonly log: LogKey; mine(items: readonly Item[]): Promise<readonly Item[]> },
+  {
+    inbox,
+    log,
+    mine,
+  }: { readonly inbox: Inbox; readonly log: LogKey; readonly mine: (items: readonly Item[]) => Promise<readonly Item[]> },
   open: readonly Item[],
 ): Promise<Pick<Facts, 'overtaken'>> {
   const again = open.filter(({ offers, notification: { supersede, key } }) => offers > 0 && supersede && key !== undefined);

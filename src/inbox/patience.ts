@@ -9,7 +9,10 @@ const STEPS = 5;
  * was not run (a busy machine, a laptop that slept) the answer may lie there unread, and is read before the next step. A
  * step in which it was `working` does not count.
  */
-export function patience(withinMs: number, working: () => boolean): { readonly over: Promise<undefined>; end(): void } {
+export function patience(
+  withinMs: number,
+  working: () => boolean,
+): { readonly over: Promise<undefined>; readonly end: () => void } {
   const stepMs = withinMs / STEPS;
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   let [waited, worked] = [0, 0];

@@ -1,4 +1,4 @@
-export { MAX_DEPTH, MESSAGE_CHARS, tell, tellWhen } from './talk.ts';
+export { MAX_DEPTH, MESSAGE_CHARS } from './talk.ts';
 export { QUOTA } from './quota.ts';
-export { isTalkTool, Talk, TALK_TOOLS, type TalkTool } from './tools.ts';
-export { became, waitingKey, type State } from './waiting.ts';
+export { Talk, TALK_TOOLS } from './tools.ts';
+export { became } from './waiting.ts';

@@ -2,8 +2,8 @@
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Quota } from './quota.ts';
-import { colleagues, MESSAGE_CHARS, SAYABLE, tell, tellWhen, type Sayable } from './talk.ts';
-import { STATES, type State } from './waiting.ts';
+import { colleagues, MESSAGE_CHARS, SAYABLE, tell, tellWhen } from './talk.ts';
+import { STATES } from './waiting.ts';
 
 export type TalkTool = {
   readonly name: string;
@@ -60,8 +60,6 @@ export const TALK_TOOLS: readonly TalkTool[] = [
   },
 ];
 
-export const isTalkTool = (name: string): boolean => TALK_TOOLS.some((tool) => tool.name === name);
-
 export type TalkCall = { readonly tool: string; readonly args: unknown };
 
 /** For the calls of one process. */
@@ -78,7 +76,7 @@ export class Talk {
         const said = {
           to: args.text('to', 200),
           message,
-          level: args.oneOf('level', SAYABLE, 'info' as Sayable),
+          level: args.oneOf('level', SAYABLE, 'info'),
           ...(replyTo === undefined ? {} : { replyTo }),
         };
         this.#quota.take(conversation.address, conversation.inbox.store.now());
@@ -95,11 +93,7 @@ export class Talk {
       case 'list_agents':
         return { success: true, agents: await colleagues(conversation) };
       case 'tell_me_when': {
-        const { agent, now } = await tellWhen(
-          conversation,
-          args.text('agent', 200),
-          args.oneOf('state', STATES, 'idle' as State),
-        );
+        const { agent, now } = await tellWhen(conversation, args.text('agent', 200), args.oneOf('state', STATES, 'idle'));
         return {
           success: true,
           agent,

@@ -25,7 +25,7 @@ export async function askedAbout(inbox: Inbox, log: LogKey, waiting: Waiting): P
     );
     if (others.length >= MOST)
       throw new EarpieceError('bad_argument', `${MOST} others wait for ${splitLog(log).agent} already; ask it with tell_agent`);
-    if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting] as unknown as Json)) return;
+    if (await inbox.store.swapSetting(waitingKey(log), before, [...others, waiting])) return;
   }
 }
 
@@ -54,5 +54,5 @@ export async function became(inbox: Inbox, log: LogKey, state: State): Promise<v
 }
 
 function waitingIn(value: Json | undefined): readonly Waiting[] {
-  return Array.isArray(value) ? (value as unknown as readonly Waiting[]) : [];
+  return Array.isArray(value) ? value : [];
 }

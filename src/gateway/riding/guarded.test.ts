@@ -37,7 +37,7 @@ test('a tool of ours waits until what came too late was let go: a pull would not
   await rider.callTool(other, call);
   expect(order).toEqual(['called']);
   const called = rider.callTool(connection, call);
-  resolve({ ...ride, delivery: { ...noDelivery, release } } as Ride);
+  resolve({ ...ride, delivery: { ...noDelivery, release } });
   await called;
   expect(order).toEqual(['called', 'released: late', 'called']);
 });

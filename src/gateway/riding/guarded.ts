@@ -88,7 +88,8 @@ export class GuardedRider {
    * this connection may be in an offer that came too late: a pull would not list it, so the tool waits until it is let go.
    */
   async callTool(connection: Connection, call: OwnCall): Promise<OwnAnswer> {
-    await Promise.all(this.#late.get(connection.key) ?? []);
+    const late = this.#late.get(connection.key);
+    if (late !== undefined) await Promise.all(late);
     try {
       const answer = await this.#rider.callTool(connection, call);
       this.#well('callTool');

@@ -10,7 +10,7 @@ export type HookSettings = {
   readonly file: string;
   /** What is to stand there, by event; one group each. */
   readonly wanted: Readonly<Record<string, Group>>;
-  isOurs(handler: Readonly<Record<string, unknown>>): boolean;
+  readonly isOurs: (handler: Readonly<Record<string, unknown>>) => boolean;
 };
 
 /** A hook of ours that stands in a settings file. */

@@ -1,8 +1,8 @@
 /** Sends in one message what is added in one go of the event loop: the other thread wakes once for all of it. */
 export type Outbox<T> = {
-  add(one: T): void;
+  readonly add: (one: T) => void;
   /** At once, for whoever cannot wait until the end of this go. */
-  flush(): void;
+  readonly flush: () => void;
 };
 
 /** `refused`: `send` threw for this one, which no message can carry. The others are sent all the same. */

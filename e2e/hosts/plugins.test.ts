@@ -160,7 +160,6 @@ describe.for(HOSTS)('%s with our plugin', (host) => {
       script: [{ calls: [shell('sleep 10')] }, { calls: [shell('echo more')] }, { text: 'ALL-DONE' }],
       steps: {},
     });
-    console.log(second.stderr, await earpiece(second.home, stage.database, 'log', '--all'));
     const seen = { client: host, main: [...killed.main, ...second.main] };
     for (const n of numbers(4)) {
       const times = told(seen, word(n));

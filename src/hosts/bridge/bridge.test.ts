@@ -200,7 +200,10 @@ describe('the bridge beside a plugin', () => {
     bridge.hear({ do: 'confirm', id: force.id });
     await ask({ kind: 'asked' });
     expect(await receipts('n1')).toContain('read');
+    for (const up of [true, false]) expect(await pushed('gate')).toMatchObject({ up });
     await queue({ id: 'n2', level: 'critical', message: 'burns' });
+    expect(await pushed('gate')).toMatchObject({ up: true });
+    for (let times = 0; times < 5; times++) await settled();
     expect(await ask({ kind: 'before_tool', tool: 'bash' })).toMatchObject({
       kind: 'deny',
       text: expect.stringContaining('burns') as string,

@@ -125,7 +125,7 @@ export class Bridge {
       });
       answered = true;
       if (moment.kind === 'asked') session.become('asking');
-      if (moment.kind === 'before_tool' && whose.subagent === undefined) session.become('working');
+      if (moment.kind === 'before_tool' && whose.subagent === undefined && !session.forcing) session.become('working');
       if (moment.kind === 'session_end') {
         this.#sessions.delete(whose.session);
         await session.close();

@@ -404,6 +404,9 @@ export const REQUIREMENTS = {
     behaviour:
       'In front of six real agents a batch of writing calls is refused whole, an agent that never pulls works on, and a pause holds until a person lifts it.',
   },
+  'hosts:hold': {
+    behaviour: 'An error holds the end of a turn of Claude Code, at most three times in a row; no turn is held for ever.',
+  },
   'hosts:lean': {
     behaviour: 'A hook call with nothing open loads nine small files and prints nothing; it writes a sign of life every 30 s.',
   },

@@ -52,7 +52,12 @@ export const claude: HookHost = {
           hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason: answer.text },
         });
       case 'hold':
-        return printed({ decision: 'block', reason: answer.text });
+        // The model reads a reason twice, and behind the second the command line of the hook; it reads a context once.
+        return printed({
+          decision: 'block',
+          reason: HELD,
+          hookSpecificOutput: { hookEventName, additionalContext: answer.text },
+        });
       default:
         return answer satisfies never;
     }
@@ -85,5 +90,8 @@ const toolsOf = (calls: unknown): readonly string[] =>
         return typeof name === 'string' ? [name] : [];
       })
     : [];
+
+/** What the person and the model read as the reason. */
+const HELD = 'A notification arrived before the turn ended.';
 
 const printed = (value: unknown): Printed => ({ stdout: JSON.stringify(value) });

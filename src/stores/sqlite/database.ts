@@ -178,9 +178,10 @@ export class Database {
   /**
    * Whether anything was committed by anyone since this was asked last. The file is asked once for whatever comes in one go
    * of the event loop (calls that arrived together): it costs some microseconds, more than all else before a tool call.
+   * `atOnce`: it is asked each time.
    */
-  changed(): boolean {
-    if (this.#askedAt === this.#commits) return false;
+  changed(atOnce = false): boolean {
+    if (!atOnce && this.#askedAt === this.#commits) return false;
     this.#askedAt = this.#commits;
     queueMicrotask(() => (this.#askedAt = -1));
     const version = this.get<{ data_version: number }>('PRAGMA data_version')?.data_version;

@@ -177,7 +177,8 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      if (this.#db.changed()) this.#quiet.clear();
+      // Another thread's questions may come in one go of this one and not of its own.
+      if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;
       const number = this.#logs.numberOf(log);

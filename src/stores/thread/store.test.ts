@@ -134,6 +134,17 @@ describe('a database in a thread of its own', () => {
     await other.close();
   });
 
+  it('sees each commit also in one go of its thread', async () => {
+    proves('store:thread-quiet');
+    const [owned, other] = [await openSqliteStore({ path, together: true }), await openSqliteStore({ path })];
+    await owned.touch({ log: LOG, conversation: ME });
+    expect(owned.quiet?.(LOG, ME)).toBe(true);
+    const appended = other.append(LOG, [queued('n0')]);
+    expect(owned.quiet?.(LOG, ME)).toBe(false);
+    await appended;
+    await Promise.all([owned.close(), other.close()]);
+  });
+
   it('closing loses nothing: what was asked for is written, and what comes after is refused', async () => {
     const store = await open();
     const asked = Array.from({ length: 50 }, (_, n) => store.append(LOG, [queued(`n${n}`)]));

@@ -67,6 +67,24 @@ it('a pull right behind another one does not show again what that one has read',
   await inbox.close();
 });
 
+it('get_next_action right behind a pull finds read what that one has shown', async () => {
+  proves('tasks:tools');
+  const { inbox, rider, connection } = riderOver(
+    slowStore((drafts) => (drafts.includes('notification_read') ? sleep(50) : undefined)),
+  );
+  const does = async (tool: string) => {
+    const answer = await rider.callTool(connection, { tool, args: {}, requestId: tool });
+    answer.confirm();
+    return JSON.stringify(answer.result);
+  };
+  await inbox.queue(LOG, { id: 'stop', level: 'critical', message: 'stop that' });
+  expect(await does('get_next_action')).toContain('An interrupt is unread');
+  expect(await does('get_notifications')).toContain('stop that');
+  expect(await does('get_next_action')).toContain('There is nothing to do');
+  await rider.idle();
+  await inbox.close();
+});
+
 it('a connection is refused with one text, also where the first refusal was sent before it could be written', async () => {
   proves('gate:one-text', 'gate:unwritable');
   const stuck = Promise.withResolvers<void>();

@@ -204,6 +204,8 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let carries = true;
     try {
       conversation = await speakerOf(inbox, seat, tokenOf(call));
+      // The answer before this call is read: an interrupt that it showed is not unread.
+      await seat.settled();
       const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));
       ({ carries } = answer);

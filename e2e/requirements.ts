@@ -615,7 +615,9 @@ export const REQUIREMENTS = {
     behaviour: 'A search finds words in the whole log, a bounded part at a time. Each answer says how far back it looked.',
   },
   'server:forks': { behaviour: 'A conversation says what it was forked from and what was forked from it.' },
-  'server:bad-input': { behaviour: 'Bad input is answered with a problem (RFC 9457) that names the field and the way out.' },
+  'server:bad-input': {
+    behaviour: 'Bad input is answered with a problem (RFC 9457) that names the field, the value and the way out.',
+  },
   'server:idempotent': { behaviour: 'A notification that is sent again with its Idempotency-Key is queued once.' },
   'server:resume': {
     behaviour: 'With 1,000 streams and a server that is killed and started again, each stream has every record once, in order.',

@@ -1,9 +1,8 @@
 /** Everything that goes wrong is answered as an RFC 9457 problem. One table says which status a code has. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { z } from '@hono/zod-openapi';
 import type { Problem } from '../core/api.ts';
-import { didYouMean, EarpieceError, type ErrorCode } from '../core/errors.ts';
+import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 
 type Row = { readonly status: ContentfulStatusCode; readonly title: string };
 
@@ -72,7 +71,8 @@ type Told = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export function toldOf(error: unknown): Told {
+/** `body`: what the client sent, where it is known. */
+export function toldOf(error: unknown, body = ''): Told {
   if (error instanceof ProblemError)
     return { code: error.code, detail: error.message, field: error.field, headers: error.headers };
   if (error instanceof EarpieceError) {
@@ -90,14 +90,17 @@ export function toldOf(error: unknown): Told {
         code: 'unsupported_media_type',
         detail: 'the body is not declared as JSON; send Content-Type: application/json',
       };
-    if (error.status < 500) return { code: 'bad_argument', detail: 'the body is not valid JSON' };
+    if (error.status < 500) return { code: 'bad_argument', detail: `the body is not valid JSON${beginning(body)}` };
   }
   return { code: 'internal', detail: 'something unexpected happened; the server wrote down what, under this instance' };
 }
 
+export const beginning = (body: string): string =>
+  body === '' ? ': it is empty' : `; it begins with ${JSON.stringify(body.slice(0, 40))}`;
+
 /** `at` names the answer, so that a line of the server's log can be found by it. */
-export function problemResponse(error: unknown, at: string): Response {
-  const { code, detail, field, retryable, headers } = toldOf(error);
+export function problemResponse(error: unknown, at: string, given?: string): Response {
+  const { code, detail, field, retryable, headers } = toldOf(error, given);
   const { status, title } = rowOf(code);
   const body: Problem = {
     type: `urn:earpiece:problem:${code}`,
@@ -118,37 +121,4 @@ export function problemResponse(error: unknown, at: string): Response {
       ...headers,
     },
   });
-}
-
-/** What a schema refused, in one sentence: where, what was seen, what is allowed, and what was probably meant. */
-export function refusedBy(error: z.ZodError, target: string, known: readonly string[]): ProblemError {
-  const issue = deepest(error.issues[0] as z.core.$ZodIssue);
-  const at = issue.path.map(String);
-  const where = target === 'json' ? '' : target === 'param' ? 'the path: ' : `the ${target}: `;
-  if (issue.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys;
-    const near = didYouMean(key, known);
-    const field = [...at, key].join('.');
-    return new ProblemError(
-      'bad_argument',
-      `${where}${JSON.stringify(field.slice(0, 80))} is not known here${near === undefined ? '' : `; did you mean ${near}?`}`,
-      { field },
-    );
-  }
-  const field = at.join('.');
-  return new ProblemError(
-    'bad_argument',
-    `${where}${field === '' ? '' : `${field}: `}${issue.message}`,
-    field === '' ? {} : { field },
-  );
-}
-
-/** Of a union the branch that got farthest says what is wrong. */
-function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
-  if (issue.code !== 'invalid_union') return issue;
-  const best = issue.errors
-    .flatMap((branch) => branch.slice(0, 1))
-    .toSorted((a, b) => b.path.length - a.path.length)
-    .at(0);
-  return best === undefined || best.code === 'invalid_type' ? issue : { ...best, path: [...issue.path, ...best.path] };
 }

@@ -7,6 +7,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { HTTPException } from 'hono/http-exception';
 import type { Context } from 'hono';
 import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config, ConfigWriter } from '../config/index.ts';
@@ -21,7 +22,8 @@ import type { Api, Deps, Env } from './context.ts';
 import { Guards, isLoopbackHost } from './guards.ts';
 import type { Rates } from './limits.ts';
 import { Metrics } from './metrics.ts';
-import { ProblemError, problemResponse, refusedBy, toldOf } from './problems.ts';
+import { ProblemError, problemResponse, toldOf } from './problems.ts';
+import { refusedBy } from './refused.ts';
 import { activityRoutes } from './routes/activity.ts';
 import { agentRoutes } from './routes/agents.ts';
 import { conversationRoutes } from './routes/conversations.ts';
@@ -137,13 +139,15 @@ export function createServer(options: ServerOptions): Server {
   const app: Api = new OpenAPIHono<Env>({
     defaultHook: (result, c) => {
       if (result.success) return;
-      throw refusedBy(result.error, result.target, knownKeys(app, c, result.target));
+      const { data } = result as { readonly data?: unknown };
+      throw refusedBy(result.error, data, result.target, knownKeys(app, c, result.target));
     },
   });
-  app.onError((error, c) => {
+  app.onError(async (error, c) => {
     const { code } = toldOf(error);
     if (code === 'internal') report(`${c.get('answer')}: ${safe(error.stack ?? error.message)}`);
-    const answer = problemResponse(error, c.get('answer'));
+    const body = error instanceof HTTPException && error.status === 400 ? await c.req.text().catch(() => undefined) : undefined;
+    const answer = problemResponse(error, c.get('answer'), body);
     complete(answer, c.get('answer'));
     return answer;
   });

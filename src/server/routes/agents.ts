@@ -71,7 +71,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
           limit: limitQuery(200, 50),
           after: z
             .string()
-            .regex(/^\d{1,9}$/u, 'is what `next` said')
+            .regex(/^\d{1,9}$/u, 'must be the `next` of the page before')
             .optional(),
         }),
       },

@@ -10,7 +10,7 @@ import { eventFromCloudEvent, receive, replayWindow, WEBHOOK_LIMITS, type Refusa
 import { lowered, mustQueue, ownKey } from '../authority.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
-import { ProblemError, type ProblemCode } from '../problems.ts';
+import { beginning, ProblemError, type ProblemCode } from '../problems.ts';
 import { cloudEvent, emitted } from '../schemas.ts';
 import type { Principal } from '../tokens.ts';
 
@@ -212,7 +212,7 @@ function jsonOf(body: Buffer): Json {
   try {
     return JSON.parse(text.replace(/^\uFEFF/u, '')) as Json;
   } catch {
-    throw new ProblemError('bad_event', 'the body is not valid JSON');
+    throw new ProblemError('bad_event', `the body is not valid JSON${beginning(text)}`);
   }
 }
 

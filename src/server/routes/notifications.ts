@@ -91,7 +91,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
           kind: z.string().max(200).optional().openapi({ description: 'source.name' }),
           before: z
             .string()
-            .regex(/^\d{1,16}(\.\d{1,16})?$/u)
+            .regex(/^\d{1,16}(\.\d{1,16})?$/u, 'must be the `next` of the page before')
             .optional()
             .openapi({ description: '`next` of the page before' }),
           limit: limitQuery(200, 50),

@@ -359,6 +359,9 @@ export const REQUIREMENTS = {
   'gateway:after-names': {
     behaviour: 'after:<tool> takes the name that the client lists, server:tool, and the name that the server gives its tool.',
   },
+  'gateway:stopping': {
+    behaviour: 'A call over HTTP that is in flight when the gateway is stopped gets an answer that says so.',
+  },
   'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
   'gateway:print': { behaviour: '--print writes the line that installs it in each client, and its undo.' },
   'gateway:names': { behaviour: 'A server without a name gets that of its package, image, module, script or host.' },

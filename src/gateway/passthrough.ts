@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 
 import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
@@ -9,38 +8,19 @@ import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from './frames/fr
 import { reasonOf, type GuardedRider } from './riding/guarded.ts';
 import { isHandshake, withInstructions } from './riding/instructions.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http/front.ts';
-import { SESSION_ID } from './http/headers.ts';
+import { CONVERSATION, SESSION_ID } from './http/headers.ts';
+import { drained, forward, passed, write } from './http/passing.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http/target.ts';
 import { answerOwn, OwnTools } from './riding/own-tools.ts';
 import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from './frames/protocol.ts';
 import { cancelledBy } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { refusal } from './relay.ts';
+import { failing, STOPPED } from './several/crossing.ts';
 import type { HttpUpstream } from './upstream.ts';
-
-/** The header in which a client names its conversation. It is for us and goes no further. */
-export const CONVERSATION = 'earpiece-conversation';
 
 /** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
 const OUR_SESSION = 'earpiece-';
-
-/** Headers that are between two neighbours, or that are made anew. */
-const NOT_PASSED = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'content-length',
-  'expect',
-  'accept-encoding',
-  'origin',
-  CONVERSATION,
-];
 
 export type PassthroughOptions = ClientsOptions & {
   readonly upstream: HttpUpstream;
@@ -63,6 +43,7 @@ export class HttpPassthrough implements HttpEndpoint {
   readonly #exchanges = new WeakMap<Request, Exchange>();
   readonly #running = new Set<AbortController>();
   #away = false;
+  #stopped = false;
 
   constructor(options: PassthroughOptions) {
     this.#options = options;
@@ -113,6 +94,7 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   async close(): Promise<void> {
+    this.#stopped = true;
     for (const abort of this.#running) abort.abort();
     this.#clients.close();
     this.#target.close();
@@ -187,9 +169,15 @@ export class HttpPassthrough implements HttpEndpoint {
     const type = mediaTypeOf(upstream.headers);
     if (client === undefined || client.open.size === 0 || (upstream.statusCode ?? 500) >= 300)
       return forward(upstream, response, more);
-    if (type === 'text/event-stream') return this.#passEvents(upstream, response, client, more);
+    if (type === 'text/event-stream') return this.#passEvents(upstream, { response, client, frame }, more);
     if (type !== 'application/json') return forward(upstream, response, more);
-    const body = await bodyOf(upstream, MAX_FRAME_BYTES);
+    let body: Buffer | undefined;
+    try {
+      body = await bodyOf(upstream, MAX_FRAME_BYTES);
+    } catch (error) {
+      if (this.#answeredStopped(response, frame)) return;
+      throw error;
+    }
     if (body === undefined) {
       const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
@@ -201,10 +189,10 @@ export class HttpPassthrough implements HttpEndpoint {
 
   async #passEvents(
     upstream: IncomingMessage,
-    response: ServerResponse,
-    client: HttpClient,
+    to: { readonly response: ServerResponse; readonly client: HttpClient; readonly frame: Request | undefined },
     more: OutgoingHttpHeaders,
   ): Promise<void> {
+    const { response, client, frame } = to;
     response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more });
     response.flushHeaders();
     let events: SseEvent[] = [];
@@ -231,8 +219,20 @@ export class HttpPassthrough implements HttpEndpoint {
       await passEvents();
       response.end();
     } catch {
-      response.destroy(); // It broke off; so it does for the client.
+      const answered = frame === undefined || !client.open.has(frame.id);
+      // It broke off; so it does for the client.
+      if (answered || !this.#answeredStopped(response, frame)) response.destroy();
     }
+  }
+
+  /** Answers a request that the end of this gateway cut off. False: it was something else, or there is nothing to answer. */
+  #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
+    if (!this.#stopped || frame === undefined) return false;
+    const { bytes } = failing(frame, STOPPED);
+    // Only an event stream has sent its head by then.
+    if (response.headersSent) response.end(sseEvent(bytes));
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(bytes);
+    return true;
   }
 
   /** What an answer becomes for this client. Undefined when it is none of its open requests'. */
@@ -270,8 +270,8 @@ export class HttpPassthrough implements HttpEndpoint {
       this.#away = false;
       return upstream;
     } catch (error) {
-      if (abort.signal.aborted) return undefined;
-      await this.#unreachable(response, networkReason(error), frame, client);
+      if (!abort.signal.aborted) await this.#unreachable(response, networkReason(error), frame, client);
+      else this.#answeredStopped(response, frame);
       return undefined;
     }
   }
@@ -336,51 +336,6 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#options.report(`MCP server "${server}" ${state}: ${detail}`);
     this.#rider.upstream({ server, state, detail });
   }
-}
-
-function write(response: ServerResponse, client: HttpClient, { bytes, requestId, delivery }: Outgoing, last: boolean): void {
-  if (delivery === undefined || requestId === undefined) {
-    if (last) response.end(bytes);
-    else response.write(bytes);
-    return;
-  }
-  const { settling } = client;
-  settling.begin(requestId, delivery);
-  const failed = (): void => settling.failed(requestId, delivery);
-  response.once('close', failed);
-  const written = (error?: Error | null): void => {
-    response.off('close', failed);
-    if (error) failed();
-    else settling.written(requestId, delivery);
-  };
-  if (last) response.end(bytes, written);
-  else response.write(bytes, written);
-}
-
-async function forward(upstream: IncomingMessage, response: ServerResponse, more: OutgoingHttpHeaders = {}): Promise<void> {
-  response.writeHead(upstream.statusCode ?? 502, { ...passed(upstream.headers), ...more });
-  response.flushHeaders();
-  try {
-    await pipeline(upstream, response);
-  } catch {
-    response.destroy(); // One of the two hung up, and the other learns it so.
-  }
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
-}
-
-function passed(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const out: OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(headers)) if (!NOT_PASSED.includes(name)) out[name] = value;
-  return out;
 }
 
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { MAX_FRAME_BYTES } from '../frames/framing.ts';
 import { bodyOf, mediaTypeOf } from './target.ts';
@@ -28,6 +30,9 @@ export interface HttpEndpoint {
 
 export type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly body: Buffer };
 
+/** How long the last answers may take to leave. A client that does not read keeps no gateway alive. */
+const LAST_ANSWER_MS = 500;
+
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1', '[::1]'];
 
 /**
@@ -41,6 +46,8 @@ export class HttpFront {
   readonly #report: (line: string) => void;
   readonly #allowed: ReadonlySet<string>;
   readonly #path: string;
+  /** Not ended yet, or not written yet. */
+  readonly #open = new Set<ServerResponse>();
 
   constructor(options: HttpFrontOptions, endpoint: HttpEndpoint, report: (line: string) => void) {
     const { host = '127.0.0.1', path = '/mcp', allowedHosts = [], token } = options;
@@ -79,11 +86,18 @@ export class HttpFront {
   async close(options?: { readonly now?: boolean }): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#endpoint.close(options);
+    // Requests in flight got a last answer: it has to leave this process.
+    const late = new AbortController();
+    const left = [...this.#open].map((response) => once(response, 'close', { signal: late.signal }).catch(() => {}));
+    await Promise.race([Promise.all(left), sleep(LAST_ANSWER_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    late.abort();
     this.#server.closeAllConnections();
     await closed;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#open.add(response);
+    response.once('close', () => this.#open.delete(response));
     response.on('error', () => {}); // The client hung up; `close` tells those who want to know.
     try {
       const refused = this.#refusal(request);

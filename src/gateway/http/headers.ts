@@ -10,6 +10,9 @@ export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 export const SESSION_ID = 'mcp-session-id';
 
+/** The header in which a client names its conversation. It is for us and goes no further. */
+export const CONVERSATION = 'earpiece-conversation';
+
 /** Which member of `params` the header Mcp-Name repeats. */
 const NAMED_BY: Readonly<Record<string, string>> = {
   'tools/call': 'name',

@@ -5,11 +5,11 @@ import type { Outgoing } from '../riding/carry.ts';
 import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request } from '../frames/frame.ts';
 import { sseEvent } from '../frames/framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
-import { headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './headers.ts';
+import { CONVERSATION, headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './headers.ts';
 import { edited, textOf, valueAt, type Edit } from '../frames/json.ts';
-import { CONVERSATION } from '../passthrough.ts';
 import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, staysOpen, versionOf } from '../frames/protocol.ts';
 import { cancelledBy, Settling } from '../riding/settling.ts';
+import { failing, STOPPED } from '../several/crossing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;
@@ -63,7 +63,7 @@ export class HttpSessions implements HttpEndpoint {
       return refuse(response, 404, `there is no session "${id}" (any more): begin with initialize`, SESSION_NOT_FOUND);
     if (request.method === 'GET') return session.listen(response);
     this.#sessions.delete(id);
-    await session.close();
+    await session.close(undefined, 'The session was ended while this ran; whether this took effect is not known.');
     response.writeHead(200).end();
   }
 
@@ -120,6 +120,7 @@ export class HttpSessions implements HttpEndpoint {
 /** A POST that waits for its answer. What was made unique is given back: `id` and `token` are the client's own. */
 type Post = {
   readonly response: ServerResponse;
+  readonly request: Request;
   readonly id: string;
   readonly token?: string;
   readonly method: string;
@@ -208,15 +209,21 @@ class HttpSession {
     this.#kept = [];
   }
 
-  async close(graceMs?: number): Promise<void> {
+  /** `why`: the answer to what is still in flight. */
+  async close(graceMs?: number, why = STOPPED): Promise<void> {
     await this.#endpoint.close(graceMs === undefined ? {} : { graceMs });
-    for (const { response } of this.#posts.values()) response.destroy();
+    for (const { response, request, streaming } of this.#posts.values()) {
+      const { bytes } = failing(request, why);
+      if (streaming) response.end(sseEvent(bytes));
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(bytes);
+    }
+    this.#posts.clear();
     this.#stream?.response.end();
   }
 
   /** The request with an id and a progress token that no other client of this endpoint uses. */
   #admitted(frame: Request, response: ServerResponse): { request: Request; post: Post } {
-    const post = { response, method: frame.method, streaming: false };
+    const post = { response, request: frame, method: frame.method, streaming: false };
     const token = param(frame, '_meta', 'progressToken');
     const tokenText = token && textOf(frame.bytes, token);
     if (!this.#options.stateless)

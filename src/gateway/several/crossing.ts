@@ -77,6 +77,9 @@ export function crossed(request: Request, server: string, out: Outgoing, frame: 
   return failing(request, `"${server}" wants input that this client's protocol has no way to give`);
 }
 
+/** The answer to what was in flight when this gateway ended. */
+export const STOPPED = 'The gateway was stopped while this ran; whether this took effect is not known.';
+
 /** Answers a request that failed. A tools/call gets a failing result, so that the model reads why; any other request gets an error. */
 export function failing(request: Request, why: string): Outgoing {
   if (request.method !== 'tools/call') return { bytes: errorFrame(request.id, INTERNAL_ERROR, why) };

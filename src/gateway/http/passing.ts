@@ -1,0 +1,82 @@
+/** How an HTTP message goes from one side of the gateway to the other. */
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+
+import type { HttpClient } from '../clients.ts';
+import type { Outgoing } from '../riding/carry.ts';
+import { CONVERSATION } from './headers.ts';
+
+/** Headers that are between two neighbours, or that are made anew. */
+const NOT_PASSED = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
+  'accept-encoding',
+  'origin',
+  CONVERSATION,
+];
+
+/** Bytes for the client. What they deliver counts once they have left. `last`: the response ends with them. */
+export function write(
+  response: ServerResponse,
+  client: HttpClient,
+  { bytes, requestId, delivery }: Outgoing,
+  last: boolean,
+): void {
+  if (delivery === undefined || requestId === undefined) {
+    if (last) response.end(bytes);
+    else response.write(bytes);
+    return;
+  }
+  const { settling } = client;
+  settling.begin(requestId, delivery);
+  const failed = (): void => settling.failed(requestId, delivery);
+  response.once('close', failed);
+  const written = (error?: Error | null): void => {
+    response.off('close', failed);
+    if (error) failed();
+    else settling.written(requestId, delivery);
+  };
+  if (last) response.end(bytes, written);
+  else response.write(bytes, written);
+}
+
+/** An answer as it is. */
+export async function forward(
+  upstream: IncomingMessage,
+  response: ServerResponse,
+  more: OutgoingHttpHeaders = {},
+): Promise<void> {
+  response.writeHead(upstream.statusCode ?? 502, { ...passed(upstream.headers), ...more });
+  response.flushHeaders();
+  try {
+    await pipeline(upstream, response);
+  } catch {
+    response.destroy(); // One of the two hung up, and the other learns it so.
+  }
+}
+
+export function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
+
+/** The headers that go on to the other side. */
+export function passed(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const out: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(headers)) if (!NOT_PASSED.includes(name)) out[name] = value;
+  return out;
+}

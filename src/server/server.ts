@@ -144,10 +144,10 @@ export function createServer(options: ServerOptions): Server {
     },
   });
   app.onError(async (error, c) => {
+    const notJson = error instanceof HTTPException && error.status === 400;
     const { code } = toldOf(error);
     if (code === 'internal') report(`${c.get('answer')}: ${safe(error.stack ?? error.message)}`);
-    const body = error instanceof HTTPException && error.status === 400 ? await c.req.text().catch(() => undefined) : undefined;
-    const answer = problemResponse(error, c.get('answer'), body);
+    const answer = problemResponse(error, c.get('answer'), notJson ? await sentText(c) : undefined);
     complete(answer, c.get('answer'));
     return answer;
   });
@@ -318,6 +318,15 @@ class Running {
 }
 
 /** What a route says with `c.header` stands in no answer of ours: `reply` leaves that one to Hono. */
+/** The body of a request that could not be read as JSON. Undefined: it broke off. */
+async function sentText(c: Context<Env>): Promise<string | undefined> {
+  try {
+    return await c.req.text();
+  } catch {
+    return undefined;
+  }
+}
+
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {

@@ -74,8 +74,10 @@ export async function check(
 
   const carriers = new Set<string>();
   const carried = new Set<string>();
-  const texts = new Map<string, string>();
-  for (const { log, body } of records) {
+  const texts = new Map<string, Line>();
+  /** Where each item was offered last. */
+  const offeredAt = new Map<string, number>();
+  for (const { seq, log, body } of records) {
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
@@ -86,15 +88,29 @@ export async function check(
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)
       problems.push(`${body.carrier} offers ${again.join(', ')} again and is not flagged as repeated`);
-    for (const { ids, text } of body.view.items)
-      for (const key of ids.flatMap(keys)) {
-        const first = texts.get(key) ?? text;
-        if (first !== text)
+    for (const { ids, text } of body.view.items) {
+      const line: Line = { text, keys: ids.flatMap(keys), seq };
+      // What is left of a line has a text of its own: the others of it are over, or ride elsewhere.
+      const isLeftOf = (first: Line): boolean =>
+        line.keys.length < first.keys.length &&
+        line.keys.every((key) => first.keys.includes(key)) &&
+        first.keys.every(
+          (key) =>
+            line.keys.includes(key) ||
+            (offeredAt.get(key) ?? 0) > first.seq ||
+            (closings.get(key) ?? []).some((closing) => Number(closing.split(' ').at(-1)) < seq),
+        );
+      for (const key of line.keys) {
+        const first = texts.get(key) ?? line;
+        if (first.text === text) texts.set(key, { ...first, seq });
+        else if (isLeftOf(first)) texts.set(key, line);
+        else
           problems.push(
-            `${key.replaceAll('\n', ' ')} was first offered as ${JSON.stringify(first)}, then as ${JSON.stringify(text)}`,
+            `${key.replaceAll('\n', ' ')} was first offered as ${JSON.stringify(first.text)}, then as ${JSON.stringify(text)}`,
           );
-        texts.set(key, first);
       }
+      for (const key of line.keys) offeredAt.set(key, seq);
+    }
   }
   for (const line of told) {
     if (line.kind === 'bytes' && !carriers.has(line.carrier)) problems.push(`${line.carrier} went out and no record offers it`);
@@ -104,6 +120,9 @@ export async function check(
   }
   return { counts, problems };
 }
+
+/** A line as it was offered, of these items, last in this record. */
+type Line = { readonly text: string; readonly keys: readonly string[]; readonly seq: number };
 
 type KeysOf = (log: string, id: string, conversation: unknown) => readonly string[];
 

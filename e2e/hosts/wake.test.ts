@@ -95,7 +95,8 @@ describe('An idle Claude Code', () => {
       expect(find(terminal.main, 'WORD-CLEARED').inLast).toBe(1);
       expect(terminal.main.at(-1)?.text).not.toContain('Begin');
       expect(await wokenIn(at)).toBe(1);
-      const hosts = processesOf(home).filter(({ command }) => /claude/.test(command) && !/earpiece|hook claude/.test(command));
+      const hosts = processesOf(home).filter(({ command }) => /^\S*\/claude(\.exe)? /.test(command));
+      expect(hosts).not.toEqual([]);
       for (const { pid } of hosts) end(pid, 'SIGKILL');
       await waiters(home, (pids) => pids.length === 0);
     });

@@ -317,7 +317,6 @@ class Running {
   }
 }
 
-/** What a route says with `c.header` stands in no answer of ours: `reply` leaves that one to Hono. */
 /** The body of a request that could not be read as JSON. Undefined: it broke off. */
 async function sentText(c: Context<Env>): Promise<string | undefined> {
   try {
@@ -327,6 +326,7 @@ async function sentText(c: Context<Env>): Promise<string | undefined> {
   }
 }
 
+/** What a route says with `c.header` stands in no answer of ours: `reply` leaves that one to Hono. */
 function noteHeaders(c: Context<Env>): void {
   const { header } = c;
   c.header = (...said) => {

@@ -55,8 +55,8 @@ describe('run to the end', () => {
 
   it('ends it after its time, all of its group', async () => {
     const { call } = stage([runTool({ graceMs: 200 })]);
-    const { content, isError } = await call('run', { command: 'echo started; sleep 60 & sleep 60', timeout_secs: 0.3 });
-    expect(content).toBe('started\n[ended after 0.3 s, its time was over]');
+    const { content, isError } = await call('run', { command: 'echo started; sleep 60 & sleep 60', timeout_secs: 1.5 });
+    expect(content).toBe('started\n[ended after 1.5 s, its time was over]');
     expect(isError).toBe(true);
   });
 
@@ -183,7 +183,8 @@ describe('output', () => {
     await ask('run', { command: 'seq 1 13000000 | head -c 100000000; echo; echo last', background: true, id: 'big' });
     const { completed } = (await ask('await', { all: ['big'] })) as unknown as { completed: { result: string }[] };
     clearInterval(sampling);
-    expect(peak - before).toBeLessThan(70_000_000);
+    // Held whole it would be 100 MB and more; what the collector has not freed yet counts too.
+    expect(peak - before).toBeLessThan(90_000_000);
     const result = completed[0]?.result ?? '';
     expect(result.length).toBeLessThan(20_000);
     expect(result).toMatch(/^1\n2\n3\n/u);

@@ -18,7 +18,7 @@ export default defineConfig({
     maxWorkers: '100%',
     env: COMPILED,
     // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. Whoever works on it sees it at once.
-    retry: process.env['CI'] ? 1 : 0,
+    retry: process.env['CI'] ? 2 : 0,
     // It ends what hangs, and no test waits for it: one that starts fifteen processes takes 5 s alone and 40 s beside others.
     testTimeout: 90_000,
     // What is asked again and again comes when it comes: vitest's own second is over while a loaded machine starts one process.

@@ -32,10 +32,20 @@ async function inSession(use: (session: { shell: Shell; conversation: Conversati
   await use({ shell, conversation });
 }
 
-type How = { readonly session?: string; readonly env?: Record<string, string>; readonly options?: readonly string[] };
+type How = {
+  readonly host?: string;
+  readonly session?: string;
+  readonly more?: Record<string, unknown>;
+  readonly env?: Record<string, string>;
+  readonly options?: readonly string[];
+};
 type Called = { readonly stdout: string; readonly loaded: readonly string[] };
 
-async function call(shell: Shell, event: string, { session = 'session-1', env = {}, options = [] }: How = {}): Promise<Called> {
+async function call(
+  shell: Shell,
+  event: string,
+  { host = 'claude', session = 'session-1', more = {}, env = {}, options = [] }: How = {},
+): Promise<Called> {
   const coverage = join(shell.folder, 'coverage');
   mkdirSync(coverage, { recursive: true });
   const input = {
@@ -45,8 +55,9 @@ async function call(shell: Shell, event: string, { session = 'session-1', env = 
     tool_name: 'Bash',
     tool_calls: [],
     transcript_path: join(shell.folder, 'transcript.jsonl'),
+    ...more,
   };
-  const { code, stdout, stderr } = await shell.run(['hook', 'claude', ...options], {
+  const { code, stdout, stderr } = await shell.run(['hook', host, ...options], {
     input: JSON.stringify(input),
     env: { NODE_V8_COVERAGE: coverage, ...env },
   });
@@ -75,6 +86,19 @@ describe('a hook call', () => {
     await inSession(async ({ shell }) => {
       for (const event of ['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'])
         expect([event, await call(shell, event)]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);
+    });
+  });
+
+  it('takes the short way in Gemini CLI, and in Qwen Code where no person has prompted', async () => {
+    await inSession(async ({ shell }) => {
+      for (const event of ['BeforeTool', 'AfterTool', 'AfterAgent'])
+        expect([event, await call(shell, event, { host: 'gemini' })]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);
+      expect(await call(shell, 'UserPromptSubmit', { host: 'qwen', more: { prompt: '' } })).toEqual({
+        stdout: '',
+        loaded: SHORT_WAY,
+      });
+      const prompted = await call(shell, 'UserPromptSubmit', { host: 'qwen', more: { submitted_prompt: 'go' } });
+      expect(prompted.loaded).toContain('cli/program.ts');
     });
   });
 

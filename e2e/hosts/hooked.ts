@@ -19,10 +19,7 @@ export const HOOKED: readonly Hooked[] = [
   { client: 'claude', place: ({ role }) => role === 'system' },
   { client: 'codex', place: ({ role }) => role === 'developer' },
   { client: 'gemini', place: ({ result }) => result !== null },
-  {
-    client: 'qwen',
-    place: ({ role, text }) => role === 'user' && text.startsWith('<qwen:user-prompt-submit-context>'),
-  },
+  { client: 'qwen', place: ({ result }) => result !== null },
 ];
 
 /** What `run` needs so that the agent has all our hooks, each by its own event. */

@@ -7,13 +7,16 @@ import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/p
 import { conversationId, nameFrom } from '../core/address.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/processes.ts';
 import { isQuiet } from '../stores/sqlite/glance.ts';
-import { inputAtOnce } from './hook-input.ts';
+import { inputAtOnce, type HookInput } from './hook-input.ts';
 
 /** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
 /** Events that change nothing where nothing waits, by the names of all hosts. */
-const PASSING: ReadonlySet<string> = new Set(['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop']);
+const PASSING: ReadonlySet<string> = new Set([
+  ...['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'],
+  ...['BeforeTool', 'AfterTool', 'AfterAgent'],
+]);
 /** As often as a conversation's sign of life is written. */
 const SEEN_WITHIN_MS = 30_000;
 /** As `waitingKey` of the talk room writes it, before the log. */
@@ -33,7 +36,8 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     if (option !== undefined && (option !== '--db' || db === undefined)) return false;
     const input = inputAtOnce();
     const { hook_event_name: event, session_id: session, cwd } = input ?? {};
-    if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !PASSING.has(event)) return false;
+    if (typeof event !== 'string' || typeof session !== 'string' || typeof cwd !== 'string' || !passes(host, event, input))
+      return false;
     const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
     if (path === undefined) return false;
     const now = Date.now();
@@ -50,6 +54,10 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     return false;
   }
 }
+
+/** Qwen Code runs the hook of the prompt also before each request that takes results; there is no prompt of a person then. */
+const passes = (host: string, event: string, input: HookInput | undefined): boolean =>
+  PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
 
 /** Claude Code names its process to its hooks. */
 function hosts(env: Env): readonly Process[] {

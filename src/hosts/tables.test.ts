@@ -57,12 +57,13 @@ const MOMENTS: Readonly<Record<string, readonly (readonly [Input, Moment | undef
   qwen: [
     [common('SessionStart', { source: 'startup' }), { kind: 'session_start' }],
     [common('UserPromptSubmit', { prompt: 'go', submitted_prompt: 'go' }), { kind: 'prompt' }],
-    [common('UserPromptSubmit', { prompt: '' }), { kind: 'batch_end', tools: [] }],
+    // What is said here is missing from its file of the session.
+    [common('UserPromptSubmit', { prompt: '' }), { kind: 'asked' }],
     // The text of a turn that was held.
-    [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'batch_end', tools: [] }],
+    [common('UserPromptSubmit', { prompt: 'WORDS' }), { kind: 'asked' }],
     [common('PreToolUse', { tool_name: 'run_shell_command' }), { kind: 'before_tool', tool: 'run_shell_command' }],
     // It fires after each call of a batch.
-    [common('PostToolBatch', { tool_calls: [] }), undefined],
+    [common('PostToolBatch', { tool_calls: [{ tool_name: 'write_file' }] }), { kind: 'after_tool', tool: 'write_file' }],
     [common('Stop', { stop_hook_active: false }), { kind: 'turn_end', held: false }],
   ],
   cursor: [

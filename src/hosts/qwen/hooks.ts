@@ -1,8 +1,8 @@
 /**
- * Qwen Code. Measured with 0.24.4: UserPromptSubmit also fires once before each model request that takes tool results or the text
- * of a held turn; only a person's prompt comes with `submitted_prompt`. A context of 100,000 characters arrives whole there, as a
- * user message behind all results, with `<` and `>` escaped. PostToolBatch is no end of a batch: it fires after each call of it,
- * and its text stands inside the result, which Qwen may put into a file.
+ * Qwen Code. Measured with 0.24.4: PostToolBatch fires after each call of a batch, also of failing and unknown tools. Its text
+ * stands in the result, whole beside a result that Qwen cuts or puts into a file, and in the file of the session. UserPromptSubmit
+ * also fires before each model request that takes results or the text of a held turn; what is said there is missing from the
+ * file, so a resumed session would not know it. Only a person's prompt comes with `submitted_prompt`.
  */
 import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
@@ -13,13 +13,14 @@ export const qwen: HookHost = {
   name: 'qwen',
   title: 'Qwen Code',
   agent: 'qwen-code',
-  points: ['turn_start', 'tool_batch_end', 'turn_end', 'forced'],
-  maxChars: 100_000,
+  points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
+  maxChars: 50_000,
 
   events: {
     SessionStart: { timeoutS: 10 },
     UserPromptSubmit: { timeoutS: 10 },
     PreToolUse: { matcher: '*', timeoutS: 5 },
+    PostToolBatch: { timeoutS: 5 },
     Stop: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },
   },
@@ -33,9 +34,11 @@ function momentOf(input: Input): Moment | undefined {
     case 'SessionStart':
       return startOf(input);
     case 'UserPromptSubmit':
-      return optionalText(input, 'submitted_prompt') === undefined ? { kind: 'batch_end', tools: [] } : { kind: 'prompt' };
+      return optionalText(input, 'submitted_prompt') === undefined ? { kind: 'asked' } : { kind: 'prompt' };
     case 'PreToolUse':
       return { kind: 'before_tool', tool: text(input, 'tool_name') };
+    case 'PostToolBatch':
+      return { kind: 'after_tool', tool: toolOf(input['tool_calls']) };
     case 'Stop':
       return turnEndOf(input);
     case 'SessionEnd':
@@ -43,4 +46,9 @@ function momentOf(input: Input): Moment | undefined {
     default:
       return undefined;
   }
+}
+
+function toolOf(calls: unknown): string {
+  const [call]: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  return text((call ?? {}) as Input, 'tool_name');
 }

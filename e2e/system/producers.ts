@@ -250,13 +250,12 @@ export class Producer {
   }
 
   pause(to: string): Promise<Told> {
-    return this.tell(to, 'pause');
+    return this.tell(to, { action: 'pause' });
   }
 
-  async tell(to: string, action?: 'pause'): Promise<Told> {
+  async tell(to: string, as: Partial<Pick<Sending, 'level' | 'action'>> = {}): Promise<Told> {
     const nonce = `nonce-${this.#chance.hex()}`;
-    const sending = { nonce, to, level: 'error', ...(action === undefined ? {} : { action }) } as const;
-    return { nonce, acknowledged: await this.#send(sending) };
+    return { nonce, acknowledged: await this.#send({ nonce, to, level: 'error', ...as }) };
   }
 
   async resume(to: string): Promise<void> {

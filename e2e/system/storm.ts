@@ -160,7 +160,7 @@ function windowsOf(small: boolean, url: () => Front | undefined): readonly Windo
       agent: 'codex',
       program: 'codex',
       client: 'codex-mcp-client',
-      overture: ['call', 'outlived', 'tell', 'deaf'],
+      overture: ['call', 'asksAgain', 'outlived', 'tell', 'deaf'],
     },
     {
       name: 'hugo',

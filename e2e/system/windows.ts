@@ -206,6 +206,7 @@ export class Window {
         hangUp: 2,
         outlived: this.person === undefined ? 0 : 1.5,
         takenBack: this.person === undefined ? 0 : 2,
+        asksAgain: this.person === undefined ? 0 : 2,
         killGateway: 8,
         killHost: 4,
         clear: 3,
@@ -260,6 +261,8 @@ export class Window {
       }
       case 'outlived':
         return this.#outlived(host);
+      case 'asksAgain':
+        return this.#asksAgain(host);
       case 'takenBack':
         return this.#takenBack(host);
       case 'pull':
@@ -309,6 +312,23 @@ export class Window {
     }
     await person.resume(address);
     return true;
+  }
+
+  /** A critical one refuses, and nobody pulls: the window asks again, too early for the last refusal, and then late enough. */
+  async #asksAgain(host: Host): Promise<boolean> {
+    const { acknowledged } = (await this.person?.tell(this.address, { level: 'critical' })) ?? {};
+    if (!acknowledged) return true;
+    for (const [least, most] of [
+      [300, 600],
+      [600, 900],
+      [1_050, 1_400],
+    ] as const) {
+      const did = await host.ask(this.#calling(['small']));
+      if (did === undefined) return false;
+      if (did.answered?.includes('gone') === true) return this.#reconnect(host);
+      await sleep(this.#chance.between(least, most));
+    }
+    return this.#went(host, this.#calling(['small']));
   }
 
   /** A notification is taken back when nobody knows whether its answer was heard: its gateway died right behind it. */

@@ -1,7 +1,7 @@
 /** Calls that passed a gate. */
 import type { History } from '../history.ts';
-import { heldUntil, isAnyones, mayBeUnread } from './held.ts';
-import { agentOf, isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
+import { heldUntil, isAnyones, isCopied, mayBeUnread } from './held.ts';
+import { agentOf, conversationOf, isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
 import { agentsIn, seenIn, type Call, type Reading, type Seen } from './reading.ts';
 import { overlaps, runsOf, unreachable } from './spans.ts';
 
@@ -82,9 +82,9 @@ function isFirst(
   });
 }
 
-/** A line to the agent is read by any of its windows; one to a conversation or to all, by this window. */
+/** A line to the agent is read by any of its windows; one to a conversation, and one of which each has a copy, by this window. */
 function sightsFor(one: Notification, { session: { about } }: Reading, readings: readonly Reading[]): readonly Seen[] {
-  const isShared = !isBroadcast(one.to) && !one.to.includes('#');
+  const isShared = conversationOf(one.to) === undefined && !isBroadcast(one.to) && !isCopied(one, about.agent, readings);
   return (seenIn(readings).get(one.nonce) ?? []).filter(
     ({ reading: { session } }) => session.about.agent === about.agent && (isShared || session.about.window === about.window),
   );

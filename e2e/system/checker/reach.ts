@@ -1,7 +1,8 @@
 /** Moments in which promises differ: how often a storm came there. A rule says nothing about a moment that never was. */
 import type { History } from '../history.ts';
-import { isBroadcast, isInterrupt, missableFrom, projectOf, type Notification } from './notifications.ts';
-import { sightsOf, type Reading } from './reading.ts';
+import { isBroadcast, isInterrupt, missableFrom, projectOf, statesIn, type Notification } from './notifications.ts';
+import { agentsIn, seenIn, type Reading, type Seen } from './reading.ts';
+import { readBy } from './repeats.ts';
 import { endOf, wasActive } from './spans.ts';
 
 /** Each must be reached in a storm of five minutes. */
@@ -19,6 +20,11 @@ export const MOMENTS = {
   deaf: 'answers with a notification to a client that did not read',
   hungUp: 'connections that a client closed in the middle of a call',
   structured: 'notifications beside structured content',
+  read: 'notifications that were read for certain before their agent connected again',
+  older: 'states that were shown before a newer one of their key came',
+  takenBack: 'withdrawals before anybody was shown it',
+  between: 'interrupts that came between two sessions, and refused the next one',
+  waited: 'calls that passed a second after the last of several refusals',
 } as const;
 export type Moment = keyof typeof MOMENTS;
 
@@ -30,8 +36,8 @@ export function reachOf(
   readings: readonly Reading[],
   storm: History['storm'],
 ): Readonly<Record<Moment, number>> {
-  const sights = readings.flatMap((reading) => sightsOf(reading).map((sight) => ({ ...sight, reading })));
-  const byNonce = Map.groupBy(sights, ({ nonce }) => nonce);
+  const byNonce = seenIn(readings);
+  const sights = [...byNonce.values()].flat();
   const acknowledged = [...all.values()].filter(({ acknowledgedAt }) => acknowledgedAt !== undefined);
   const pauses = acknowledged.filter(({ action }) => action === 'pause');
   const isPause = (nonce: string): boolean => all.get(nonce)?.action === 'pause';
@@ -85,7 +91,47 @@ export function reachOf(
     deaf: readings.reduce((sum, reading) => sum + deafTo(reading), 0),
     hungUp: readings.reduce((sum, reading) => sum + hungUpIn(reading), 0),
     structured: readings.reduce((sum, { structured }) => sum + structured, 0),
+    read: acknowledged.filter((one) => wasReadBefore(one, readings)).length,
+    older: acknowledged.filter(
+      (one) =>
+        one.supersedes !== undefined &&
+        (statesIn(all).get(`${one.to} ${one.supersedes}`) ?? []).some(
+          (newer) => newer.t > (one.acknowledgedAt ?? Infinity) && (byNonce.get(one.nonce)?.[0]?.t ?? Infinity) < newer.t,
+        ),
+    ).length,
+    takenBack: acknowledged.filter(({ withdrawn }) => Object.values(withdrawn?.results ?? {}).includes('withdrawn')).length,
+    between: acknowledged.filter((one) => isInterrupt(one) && cameBetween(one, byNonce.get(one.nonce) ?? [])).length,
+    waited: acknowledged.filter((one) => wasWaitedFor(one, byNonce.get(one.nonce) ?? [], readings)).length,
   };
+}
+
+/** Its agent has made a connection, and a call on it, since then. */
+function wasReadBefore(one: Notification, readings: readonly Reading[]): boolean {
+  const [first] = seenIn(readings).get(one.nonce) ?? [];
+  if (first === undefined || isInterrupt(one) || isBroadcast(one.to)) return false;
+  const by = readBy(first);
+  return (agentsIn(readings).get(first.reading.session.about.agent) ?? []).some(({ requests, session }) =>
+    requests.some(
+      ({ sentAt, connection }) => sentAt > by && (session !== first.reading.session || connection !== first.connection),
+    ),
+  );
+}
+
+/** The first session that it refused began after its acknowledgement. */
+const cameBetween = ({ acknowledgedAt = Infinity }: Notification, sights: readonly Seen[]): boolean => {
+  const first = sights.find(({ form }) => form === 'refusal');
+  return first !== undefined && first.reading.session.about.t > acknowledgedAt;
+};
+
+/** It refused two calls of a session, nobody pulled it, and a second later one of that session reached its server. */
+function wasWaitedFor({ action }: Notification, sights: readonly Seen[], readings: readonly Reading[]): boolean {
+  const refusals = sights.filter(({ form }) => form === 'refusal');
+  const last = refusals.at(-1);
+  if (action === 'pause' || last === undefined || refusals.length < 2 || refusals.length < sights.length) return false;
+  return readings.some(
+    ({ session, calls }) =>
+      session === last.reading.session && calls.some(({ sentAt, reachedAt }) => sentAt > last.t && reachedAt !== undefined),
+  );
 }
 
 function hasTwo(one: Notification, readings: readonly Reading[], storm: History['storm']): boolean {

@@ -105,7 +105,7 @@ const RECEIPT_WITHIN_MS = 1_000;
  * By when it was read for certain: the same connection had the answer to a call that it made a second later. A library user
  * that offers confirms before it goes on; of one that carries see `twice`.
  */
-function readBy({ t, connection, reading: { session, requests } }: Seen): number {
+export function readBy({ t, connection, reading: { session, requests } }: Seen): number {
   const { form, client } = session.about;
   if (form === 'library' && client === 'carry') return Infinity;
   if (form === 'library') return Math.min(...session.lines.flatMap((line) => (line.t > t ? line.t : [])));

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
-import { call, ChatStage, count, Hold, isAlive, readIn, text } from './stage.ts';
+import { call, ChatStage, CODER, count, Hold, isAlive, readIn, text } from './stage.ts';
 
 describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
   proves('chat:scripts', 'chat:ends');
@@ -40,6 +42,34 @@ describe('earpiece chat without a terminal', { timeout: 90_000 }, () => {
       /┆ ▲ error ci\.failed {2}lint is red {2}waiting to ride\n[^]*⚙ run {2}true · [^\n]*\n┃ ▲ error ci\.failed lint is red\n┃ {3}rode on ⚙ run · [\d.]+ s after it was queued · \/show \d+\n/u,
     );
     expect(count(readIn(stage.model.requests[1]), 'lint is red')).toBe(1);
+  });
+
+  it('shows an event in the words of its subscriber, which the model reads', async () => {
+    proves('chat:pending');
+    await using stage = await ChatStage.open([{ says: [text('Noted.')] }]);
+    const subscribers = join(stage.folder, 'config/earpiece/subscribers');
+    mkdirSync(subscribers, { recursive: true });
+    const toml = `[subscriber]
+id = "query"
+name = "Queries"
+description = "Tells of searches."
+version = "1.0.0"
+[events]
+types = ["search.began"]
+severity_filter = "info"
+[output]
+inject_at = "turn_start"
+template = "query.toon.j2"
+`;
+    writeFileSync(join(subscribers, 'query.toml'), toml);
+    writeFileSync(join(subscribers, 'query.toon.j2'), 'The search for {{ event.payload.words }} has begun.');
+    const event = { specversion: '1.0', id: 'q1', source: '/search', type: 'search.began', data: { words: 'tea' } };
+    await stage.says(['emit', '--to', CODER, '-'], { input: JSON.stringify(event) });
+    const { stdout } = await stage.run(['chat'], { input: 'go\n' });
+    expect(readIn(stage.model.requests[0])).toContain('The search for tea has begun.');
+    expect(stdout).toMatch(
+      /┃ ○ info search\.began The search for tea has begun\.\n┃ {3}rode on your message · [\d.]+ s after it was queued · \/show 1\n/u,
+    );
   });
 
   it('answers 1 when the last turn failed, and says why', async () => {

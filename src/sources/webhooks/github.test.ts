@@ -174,6 +174,13 @@ describe('what GitHub tells', () => {
       'info',
       'watch started in GitHub by somebody',
     ],
+    [
+      'projects_v2_item',
+      { action: 'edited', repository: null, organization: { login: 'acme' } },
+      'github.projects_v2_item.edited',
+      'info',
+      'projects v2 item edited in acme by anna',
+    ],
   ])('%s %#', (event, payload, type, severity, message) => {
     expect(told(event, payload)).toMatchObject({ type, severity, message });
   });

@@ -10,7 +10,7 @@ import type { Presence } from '../core/ports.ts';
 import type { Policy } from '../core/policy.ts';
 import { fromRecord, isType, queuedRecord, recorded, type FanOutRecord } from '../core/records.ts';
 import type { Inbox, Queued } from './inbox.ts';
-import { joinStanding, projectLog, stands } from './standing.ts';
+import { isProjectLog, joinStanding, projectLog, stands } from './standing.ts';
 
 export async function fanOut(inbox: Inbox, project: string, notification: Notification, policy: Policy): Promise<Queued> {
   await finishFanOuts(inbox, project);
@@ -49,8 +49,13 @@ async function activeFor(
 
 /** A resume of the whole project lifts each pause in it: also of those who are not there, whose heirs would inherit it. */
 async function lift(inbox: Inbox, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
-  for (const { log, pause } of await pausesIn(inbox, project))
-    await inbox.withdraw(log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
+  const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
+    for (const { log, pause } of await pausesIn(inbox, project))
+      if (isIn(log)) await inbox.withdraw(log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
+  };
+  // First for those who begin later: none gets one when the log of its agent was looked at.
+  await liftIn(isProjectLog);
+  await liftIn((log) => !isProjectLog(log));
 }
 
 async function pausesIn(inbox: Inbox, project: string): Promise<readonly { readonly log: LogKey; readonly pause: string }[]> {

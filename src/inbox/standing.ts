@@ -5,7 +5,7 @@
 import { splitLog, type ConversationId, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
-import { isInterrupt, type Notification } from '../core/notification.ts';
+import { isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
 import { queuedRecord } from '../core/records.ts';
 import type { Inbox } from './inbox.ts';
 
@@ -40,6 +40,25 @@ async function join(inbox: Inbox, { log, id }: Comer, { notification }: Item): P
         ? queuedRecord(notification, { conversation: id })
         : { type: 'notification_extended', conversation: id, ids: [notification.id], reason },
     ]);
-    if (appended.kind !== 'duplicate') return;
+    if (appended.kind !== 'duplicate') break;
   }
+  await letGo(inbox, { log, id }, notification.id);
+}
+
+/**
+ * It was taken back between the look and the copy. Whoever takes one back closes it in the project's log first and looks at the
+ * agents' logs then, so one of the two sees the other.
+ */
+async function letGo(inbox: Inbox, { log, id }: Comer, notification: NotificationId): Promise<void> {
+  const [whole] = await inbox.store.items(projectLog(splitLog(log).project), { kind: 'ids', ids: [notification] });
+  if (whole?.outcome !== 'withdrawn') return;
+  const ending = {
+    conversation: id,
+    ids: [notification],
+    by: 'project',
+    reason: 'it was taken back when this conversation began',
+  };
+  const closed = await inbox.store.append(log, [{ type: 'notification_closed', outcome: 'withdrawn', ...ending }]);
+  // Another carrier of this conversation has delivered it meanwhile.
+  if (closed.kind !== 'appended') await inbox.store.append(log, [{ type: 'gate_lifted', ...ending }]);
 }

@@ -412,6 +412,34 @@ describe.each(STORES)('a conversation that is over, over $name', ({ open }) => {
       expect(await gate(await works('c', 40))).toEqual([]);
     });
 
+    it.each([
+      ['that its agent has already', ['shop/coder']],
+      ['that its agent never had', []],
+    ])('and does not hold a conversation that joins one %s while it is withdrawn', async (_, logs) => {
+      if (logs.length > 0) await works('a', 10);
+      await inbox.queue('shop/*', { id: 'stop', level: 'critical', message: 'freeze' });
+      const whole = store;
+      let asked = 0;
+      // Another process takes it back between the look and the copy.
+      store = new Proxy(whole, {
+        get: (of, name) => {
+          const value: unknown = Reflect.get(of, name);
+          if (typeof value !== 'function') return value;
+          return async (...args: readonly unknown[]) => {
+            const isCopy = name === 'append' && args[0] === LOG && JSON.stringify(args[1]).includes('"stop"');
+            if (isCopy && asked++ === 0)
+              for (const log of ['shop/*', ...logs]) await inbox.withdraw(log, { id: 'stop' }, { by: 'ann', reason: 'by hand' });
+            return Reflect.apply(value, of, args) as unknown;
+          };
+        },
+      });
+      const b = await works('b', 20);
+      store = whole;
+      expect(asked).toBeGreaterThan(0);
+      expect(await gate(b)).toEqual([]);
+      expect(await offered(b)).toEqual([]);
+    });
+
     it('a resume lifts it for those who are not there too, so that no heir inherits a pause', async () => {
       const a = await works('a', 10);
       const b = await works('b', 20);

@@ -35,13 +35,19 @@ npm test && earpiece withdraw --key tests --reason "they pass again"`)
       if ((id === undefined) === (key === undefined))
         throw new EarpieceError('bad_argument', 'withdraw takes either an id or --key <key>');
       await readInbox(options, async (ear) => {
-        const logs =
-          id === undefined ? await logsIn(ear, scopeFrom(ear, options.to, false)) : await logsWith(ear, id, options.to);
+        const logsOf = (): Promise<readonly LogKey[]> =>
+          id === undefined ? logsIn(ear, scopeFrom(ear, options.to, false)) : logsWith(ear, id, options.to);
         const what = id === undefined ? { key: key as string } : { id };
         const results: (Withdrawn & { log: LogKey })[] = [];
-        for (const log of logs)
+        const takeBack = async (log: LogKey): Promise<void> => {
           for (const result of await ear.withdraw(log, what, { by: whoAmI(), reason: options.reason }))
             results.push({ log, ...result });
+        };
+        const logs = await logsOf();
+        // First for those who begin later: none gets it when the log of its agent was looked at.
+        const whole = logs.filter(isProject);
+        for (const log of whole) await takeBack(log);
+        for (const log of whole.length === 0 ? logs : await logsOf()) if (!isProject(log)) await takeBack(log);
         if (options.json) results.forEach((result) => printJson(result));
         else if (results.length === 0) print(paint('dim', `nothing open has the key ${plain(key ?? '')}`));
         else

@@ -414,11 +414,12 @@ export const REQUIREMENTS = {
     behaviour: 'A hook call with nothing open loads nine small files and prints nothing; it writes a sign of life every 30 s.',
   },
   'hosts:evidence': {
-    behaviour: "What a hook delivered to Claude Code is looked for in Claude Code's own transcript, and recorded as observed.",
+    behaviour:
+      "What a hook delivered to Claude Code, Codex or Qwen Code is looked for in the agent's own transcript, and recorded as observed.",
   },
   'hosts:lost': {
     behaviour:
-      'What a hook printed comes again, flagged, when the hook is killed before it confirms, or Claude Code before it asks its model.',
+      'What a hook printed comes again, flagged, when the hook is killed before it confirms, or the agent before it asks its model.',
   },
   'hosts:wake-claude': {
     behaviour:

@@ -1,28 +1,38 @@
-/** Claude Code and its hooks are killed at the worst moments: what it was handed, and its transcript does not hold, comes again. */
+/** Agents and their hooks are killed at the worst moments: what one was handed, and its transcript does not hold, comes again. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
-import { place, type Place } from './claude-hooks.ts';
+import { place, type Place } from './hook-place.ts';
 import { address, send } from './earpiece.ts';
 import { run, type Run } from './run.ts';
 import { told } from './told.ts';
 
-const WORD = 'WORD-LOST the build ended';
+/** Hosts keep such signs in ways of their own. */
+const WORD = 'WORD-LOST';
+const MESSAGE = `${WORD} <the "build" & the tests> ended`;
 const shell = (command: string) => ({ calls: [{ shell: command }] });
 
-describe("Claude Code's transcript", () => {
+/** The hook that runs after a tool, and where the host keeps its sessions. */
+const AGENTS = [
+  { client: 'claude', after: 'PostToolBatch', sessions: '.claude/projects' },
+  { client: 'codex', after: 'PostToolUse', sessions: '.codex/sessions' },
+  { client: 'qwen', after: 'PostToolBatch', sessions: '.qwen/projects' },
+] as const;
+type Agent = (typeof AGENTS)[number];
+
+describe.each(AGENTS)('The transcript of $client', (agent) => {
   proves('hosts:evidence');
 
   test('proves a delivery', async () => {
-    using at = place();
-    using seen = await run('claude', {
+    using at = place(agent.client);
+    using seen = await run(agent.client, {
       hooks: at.hooks(),
       env: at.env,
       script: [shell('echo one'), shell('echo two'), { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
-        if (step === 0) await send(home, at.database, WORD);
+        if (step === 0) await send(home, at.database, MESSAGE);
       },
     });
     expect({ exitCode: seen.exitCode, told: told(seen, WORD) }).toEqual({ exitCode: 0, told: 1 });
@@ -32,33 +42,33 @@ describe("Claude Code's transcript", () => {
   });
 
   test('holds what a killed session had read, so that its resumed session reads it once', async () => {
-    using at = place();
-    using killed = await handed(at, {
+    using at = place(agent.client);
+    using killed = await handed(agent, at, {
       async kill({ home, kill }) {
-        await inTranscript(home);
+        await inTranscript(path.join(home, agent.sessions));
         kill('SIGKILL');
       },
     });
-    using resumed = await goesOn(at, killed, true);
+    using resumed = await goesOn(agent, at, killed, true);
     expect({ told: told(resumed, WORD), repeated: told(resumed, ', repeated') }).toEqual({ told: 1, repeated: 0 });
     expect(await recordsOf(at, 'notification_observed')).toHaveLength(1);
   });
 });
 
-describe('What a hook printed comes again, flagged, with the same id', () => {
+describe.each(AGENTS)('What a hook of $client printed comes again, flagged, with the same id', (agent) => {
   proves('hosts:lost');
 
   test('when the hook is killed before it confirms', async () => {
-    using at = place();
-    using seen = await run('claude', {
+    using at = place(agent.client);
+    using seen = await run(agent.client, {
       hooks: at.hooks({
-        PostToolBatch: `if rm "$HOME/armed" 2>/dev/null; then EARPIECE_FAULT=confirm.before HOOK; else HOOK; fi`,
+        [agent.after]: `if rm "$HOME/armed" 2>/dev/null; then EARPIECE_FAULT=confirm.before HOOK; else HOOK; fi`,
       }),
       env: at.env,
       script: [shell('echo one'), shell('echo two'), { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
         if (step !== 0) return;
-        await send(home, at.database, WORD);
+        await send(home, at.database, MESSAGE);
         fs.writeFileSync(path.join(home, 'armed'), '');
       },
     });
@@ -70,11 +80,11 @@ describe('What a hook printed comes again, flagged, with the same id', () => {
   test.for([
     ['resumed', true],
     ['next', false],
-  ] as const)('in the %s session, when Claude Code is killed before it asked its model', async ([, resume]) => {
-    using at = place();
-    using killed = await handed(at, { hook: `HOOK; if rm "$HOME/armed" 2>/dev/null; then kill -9 "$CLAUDE_PID"; fi` });
+  ] as const)('in the %s session, when the agent is killed before it asked its model', async ([, resume]) => {
+    using at = place(agent.client);
+    using killed = await handed(agent, at, { hook: `HOOK; if rm "$HOME/armed" 2>/dev/null; then kill -9 "$PPID"; fi` });
     expect(told(killed, WORD)).toBe(0);
-    using second = await goesOn(at, killed, resume);
+    using second = await goesOn(agent, at, killed, resume);
     expect({ told: told(second, WORD), repeated: told(second, ', repeated') }).toEqual({ told: 1, repeated: 1 });
     expect(await offersOf(at)).toEqual([{ repeated: undefined }, { repeated: true }]);
     expect(await recordsOf(at, 'carrier_released')).toEqual([expect.objectContaining({ reason: 'unproven' })]);
@@ -86,15 +96,15 @@ type Killing = {
   readonly kill?: (at: { home: string; kill: (signal: NodeJS.Signals) => void }) => Promise<void>;
 };
 
-/** A session that is killed after its PostToolBatch hook was answered with the word. */
-async function handed(at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
-  return run('claude', {
-    hooks: at.hooks({ PostToolBatch: hook }),
+/** A session that is killed after its hook behind a tool was answered with the word. */
+async function handed({ client, after }: Agent, at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run> {
+  return run(client, {
+    hooks: at.hooks({ [after]: hook }),
     env: at.env,
     script: [shell('echo one'), shell('echo two'), { text: 'ALL-DONE' }],
     async onToolStep({ step, home, kill: end }) {
       if (step === 0) {
-        await send(home, at.database, WORD);
+        await send(home, at.database, MESSAGE);
         fs.writeFileSync(path.join(home, 'armed'), '');
       }
       if (step === 1) await kill?.({ home, kill: end });
@@ -102,8 +112,8 @@ async function handed(at: Place, { hook = 'HOOK', kill }: Killing): Promise<Run>
   });
 }
 
-const goesOn = (at: Place, { home }: Run, resume: boolean): Promise<Run> =>
-  run('claude', {
+const goesOn = ({ client }: Agent, at: Place, { home }: Run, resume: boolean): Promise<Run> =>
+  run(client, {
     home,
     resume,
     hooks: at.hooks(),
@@ -112,8 +122,7 @@ const goesOn = (at: Place, { home }: Run, resume: boolean): Promise<Run> =>
   });
 
 /** Nothing tells when the host has written its file. */
-async function inTranscript(home: string): Promise<void> {
-  const folder = path.join(home, '.claude/projects');
+async function inTranscript(folder: string): Promise<void> {
   const files = (): readonly string[] =>
     fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'));
   while (!files().some((file) => fs.readFileSync(path.join(folder, file), 'utf8').includes(WORD))) await poll(20);

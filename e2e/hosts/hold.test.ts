@@ -1,7 +1,7 @@
 /** The end of a turn in a real Claude Code: errors hold it, and not for ever. */
 import { expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
-import { place } from './claude-hooks.ts';
+import { place } from './hook-place.ts';
 import { send } from './earpiece.ts';
 import { run } from './run.ts';
 import { told } from './told.ts';

@@ -3,7 +3,7 @@ import { setTimeout as poll } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { find } from '../model/find.ts';
 import { proves } from '../verifies.ts';
-import { place, type Place } from './claude-hooks.ts';
+import { place, type Place } from './hook-place.ts';
 import { address, send } from './earpiece.ts';
 import { end, processesOf } from './processes.ts';
 import { run } from './run.ts';

@@ -78,7 +78,7 @@ async function handedByHook({ inbox, log }: Conversation, items: readonly Item[]
   if (items.length === 0) return [];
   const records = await inbox.store.read({ log, seqs: items.flatMap(({ history }) => history), types: ['carrier_offered'] });
   const offered = records.flatMap(({ body }) =>
-    isType(body, 'carrier_offered') && body.at_point !== 'tool_result' ? [body] : [],
+    isType(body, 'carrier_offered') && (body.through === 'hook' || body.at_point !== 'tool_result') ? [body] : [],
   );
   return [...new Set(offered.map(({ carrier }) => carrier))].filter((carrier) => items.some((item) => item.carrier === carrier));
 }

@@ -516,7 +516,8 @@ export class Conversation {
   }
 
   get #lessee(): Lessee {
-    return { inbox: this.inbox, log: this.log, id: this.id, leaseMs: this.policy().leaseMs };
+    const through = this.options.carrier === 'hook' ? ({ through: 'hook' } as const) : {};
+    return { inbox: this.inbox, log: this.log, id: this.id, leaseMs: this.policy().leaseMs, ...through };
   }
 
   /** Who pulls, for `why`: the client, the way it takes, and the process. */

@@ -19,11 +19,17 @@ export type Offer = {
 };
 
 /** The conversation that leases, and how long its leases last. */
-export type Lessee = { readonly inbox: Inbox; readonly log: LogKey; readonly id: ConversationId; readonly leaseMs: number };
+export type Lessee = {
+  readonly inbox: Inbox;
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly leaseMs: number;
+  readonly through?: 'hook';
+};
 
 /** The record that leases `ids` to one carrier. */
 export const leaseOf = (
-  { inbox, id, leaseMs }: Lessee,
+  { inbox, id, leaseMs, through }: Lessee,
   what: {
     readonly at: ContactPoint;
     readonly on?: string | undefined;
@@ -39,6 +45,7 @@ export const leaseOf = (
   ids: what.ids,
   ...((what.summarizes ?? []).length > 0 ? { summarizes: what.summarizes } : {}),
   owner: inbox.owner,
+  ...(through === undefined ? {} : { through }),
   until: inbox.store.now() + leaseMs,
   view: what.view,
   ...(what.on === undefined ? {} : { on: what.on }),

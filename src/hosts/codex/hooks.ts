@@ -7,6 +7,7 @@ import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
 import { text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
+import { transcript } from './rollout.ts';
 import { waker } from './waker.ts';
 
 export const codex: HookHost = {
@@ -16,6 +17,7 @@ export const codex: HookHost = {
   points: ['turn_start', 'tool_result', 'turn_end', 'idle', 'forced'],
   maxChars: 9_900,
   inBytes: true,
+  transcript,
   waker,
 
   events: {

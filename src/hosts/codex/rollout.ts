@@ -1,12 +1,16 @@
 /**
- * Codex's file of a session, `sessions/<date>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is between
- * `task_started` and `task_complete` or `turn_aborted`, and both are in it at once.
+ * Codex's file of a session, `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`. Measured with 0.169: a turn is between
+ * `task_started` and `task_complete` or `turn_aborted`; a hook's context is a developer message. All are in it at the request.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { tailOf, transcriptOf, type Entry } from '../transcript.ts';
 
-/** What belongs to the newest turn is at the end; a single result can be long. */
-const TAIL_BYTES = 1024 * 1024;
 const TURN = /"type":"(task_started|task_complete|turn_aborted)"/;
+/** A session is in the folder of the day on which it began. */
+const DAYS = 4;
+
+export const transcript = transcriptOf({ isGiven, ofSession });
 
 /** Whether the session waits for its person. Undefined: the file does not say. */
 export function isIdle(file: string): boolean | undefined {
@@ -19,17 +23,29 @@ export function isIdle(file: string): boolean | undefined {
   return undefined;
 }
 
-function tailOf(file: string): string | undefined {
-  let opened: number | undefined;
+function isGiven({ type, payload }: Entry): boolean {
+  if (type !== 'response_item') return false;
+  const item = (payload ?? {}) as Entry;
+  return item['type'] === 'message' ? item['role'] !== 'assistant' : String(item['type']).endsWith('_output');
+}
+
+/** A file that is not there where the session is older. */
+function ofSession(file: string, session: string): string {
+  const root = dirname(dirname(dirname(dirname(file))));
+  const days = ofNames(root).flatMap((year) =>
+    ofNames(join(root, year)).flatMap((month) => ofNames(join(root, year, month)).map((day) => join(root, year, month, day))),
+  );
+  const found = days
+    .toSorted()
+    .slice(-DAYS)
+    .flatMap((day) => ofNames(day).flatMap((name) => (name.endsWith(`-${session}.jsonl`) ? [join(day, name)] : [])));
+  return found.at(-1) ?? join(dirname(file), `${session}.jsonl`);
+}
+
+function ofNames(folder: string): readonly string[] {
   try {
-    opened = openSync(file, 'r');
-    const { size } = fstatSync(opened);
-    const from = Math.max(0, size - TAIL_BYTES);
-    const bytes = Buffer.alloc(size - from);
-    return bytes.toString('utf8', 0, readSync(opened, bytes, 0, bytes.length, from));
+    return readdirSync(folder);
   } catch {
-    return undefined;
-  } finally {
-    if (opened !== undefined) closeSync(opened);
+    return [];
   }
 }

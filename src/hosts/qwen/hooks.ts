@@ -8,6 +8,7 @@ import { eventOf, heard, say, startOf, turnEndOf } from '../common.ts';
 import type { Heard, HookHost } from '../host.ts';
 import { optionalText, text, type Input } from '../input.ts';
 import type { Moment } from '../moment.ts';
+import { transcript } from './transcript.ts';
 
 export const qwen: HookHost = {
   name: 'qwen',
@@ -15,6 +16,7 @@ export const qwen: HookHost = {
   agent: 'qwen-code',
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 50_000,
+  transcript,
 
   events: {
     SessionStart: { timeoutS: 10 },

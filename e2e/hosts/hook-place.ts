@@ -1,39 +1,42 @@
-/** Claude Code's hooks as `earpiece install` sets them, and what its tests share. */
+/** An agent's hooks as `earpiece install` sets them, and what their tests share. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { claude } from '../../src/hosts/claude/hooks.ts';
+import { HOOK_HOSTS } from '../../src/hosts/index.ts';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Hooks } from './clients/client.ts';
 import { address, hookCommand } from './earpiece.ts';
+import type { ClientName } from './pins.ts';
 
 export type Place = Disposable & {
   readonly folder: string;
   readonly database: string;
   /** `around`: shell text for one event; `HOOK` stands for our command. */
   readonly hooks: (around?: Readonly<Record<string, string>>) => Hooks;
-  /** The whole settings, with what waits in the background. */
+  /** Claude Code's whole settings, with what waits in the background. */
   readonly settings: () => JsonObject;
   readonly env: Readonly<Record<string, string>>;
   readonly open: () => Promise<Earpiece>;
 };
 
-export function place(): Place {
+export function place(client: ClientName = 'claude'): Place {
+  const host = HOOK_HOSTS.find(({ name }) => name === client);
+  if (host === undefined) throw new Error(`${client} has no table of hooks`);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hooks-'));
   const database = path.join(folder, 'earpiece.db');
-  const command = hookCommand('claude', database);
+  const command = hookCommand(client, database);
   return {
     folder,
     database,
     hooks: (around = {}) => ({
       commands: Object.fromEntries(
-        Object.keys(claude.events).map((event) => [event, (around[event] ?? 'HOOK').replaceAll('HOOK', command)]),
+        Object.keys(host.events).map((event) => [event, (around[event] ?? 'HOOK').replaceAll('HOOK', command)]),
       ),
     }),
     settings: () => ({
       hooks: Object.fromEntries(
-        Object.entries(claude.events).map(([event, { matcher, waits }]) => {
+        Object.entries(host.events).map(([event, { matcher, waits }]) => {
           const handlers: JsonObject[] = [{ type: 'command', command }];
           if (waits) handlers.push({ type: 'command', command: `${command} --wait`, asyncRewake: true, timeout: 86_400 });
           return [event, [{ ...(matcher === undefined ? {} : { matcher }), hooks: handlers }]];

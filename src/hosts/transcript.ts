@@ -1,0 +1,57 @@
+/** Files of sessions, as hosts write them: one JSON object a line, each with the `timestamp` of its entry. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { Transcript } from './host.ts';
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** A file grows to many megabytes, a single result can be long; what was just given is at its end. */
+const TAIL_BYTES = 1024 * 1024;
+
+/** `isGiven`: the model reads what is in this entry, and did not write it. `asKept`: how the host keeps our text; default: as it is. */
+export function transcriptOf({
+  isGiven,
+  ofSession,
+  asKept = (text) => text,
+}: Pick<Transcript, 'ofSession'> & {
+  readonly isGiven: (entry: Entry) => boolean;
+  readonly asKept?: (text: string) => string;
+}): Transcript {
+  const isGivenSince = (line: string, since: number): boolean => {
+    try {
+      const entry = JSON.parse(line) as Entry;
+      const { timestamp } = entry;
+      return typeof timestamp === 'string' && Date.parse(timestamp) >= since && isGiven(entry);
+    } catch {
+      // Half a line: the tail begins in it, or the host is writing it.
+      return false;
+    }
+  };
+  return {
+    ofSession,
+    givenSince(file, since) {
+      const lines = tailOf(file)?.split('\n');
+      if (lines === undefined) return undefined;
+      return (text) => {
+        const written = JSON.stringify(asKept(text)).slice(1, -1);
+        return lines.some((line) => line.includes(written) && isGivenSince(line, since));
+      };
+    },
+  };
+}
+
+/** The end of a file. Undefined where it cannot be read. */
+export function tailOf(file: string): string | undefined {
+  let opened: number | undefined;
+  try {
+    opened = openSync(file, 'r');
+    const about = fstatSync(opened);
+    if (!about.isFile()) return undefined;
+    const from = Math.max(0, about.size - TAIL_BYTES);
+    const bytes = Buffer.alloc(about.size - from);
+    return bytes.toString('utf8', 0, readSync(opened, bytes, 0, bytes.length, from));
+  } catch {
+    return undefined;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
+  }
+}

@@ -33,9 +33,10 @@ export function withHooks(client: ClientName, database: string): Pick<RunOptions
   };
 }
 
-export function temporaryDatabase(): Disposable & { readonly path: string } {
+export function temporaryDatabase(): Disposable & { readonly folder: string; readonly path: string } {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-hooks-'));
   return {
+    folder,
     path: path.join(folder, 'earpiece.db'),
     [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true }),
   };

@@ -1,0 +1,161 @@
+/**
+ * From `npx earpiece` to the first notification in a real Claude Code, as a stranger has it: an empty home, a fresh folder, the
+ * package from a registry on loopback. Prints the terminal session; with `--update` it goes into docs/install.md.
+ */
+import '../src/node-version.ts';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import pty from '@lydell/node-pty';
+import { binaryOf } from '../e2e/hosts/pins.ts';
+import { run } from '../e2e/hosts/run.ts';
+import { told } from '../e2e/hosts/told.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const PAGE = path.join(root, 'docs/install.md');
+const MINUTE_MS = 60_000;
+
+type Manifest = { readonly name: string; readonly version: string };
+
+const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-minute-')));
+try {
+  await record();
+} finally {
+  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function record(): Promise<void> {
+  execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: root });
+  const tarball = fs.readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  const registry = await serve(path.join(folder, tarball));
+  try {
+    await session(registry.url);
+  } finally {
+    registry.close();
+  }
+}
+
+/** Serves our package. For every other one it points at the registry of this machine. */
+async function serve(tarball: string): Promise<{ readonly url: string; close(): void }> {
+  const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim().replace(/\/$/u, '');
+  const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
+  const bytes = fs.readFileSync(tarball);
+  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  const server = http.createServer(({ url = '/' }, answer) => {
+    if (url.startsWith('/earpiece/-/')) return void answer.writeHead(200, { 'content-length': bytes.length }).end(bytes);
+    if (url.split('?')[0] !== '/earpiece') return void answer.writeHead(307, { location: `${upstream}${url}` }).end();
+    const dist = { tarball: `http://${String(answer.req.headers.host)}/earpiece/-/earpiece-${manifest.version}.tgz`, integrity };
+    const document = {
+      name: manifest.name,
+      'dist-tags': { latest: manifest.version },
+      versions: { [manifest.version]: { ...manifest, scripts: {}, dist } },
+    };
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function session(registry: string): Promise<void> {
+  let started = 0;
+  let heard = 0;
+  const shown: string[] = [];
+  using seen = await run('claude', {
+    prompt: 'Look at the build',
+    script: [{ calls: [{ shell: 'echo looking' }] }, { text: 'The build ended: nothing is left to do.' }],
+    async onPrepared(home) {
+      const env = environment(home, registry);
+      const work = path.join(home, 'work');
+      started = performance.now();
+      shown.push(`$ npx earpiece\n${await typed(work, env)}`);
+      const send = ['earpiece', 'send', '--to', 'claude-code', 'the build ended'];
+      const { stdout, stderr, status } = spawnSync('npx', send, { cwd: work, env, encoding: 'utf8' });
+      if (status !== 0) throw new Error(`npx ${send.join(' ')} ended with ${status}: ${stderr}`);
+      shown.push(`$ npx earpiece send --to claude-code "the build ended"\n${stdout.trimEnd()}`);
+    },
+    onRequest(request) {
+      if (heard === 0 && request.text.includes('the build ended')) heard = performance.now();
+      return undefined;
+    },
+  });
+  if (told(seen, 'the build ended') !== 1) throw new Error('Claude Code did not hear it once');
+  shown.push(`$ claude -p "Look at the build"\n${seen.stdout.trimEnd()}`);
+  const seconds = ((heard - started) / 1_000).toFixed(0);
+  const text = shown.map((part) => neutral(part, seen.home)).join('\n\n');
+  console.log(`${text}\n\n${seconds} s from npx earpiece to the request that holds the notification`);
+  if (heard - started > MINUTE_MS) process.exitCode = 1;
+  if (process.argv.includes('--update')) update(text);
+}
+
+const environment = (home: string, registry: string): Record<string, string> => ({
+  PATH: [path.dirname(process.execPath), path.dirname(binaryOf('claude')), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+  HOME: home,
+  XDG_CONFIG_HOME: path.join(home, '.config'),
+  XDG_CACHE_HOME: path.join(home, '.cache'),
+  XDG_DATA_HOME: path.join(home, '.local/share'),
+  XDG_STATE_HOME: path.join(home, '.local/state'),
+  TERM: 'xterm',
+  NO_COLOR: '1',
+  npm_config_registry: registry,
+  npm_config_yes: 'true',
+  npm_config_update_notifier: 'false',
+  npm_config_fund: 'false',
+  npm_config_audit: 'false',
+});
+
+/** `npx earpiece` in a terminal, with a y behind its question. */
+function typed(cwd: string, env: Record<string, string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const terminal = pty.spawn('npx', ['earpiece'], { cwd, env, cols: 140, rows: 50 });
+    let text = '';
+    let answered = false;
+    terminal.onData((data) => {
+      text += data;
+      if (answered || !text.includes('[y/N]')) return;
+      answered = true;
+      terminal.write('y\r');
+    });
+    terminal.onExit(({ exitCode }) => {
+      // oxlint-disable-next-line no-control-regex -- what a terminal takes for movements of its cursor
+      const plain = text.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/gu, '').replaceAll('\r', '');
+      if (exitCode === 0) resolve(plain.trimEnd());
+      else reject(new Error(`npx earpiece ended with ${exitCode}:\n${plain}`));
+    });
+  });
+}
+
+/** Without paths of this machine; long diffs are cut to their first lines. */
+function neutral(text: string, home: string): string {
+  const lines = text
+    .replaceAll(home, '~')
+    .replaceAll(path.dirname(binaryOf('claude')), '/usr/local/bin')
+    .replaceAll(process.execPath, '/usr/local/bin/node')
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const out: string[] = [];
+  let diff = 0;
+  for (const line of lines) {
+    diff = /^ {4}[@+ -]/u.test(line) ? diff + 1 : 0;
+    if (diff <= 14) out.push(line);
+    else if (diff === 15) out.push('    …');
+  }
+  return out.join('\n');
+}
+
+function update(text: string): void {
+  const page = fs.readFileSync(PAGE, 'utf8');
+  const [begin, end] = ['<!-- recorded by scripts/first-minute.ts -->\n', '<!-- end of the recording -->'];
+  const at = page.indexOf(begin);
+  if (at < 0) throw new Error(`${PAGE} has no line ${begin}`);
+  fs.writeFileSync(PAGE, `${page.slice(0, at)}${begin}\`\`\`text\n${text}\n\`\`\`\n${page.slice(page.indexOf(end))}`);
+}

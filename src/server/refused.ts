@@ -47,7 +47,12 @@ function rule(issue: Issue, value: unknown): string {
         : `must be ${issue.format}`;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
-    default:
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'invalid_type':
+    case 'invalid_union':
+    case 'unrecognized_keys':
       return issue.message;
   }
 }

@@ -491,6 +491,7 @@ export const REQUIREMENTS = {
   'cli:inbox': {
     behaviour: 'The inbox of a person lists what will be delivered, in the words of its subscriber, without superseded states.',
   },
+  'cli:completion': { behaviour: 'In bash, zsh and fish Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
 

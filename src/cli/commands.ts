@@ -151,6 +151,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       summary: 'explain a command, or exit-codes',
       load: async () => (await import('./commands/help.ts')).help,
     },
+    {
+      term: 'completion <shell>',
+      summary: 'what completes a command line in a shell',
+      load: async () => (await import('./commands/completion.ts')).completion,
+    },
   ],
 };
 

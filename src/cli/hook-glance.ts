@@ -13,10 +13,9 @@ import { inputAtOnce, type HookInput } from './hook-input.ts';
 const { lstatSync, readFileSync } = process.getBuiltinModule('node:fs');
 
 /** Events that change nothing where nothing waits, by the names of all hosts. */
-const PASSING: ReadonlySet<string> = new Set([
-  ...['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'],
-  ...['BeforeTool', 'AfterTool', 'AfterAgent'],
-]);
+const PASSING: ReadonlySet<string> = new Set(
+  'PreToolUse PostToolBatch PostToolUse Stop BeforeTool AfterTool AfterAgent'.split(' '),
+);
 /** As often as a conversation's sign of life is written. */
 const SEEN_WITHIN_MS = 30_000;
 /** As `waitingKey` of the talk room writes it, before the log. */

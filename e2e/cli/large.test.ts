@@ -1,6 +1,8 @@
 /** Logs that are longer than any list on a screen. */
+import { spawn as spawnPty } from '@lydell/node-pty';
 import { expect, it } from 'vitest';
 import { closed, LOG, queued } from '../../contracts/drafts.ts';
+import { CLI } from '../delivery/stage.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 
@@ -17,7 +19,7 @@ async function filled(shell: Shell, count: number, body = 'x'): Promise<void> {
 
 verifies(
   'cli:large',
-  'inbox lists the newest of 130,000 notifications, and all of them as JSON',
+  'inbox lists the newest of 130,000 notifications, and all of them as JSON; db check shows how far it is',
   async () => {
     await using shell = new Shell();
     await filled(shell, MANY);
@@ -29,6 +31,13 @@ verifies(
     ]);
     const ids = (await shell.json(['inbox', 'coder'])).map(({ id }) => id);
     expect([ids.length, new Set(ids).size, ids[0], ids.at(-1)]).toEqual([MANY, MANY, `n${MANY - 1}`, 'n0']);
+
+    // On a terminal a long check shows how far it is.
+    const terminal = spawnPty(process.execPath, [CLI, 'db', 'check'], { cwd: shell.folder, env: shell.env(), cols: 200 });
+    let shown = '';
+    terminal.onData((text) => (shown += text));
+    const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => terminal.onExit(resolve));
+    expect([exitCode, shown]).toEqual([0, expect.stringMatching(/checking: [\d,]+ of [\d,]+ records[^]*is sound/u)]);
   },
   240_000,
 );

@@ -316,6 +316,25 @@ test('gives change', () => assert.equal(0.1 + 0.2, 0.3, 'the change is wrong'));
     expect(out).toContain(JSON.stringify(['\u0003', 77, 11, true]));
     expect((await told(shell))[0]?.data.last_lines).toEqual(['ready', JSON.stringify(['\u0003', 77, 11, true])]);
   });
+
+  it('in a terminal, without the optional package, it runs through pipes and says what to install', async () => {
+    await using shell = new Shell();
+    const hook = `import { registerHooks } from 'node:module';
+registerHooks({ resolve(specifier, context, next) { if (specifier === '@lydell/node-pty') throw new Error('not installed'); return next(specifier, context); } });`;
+    const without = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
+    const script = 'console.log(`on a terminal: ${process.stdout.isTTY === true}`)';
+    const pty = spawnPty(process.execPath, [...without, CLI, ...node(script)], {
+      cwd: shell.folder,
+      env: shell.env(),
+      cols: 200,
+    });
+    let out = '';
+    pty.onData((text) => (out += text));
+    const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => pty.onExit(resolve));
+    expect(exitCode).toBe(0);
+    expect(out).toContain('on a terminal: false');
+    expect(out).toContain('to give it one: npm install @lydell/node-pty, beside earpiece');
+  });
 });
 
 describe('a store in trouble', () => {

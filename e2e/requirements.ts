@@ -344,6 +344,9 @@ export const REQUIREMENTS = {
     behaviour:
       'Of several servers a slow, hanging or broken one delays and hides no other: what is there is listed, the rest comes with list_changed.',
   },
+  'gateway:starts-early': {
+    behaviour: "A wrapped server starts before the gateway's own code is loaded, and ends with a command line that is refused.",
+  },
   'gateway:lists-once': {
     behaviour:
       'A client that reads its list of tools once (Codex, Qwen Code) gets it when all servers have started or failed, or after 12 s.',

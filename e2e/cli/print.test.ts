@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { INSTALL_HOSTS } from '../../src/cli/install.ts';
+import { INSTALL_HOSTS } from '../../src/cli/install-hosts.ts';
 import { CLI, Stage } from '../delivery/stage.ts';
 import { verifies } from '../verifies.ts';
 

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { INSTALL_HOSTS } from '../../src/cli/install.ts';
+import { INSTALL_HOSTS } from '../../src/cli/install-hosts.ts';
 import { openEarpiece } from '../../src/index.ts';
 import { textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';

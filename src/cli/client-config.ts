@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import type { InstallHost } from './install.ts';
+import type { InstallHost } from './install-hosts.ts';
 
 /** No client's configuration file is larger: a larger file is not read. */
 const MAX_BYTES = 32 * 1024 * 1024;

@@ -9,11 +9,13 @@ import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-r
 import type { OwnTool } from '../gateway/riding/rider.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { retryingRider } from '../gateway/riding/retrying-rider.ts';
-import { offersTaskTools, Tasks } from '../tasks/index.ts';
+import type { Spawned } from '../gateway/spawned.ts';
+import { hasTasks } from '../tasks/settings.ts';
+import { offersTaskTools } from '../tasks/tool-list.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
-import type { InstallHost } from './install.ts';
+import type { InstallHost } from './install-hosts.ts';
 import { purposeOf } from './purpose.ts';
 import { checkName, serverName } from './server-name.ts';
 import { complain } from './terminal.ts';
@@ -41,15 +43,27 @@ export type OwnServer = {
   boxes(place: { readonly inbox: UserInbox; readonly project: string; readonly given: string | undefined }): readonly Toolbox[];
 };
 
+/** `running`: the process of the wrapped server, where it was started already. */
+type Given = { readonly own?: OwnServer; readonly running?: Spawned | undefined };
+
 /** Stands there until its client goes; resolves with the exit code. */
-export async function serve(words: readonly string[], options: GatewayOptions, own?: OwnServer): Promise<number> {
+export async function serve(words: readonly string[], options: GatewayOptions, given: Given = {}): Promise<number> {
+  try {
+    return await serveWith(words, options, given);
+  } catch (error) {
+    await given.running?.end();
+    throw error;
+  }
+}
+
+async function serveWith(words: readonly string[], options: GatewayOptions, { own, running }: Given): Promise<number> {
   // A broken configuration must not take the agent's tools away: what is right in it counts, the rest is told.
   const at = placeOf(options);
   const { config, problems } = readConfig(at);
   const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
   for (const line of told) complain(line);
 
-  const upstreams = own === undefined ? upstreamsFrom(words, options, config) : [];
+  const upstreams = own === undefined ? upstreamsFrom(words, options, config, running) : [];
   const front = frontFrom(options, config);
   for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
@@ -57,6 +71,9 @@ export async function serve(words: readonly string[], options: GatewayOptions, o
   const name = upstreams.map((upstream) => upstream.name).join(',');
   let inbox: UserInbox | undefined;
   let tools = ownTools({ tasks: false });
+  let isKnown = false;
+  const known = Promise.withResolvers<void>();
+  const anyTask = Promise.withResolvers<boolean>();
   const clock = new OwnClock();
   const checkClock = (): Promise<void> =>
     (inbox === undefined ? Promise.resolve() : clock.check(inbox, complain)).catch(() => {});
@@ -65,6 +82,9 @@ export async function serve(words: readonly string[], options: GatewayOptions, o
     const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
     void opened.witnesses.note().then(checkClock, () => {});
+    anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
+    // A conversation says which tools its model has.
+    await known.promise;
     return inboxRider({
       inbox: opened,
       emitter: opened.emitter,
@@ -89,19 +109,12 @@ export async function serve(words: readonly string[], options: GatewayOptions, o
       complain,
     });
   };
-  const rider = retryingRider(open, () => tools);
-  // Once, before anybody sees them: a list that changes would cost every agent its cache.
-  const anyTask = async (): Promise<boolean> => {
-    await rider.open();
-    return inbox !== undefined && new Tasks(inbox).any(projectOf(address, config));
-  };
-  const tasks = await offersTaskTools({
-    purpose,
-    always: config.gateway.tasks,
-    any: async () => (await soon(anyTask(), ASK_WITHIN_MS)) ?? false,
-  });
-  tools = [...ownTools({ tasks }), ...(own?.tools ?? [])];
-  const running = await started({
+  const rider = retryingRider(
+    open,
+    () => tools,
+    () => (isKnown ? undefined : known.promise),
+  );
+  const gateway = await started({
     front,
     upstreams,
     rider,
@@ -110,15 +123,30 @@ export async function serve(words: readonly string[], options: GatewayOptions, o
     profiles: config.gateway.profiles,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   });
-  if (running.url !== undefined) complain(`listening on ${running.url}`);
+  // Only now, so that the servers start while the database is opened. Asked once, before the client sees the tools: a list that
+  // changes would cost every agent its cache.
+  const asked = offersTaskTools({
+    purpose,
+    always: config.gateway.tasks,
+    any: async () => {
+      rider.open().catch(() => anyTask.resolve(false));
+      return (await soon(anyTask.promise, ASK_WITHIN_MS)) ?? false;
+    },
+  });
+  void asked.then((tasks) => {
+    tools = [...ownTools({ tasks }), ...(own?.tools ?? [])];
+    isKnown = true;
+    known.resolve();
+  });
+  if (gateway.url !== undefined) complain(`listening on ${gateway.url}`);
   const sweeping = setInterval(() => {
     inbox
       ?.sweep()
       .then(checkClock)
       .catch((error: unknown) => complain(`housekeeping failed: ${error instanceof Error ? error.message : String(error)}`));
   }, 60_000);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void running.close({ now: true }));
-  const { reason, detail } = await running.closed;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void gateway.close({ now: true }));
+  const { reason, detail } = await gateway.closed;
   clearInterval(sweeping);
   await rider.end();
   await inbox?.close();
@@ -167,7 +195,7 @@ async function started(options: Parameters<typeof startGateway>[0]): Promise<Gat
  * Longer than this no client waits for its tools because of us. A store opens within some 50 ms, on a busy machine within a
  * second; what is missing then is missing for the whole session. Clients give a server 10 s and more to start.
  */
-const ASK_WITHIN_MS = 2_000;
+const ASK_WITHIN_MS = 3_000;
 
 /** Undefined where it fails or takes longer. */
 async function soon<T>(work: Promise<T>, withinMs: number): Promise<T | undefined> {
@@ -190,7 +218,12 @@ function addressOf(options: GatewayOptions, config: Config): string | undefined 
   );
 }
 
-function upstreamsFrom(words: readonly string[], options: GatewayOptions, config: Config): readonly Upstream[] {
+function upstreamsFrom(
+  words: readonly string[],
+  options: GatewayOptions,
+  config: Config,
+  running?: Spawned,
+): readonly Upstream[] {
   const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
   if (given > 1) throw new EarpieceError('bad_argument', 'give one of: a command behind --, --url, --servers');
   if (options.name !== undefined) checkName(options.name);
@@ -200,7 +233,10 @@ function upstreamsFrom(words: readonly string[], options: GatewayOptions, config
       `--url ${JSON.stringify(options.url.slice(0, 80))} is no URL of an MCP server; write e.g. https://example.com/mcp`,
     );
   const [program, ...args] = words;
-  if (program !== undefined) return [{ kind: 'stdio', name: options.name ?? serverName(words), command: program, args }];
+  if (program !== undefined) {
+    const name = options.name ?? serverName(words);
+    return [{ kind: 'stdio', name, command: program, args, ...(running === undefined ? {} : { running }) }];
+  }
   if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
 
   const { servers, leftOut } = options.servers === undefined ? config.gateway : serversOf(options.servers);

@@ -5,11 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
+import type { InstallHost } from './install-hosts.ts';
 import { checkName, serverName } from './server-name.ts';
 import { VERSION } from './version.ts';
-
-export const INSTALL_HOSTS = ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'json'] as const;
-export type InstallHost = (typeof INSTALL_HOSTS)[number];
 
 export type InstallText = {
   /** One sentence: where it goes. */

@@ -11,7 +11,7 @@ import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 /** The agent's host calls it, so its model does not see it. `host` and the host's own fields are its arguments. */
 export const HOOK_TOOL = 'hook';
 
-export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, OWN);
+export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
   tools: [...TALK_TOOLS, { name: HOOK_TOOL, hidden: true }],

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { readConfig, type Config } from '../config/index.ts';
 import type { ShellInfo } from '../core/api.ts';
 import { quote } from '../hosts/setup/ours.ts';
-import type { InstallHost } from './install.ts';
+import type { InstallHost } from './install-hosts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

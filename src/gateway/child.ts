@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { wholeLine } from './frames/frame.ts';
 import { LineReader } from './frames/framing.ts';
 import { LastWords } from './last-words.ts';
 import type { Link, LinkEvents, StopOptions } from './link.ts';
+import { endGroup, signalGroup } from './process-group.ts';
 import { Spawned, type Command } from './spawned.ts';
 
 const FIRST_DELAY_MS = 250;
@@ -12,9 +12,8 @@ const MAX_DELAY_MS = 30_000;
 /** A process that ran this long was well: the next delay starts small again. */
 const WELL_AFTER_MS = 10_000;
 
-/** How long the group may take after its stdin ended, and after SIGTERM. Both together stay below the 2 s that MCP clients give us. */
+/** How long the group may take after its stdin ended. */
 const EOF_GRACE_MS = 300;
-const TERM_GRACE_MS = 1_500;
 
 /**
  * One server on stdio, in a process group of its own, so that all that it started can be ended with it. Its stderr goes on to
@@ -139,33 +138,6 @@ export class ChildServer implements Link {
       this.#events.up();
     }, delay);
     this.#events.down(why, delay);
-  }
-}
-
-/** Ends a process group: waits `graceMs` for it to end by itself, then SIGTERM, then SIGKILL. */
-async function endGroup(pid: number, graceMs: number): Promise<void> {
-  if (await groupEnds(pid, graceMs)) return;
-  signalGroup(pid, 'SIGTERM');
-  if (await groupEnds(pid, TERM_GRACE_MS)) return;
-  signalGroup(pid, 'SIGKILL');
-  await groupEnds(pid, 500);
-}
-
-async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
-  while (signalGroup(pid, 0)) {
-    if (performance.now() >= deadline) return false;
-    await sleep(10);
-  }
-  return true;
-}
-
-/** False when nothing is left of the group. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(-pid, signal);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

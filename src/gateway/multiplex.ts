@@ -319,6 +319,7 @@ export class Multiplex implements Endpoint {
   async #list(frame: Request, method: ListMethod): Promise<void> {
     if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} comes in one page: there is no cursor`);
     const entries = await this.#lists.all(frame, method);
+    if (method === 'tools/list') await this.#options.rider.toolsKnown();
     if (method === 'tools/list')
       for (const tool of this.#ownTools()) if (!tool.hidden) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
     const more = isStateless(frame) ? ',"resultType":"complete","ttlMs":0,"cacheScope":"private"' : '';
@@ -327,6 +328,8 @@ export class Multiplex implements Endpoint {
   }
 
   async #call(frame: Request): Promise<void> {
+    const known = this.#options.rider.toolsKnown();
+    if (known !== undefined) await known;
     const name = toolOf(frame);
     const own = name === undefined ? undefined : this.#ownNames().meant(name);
     if (own === undefined) return this.#forwardNamed(frame, ['name'], 'tool');

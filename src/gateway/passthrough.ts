@@ -247,7 +247,7 @@ export class HttpPassthrough implements HttpEndpoint {
       return { bytes: text === undefined ? frame.bytes : withInstructions(frame, text) };
     }
     if (open.kind === 'call') return carry(this.#rider, open.call, this.#catalog.schemaOf(open.call.tool), frame);
-    return { bytes: this.#own.listed(client.connection, frame) };
+    return { bytes: await this.#own.listed(client.connection, frame) };
   }
 
   /** The head of the server's answer. When there is none, the client is told, and the result is undefined. */

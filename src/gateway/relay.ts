@@ -133,7 +133,7 @@ export class Relay {
         if (frame.kind === 'failure') return this.#pass(frame.bytes);
         return this.#carry(open.call, this.#options.catalog.schemaOf(open.call.tool), frame);
       case 'list':
-        return this.#pass(frame.kind === 'success' ? this.#own.listed(open.connection, frame) : frame.bytes);
+        return frame.kind === 'success' ? this.#list(open.connection, frame) : this.#pass(frame.bytes);
       case 'ours':
         return open.answer(frame);
       case 'other':
@@ -347,6 +347,11 @@ export class Relay {
     if (!call.cancelled || out.delivery === undefined) return this.#options.toClient(out);
     out.delivery.release('cancelled');
     this.#options.toClient({ bytes: out.bytes });
+  }
+
+  #list(connection: Connection, frame: Success): void {
+    const listed = this.#own.listed(connection, frame);
+    this.#clientLane.push(listed instanceof Promise ? listed.then((bytes) => ({ bytes })) : { bytes: listed });
   }
 
   #pass(bytes: Buffer): void {

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { endGroup } from './process-group.ts';
 
 /** A stdio server: a command and what it runs with. `env` is added to ours; undefined takes a variable away. */
 export type Command = {
@@ -53,6 +54,15 @@ export class Spawned {
   hear(events: SpawnedEvents): void {
     this.#events = events;
     for (const tell of this.#unheard.splice(0)) tell(events);
+  }
+
+  /** For whoever started it and then has no use for it. */
+  async end(): Promise<void> {
+    if (this.child.pid === undefined) return;
+    this.child.stdin?.end();
+    await endGroup(this.child.pid, 0);
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
   }
 
   #tell(tell: (events: SpawnedEvents) => void): void {

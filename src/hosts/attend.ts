@@ -5,7 +5,7 @@
 import { conversationId, logKey, nameFrom, parseAddress, type LogKey } from '../core/address.ts';
 import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
-import { instructionsOf } from '../core/views/index.ts';
+import { instructionsOf } from '../core/views/wording.ts';
 import {
   begin,
   isSignal,

@@ -28,7 +28,9 @@ import {
   type ToolCallResponseRecord,
   type ViewName,
 } from '../core/records.ts';
-import { neutralize, render, signalText, standingText } from '../core/views/index.ts';
+import { neutralize } from '../core/views/body.ts';
+import { signalText, standingText } from '../core/views/signal.ts';
+import type { Render } from '../core/views/view.ts';
 import { Gate, type Refusal, type RefusedCall } from './gate.ts';
 import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
@@ -37,6 +39,7 @@ import { pull, type Pulled, type PullOptions } from './pull.ts';
 import { redactor } from './redact.ts';
 import { sightings } from './sightings.ts';
 import { releaseStale } from './sweep.ts';
+import { rendererOf } from './views.ts';
 
 export type ConversationOptions = {
   readonly purpose?: string;
@@ -298,6 +301,7 @@ export class Conversation {
    * interrupts that hold the gate up, and withheld results. With `mark: false` nothing is claimed and nothing changes.
    */
   async pull(options: PullOptions): Promise<Pulled> {
+    const render = await rendererOf(this.#format());
     await this.seen();
     return pull(
       {
@@ -318,7 +322,7 @@ export class Conversation {
         gate: () => this.gate(),
         mine: (items) => this.#mine(items),
         carried: () => this.#carried(false),
-        said: (item) => this.#saidAlone(item),
+        said: (item) => this.#saidAlone(item, render),
         reader: this.#reader,
         lift: this.#gate.lift,
       },
@@ -432,7 +436,7 @@ export class Conversation {
   }
 
   /** One that is pulled before any frame has said it: its text is made without its template. */
-  #saidAlone(item: Item): string {
+  #saidAlone(item: Item, render: Render): string {
     const { maxItemChars, maxTokens } = this.policy();
     const { items } = render(this.#format(), {
       lines: [lineAlone(item)],
@@ -452,6 +456,7 @@ export class Conversation {
     const told = this.options.knownMark?.() === mark || this.#toldMark === mark || (await this.presence())?.mark === mark;
     const tellMark = !told;
     const { inbox } = this;
+    const render = await rendererOf(format);
     const view = render(format, {
       lines: made.lines,
       rest: made.rest,

@@ -26,7 +26,7 @@ import {
   type OfferedRecord,
   type SentView,
 } from '../core/records.ts';
-import { gateText } from '../core/views/index.ts';
+import { gateText } from '../core/views/gate.ts';
 import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, readRecords, type Offer } from './lease.ts';
 import { releaseStale } from './sweep.ts';

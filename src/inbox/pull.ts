@@ -10,7 +10,7 @@ import { formatKind, isInterrupt, showsData, type Notification } from '../core/n
 import type { Withheld } from '../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../core/records.ts';
 import { countedKeys, unlistedText } from '../core/unlisted.ts';
-import { tellsOfWhole } from '../core/views/index.ts';
+import { tellsOfWhole } from '../core/views/wording.ts';
 import { leaseOf, offerOf, type Lessee, type Offer } from './lease.ts';
 
 /** One notification as `get_notifications` shows it; the names are those of the tool's users. */

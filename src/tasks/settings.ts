@@ -1,4 +1,10 @@
 /** Where the store keeps the tasks of a project, beside their records. */
+import type { Store } from '../core/ports.ts';
+
 export const boardKey = (project: string): string => `tasks ${project}`;
 export const taskKey = (project: string, id: string): string => `task ${project}/${id}`;
 export const onceKey = (project: string, once: string): string => `task of ${project}/${once}`;
+
+/** Whether the project has tasks, or had some. */
+export const hasTasks = async (store: Pick<Store, 'setting'>, project: string): Promise<boolean> =>
+  (await store.setting(boardKey(project))) !== undefined;

@@ -26,7 +26,7 @@ import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.
 import { evolve } from './evolve.ts';
 import { positionsOf } from './positions.ts';
 import { recordsOf, type Fact } from './records.ts';
-import { boardKey, onceKey, taskKey } from './settings.ts';
+import { boardKey, hasTasks, onceKey, taskKey } from './settings.ts';
 import { keyOf, tellingOf } from './telling.ts';
 
 export type TaskInput = {
@@ -139,7 +139,7 @@ export class Tasks {
 
   /** Whether anybody has ever made a task here. */
   async any(project: string): Promise<boolean> {
-    return (await this.#board(project)) !== undefined;
+    return hasTasks(this.#inbox.store, project);
   }
 
   /** What is not over, or still to be reported by somebody. Oldest first. */

@@ -2,7 +2,8 @@
 import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
 import type { Telling } from './decide.ts';
-import { REPORT_TOOL, stopInstruction } from './tools.ts';
+import { REPORT_TOOL } from './tool-list.ts';
+import { stopInstruction } from './tools.ts';
 
 /** All that is told about one task has this key. */
 export const keyOf = (task: Pick<Task, 'id'>): string => `task:${task.id}`;

@@ -6,69 +6,8 @@ import { EarpieceError } from '../core/errors.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
 import { liftOf, type Conversation } from '../inbox/index.ts';
 import type { Tasks } from './tasks.ts';
+import { REPORT_TOOL, TASK_TOOLS } from './tool-list.ts';
 import { nextFor, report, type Next, type Reported } from './work.ts';
-
-export type TaskTool = {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of an object. */
-  readonly inputSchema: {
-    readonly type: 'object';
-    readonly properties: Readonly<Record<string, object>>;
-    readonly required?: readonly string[];
-    readonly additionalProperties: false;
-  };
-  /** MCP's hints. */
-  readonly annotations: { readonly title: string; readonly readOnlyHint: boolean } & Readonly<Record<string, unknown>>;
-};
-
-/** The tool that interrupts about tasks ask for. */
-export const REPORT_TOOL = 'report_completed';
-
-export const TASK_TOOLS: readonly TaskTool[] = [
-  {
-    name: 'get_next_action',
-    description:
-      'Says what to do next: the task to work on (it is yours from then on), that work has to stop, or that there is nothing to do. ' +
-      'Call it at the start and after each report_completed.',
-    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-    annotations: { title: 'Get next action', readOnlyHint: false, idempotentHint: true, openWorldHint: false },
-  },
-  {
-    name: REPORT_TOOL,
-    description:
-      'Reports how work on a task ended: "success" when it is done, "failed" when it cannot be done, "blocked" when something or somebody stands in the way, ' +
-      'also when you were told to stop. Call it once for each task.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        result: { type: 'string', enum: TASK_RESULTS },
-        summary: { type: 'string', description: 'What was done, or what stands in the way' },
-        task_id: { type: 'string', description: 'Only needed when you work on several tasks' },
-      },
-      required: ['result', 'summary'],
-      additionalProperties: false,
-    },
-    annotations: { title: 'Report completed', readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-  },
-];
-
-export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
-
-/**
- * Whether a conversation that begins now gets them. They cost tokens, so by default only where the project has or had
- * tasks; always or never where somebody said so; and only where it is for work. To be asked once: a list of tools that
- * changes costs an agent its cache.
- */
-export async function offersTaskTools(of: {
-  readonly purpose: string | undefined;
-  readonly always: boolean | undefined;
-  /** Whether there are tasks, asked only where that decides. */
-  readonly any: () => Promise<boolean>;
-}): Promise<boolean> {
-  if (of.purpose !== undefined && of.purpose !== 'task') return false;
-  return of.always ?? of.any();
-}
 
 /** By which name the agent knows a tool. */
 type NameOf = (tool: string) => string;

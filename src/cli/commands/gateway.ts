@@ -2,7 +2,8 @@ import { VIEW_NAMES } from '../../core/records.ts';
 import type { ProfileKind } from '../../gateway/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import type { GatewayOptions } from '../gateway.ts';
-import { INSTALL_HOSTS, installText } from '../install.ts';
+import { takeEarly } from '../early.ts';
+import { INSTALL_HOSTS } from '../install-hosts.ts';
 import { complain, print, printJson } from '../terminal.ts';
 
 const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly ProfileKind[];
@@ -34,6 +35,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     )
     .action(async (words: string[], options: GatewayOptions) => {
       if (options.print !== undefined) {
+        const { installText } = await import('../install.ts');
         const text = installText(options.print, { words, ...options });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
@@ -45,6 +47,6 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
       }
       // Servers and transports are loaded only where they are needed: every other command starts faster.
       const { serve } = await import('../gateway.ts');
-      answer(await serve(words, options));
+      answer(await serve(words, options, { running: takeEarly() }));
     });
 }

@@ -7,7 +7,8 @@ import { VIEW_NAMES, type ViewName } from '../records.ts';
 import { estimateTokens } from '../tokens.ts';
 import { SHOWN } from './bars.ts';
 import { CORPUS } from './corpus.ts';
-import { render, tellsOfWhole } from './index.ts';
+import { render } from './index.ts';
+import { tellsOfWhole } from './wording.ts';
 
 const FORMATS = VIEW_NAMES.filter((name) => name !== 'signal_en' && name !== 'signal_ja');
 const [person, failed] = CORPUS as [Line, Line];

@@ -47,6 +47,10 @@ export class GuardedRider {
     return this.#now('tools', () => this.#rider.tools(connection), []);
   }
 
+  toolsKnown(): Promise<void> | undefined {
+    return this.#now('tools', () => this.#rider.toolsKnown?.(), undefined);
+  }
+
   before(connection: Connection, call: Call): Awaitable<Verdict> {
     const held = (): Verdict => this.#now('before', () => this.#rider.held?.(connection, call), undefined) ?? { kind: 'pass' };
     return this.#soon(connection, 'before', () => this.#rider.before(connection, call), held);

@@ -5,7 +5,7 @@
 import type { Emitter } from '../../core/event.ts';
 import type { ReleasedRecord } from '../../core/records.ts';
 import { EarpieceError } from '../../core/errors.ts';
-import { instructionsOf } from '../../core/views/index.ts';
+import { instructionsOf } from '../../core/views/wording.ts';
 import {
   isSignal,
   placeOfSession,

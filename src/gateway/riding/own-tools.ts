@@ -26,6 +26,13 @@ export class OwnTools {
 
   /** The own tool that is meant by a name. Has to ask the upstream for its names when no client ever did. */
   meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
+    const known = this.#rider?.toolsKnown();
+    return known === undefined
+      ? this.#meant(request, connection, name)
+      : known.then(() => this.#meant(request, connection, name));
+  }
+
+  #meant(request: Request, connection: Connection, name: string): Awaitable<string | undefined> {
     if (!this.#tools(connection).some((tool) => name.endsWith(tool.name))) return undefined;
     if (this.#catalog.complete) return this.#namesFor(connection).meant(name);
     return this.#askForAll(request).then(() => this.#namesFor(connection).meant(name));
@@ -37,7 +44,12 @@ export class OwnTools {
   }
 
   /** An answer to tools/list, as this client gets it. */
-  listed(connection: Connection, frame: Success): Buffer {
+  listed(connection: Connection, frame: Success): Awaitable<Buffer> {
+    const known = this.#rider?.toolsKnown();
+    return known === undefined ? this.#listed(connection, frame) : known.then(() => this.#listed(connection, frame));
+  }
+
+  #listed(connection: Connection, frame: Success): Buffer {
     const page = isJson(frame.bytes) ? toolsIn(frame) : undefined;
     if (page === undefined) return frame.bytes;
     this.#catalog.add(page);

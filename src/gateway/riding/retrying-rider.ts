@@ -5,11 +5,12 @@ const RETRY_MS = 2_000;
 
 /**
  * A rider whose log may not be there (yet, or for a while): the gateway starts at once and passes calls, and the log is
- * tried again every 2 s. The own tools are known from the start, so that tools/list stays the same bytes.
+ * tried again every 2 s. The own tools do not depend on it, so that tools/list stays the same bytes.
  */
 export function retryingRider(
   open: () => Promise<InboxRider>,
   tools: () => readonly OwnTool[],
+  toolsKnown: () => Promise<void> | undefined = () => undefined,
 ): Rider & { open(): Promise<void>; end(): Promise<void> } {
   let opening: Promise<InboxRider> | undefined;
   let ready: InboxRider | undefined;
@@ -39,6 +40,7 @@ export function retryingRider(
     /** Opens the log, or rejects as a call would. */
     open: async () => void (await rider()),
     tools,
+    toolsKnown,
     callTool: async (connection, call) => (await rider()).callTool(connection, call),
     before: (connection, call) =>
       ready ? ready.before(connection, call) : rider().then((opened) => opened.before(connection, call)),

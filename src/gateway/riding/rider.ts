@@ -11,8 +11,11 @@ import type { ClientInfo, Profile } from './profiles.ts';
  * without `content` (`input_required`, a task handle) skip `after`.
  */
 export interface Rider {
-  /** Own tools, added to the end of tools/list. Must be the same for the same connection each time. */
+  /** Own tools, added to the end of tools/list. Must be the same for the same connection each time, from `toolsKnown` on. */
   tools(connection: Connection): readonly OwnTool[];
+
+  /** Resolves when it is known which own tools there are; undefined once it is. Does not reject. */
+  toolsKnown?(): Promise<void> | undefined;
 
   /** An own tool was called. `call.tool` is its name as `tools` gave it, whatever the client knows it by. No time limit. */
   callTool(connection: Connection, call: OwnCall): Awaitable<OwnAnswer>;

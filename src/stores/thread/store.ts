@@ -3,7 +3,8 @@
  * stops nobody who does not wait for it. Each call asks the thread, which commits whatever waits in one transaction.
  */
 import { existsSync } from 'node:fs';
-import { resolve as absolute } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, resolve as absolute } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -323,6 +324,7 @@ class ThreadStore implements SqliteStore {
         quiet: this.#answered.buffer,
         fault,
       } satisfies Setup,
+      env: compiledIn(getCompileCacheDir()),
       execArgv: [],
     });
     this.#worker = worker;
@@ -378,6 +380,10 @@ class ThreadStore implements SqliteStore {
     }
   }
 }
+
+/** A thread keeps what Node made of its code only where its environment names the folder, which Node makes one for each of its versions in. */
+const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
+  folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
 
 const closed = (path: string): EarpieceError =>
   new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open it again`);

@@ -1,0 +1,127 @@
+/** What a process loads when it starts. Each module costs every start some time and memory, and many of our processes start. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Step } from '../loaded.ts';
+import { proves } from '../verifies.ts';
+import { Shell, type Ran } from './shell.ts';
+
+const ROOT = new URL('../../', import.meta.url).href;
+const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
+const GATEWAY = ['gateway', '--as', 'coder', '--', process.execPath, ECHO];
+const START = [
+  {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+  },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/list' },
+];
+const HANDSHAKE = START.map((frame) => `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`).join('');
+
+type Loaded = Ran & {
+  /** In their order; an empty text is the start of a process. */
+  readonly steps: readonly string[];
+  readonly children: readonly number[];
+  readonly packages: readonly string[];
+  readonly modules: number;
+  readonly kb: number;
+};
+
+async function start(shell: Shell, args: readonly string[], input = ''): Promise<Loaded> {
+  const file = join(shell.folder, `loaded-${performance.now()}`);
+  const env = { NODE_OPTIONS: `--import ${ROOT}e2e/loaded.ts`, EARPIECE_TEST_LOADED: file };
+  const ran = await (args[0] === 'serve' ? untilItServes(shell, args, env) : shell.run(args, { env, input }));
+  const all = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Step);
+  // A wrapped server has the variable, too.
+  const own = all.filter(({ pid, main, url }) => pid === all[0]?.pid && main && url !== `${ROOT}e2e/loaded.ts`);
+  const children = own.flatMap(({ started }) => started ?? []);
+  const steps = own.filter(({ started }) => started === undefined).map(({ url = '' }) => url.replace(ROOT, ''));
+  const packages = steps.flatMap((step) => /node_modules\/((?:@[^/]+\/)?[^/]+)/u.exec(step)?.[1] ?? []);
+  const ours = own.filter(({ url }) => url?.startsWith(`${ROOT}src/`));
+  const kb = Math.round(ours.reduce((sum, { bytes = 0 }) => sum + bytes, 0) / 1_000);
+  return { ...ran, steps, children, packages: [...new Set(packages)], modules: ours.length, kb };
+}
+
+async function untilItServes(shell: Shell, args: readonly string[], env: Record<string, string>): Promise<Ran> {
+  const running = shell.begin(args, { env });
+  await running.shows('http://');
+  running.process.kill('SIGTERM');
+  return running.ended;
+}
+
+describe('a gateway', () => {
+  proves('gateway:starts-early');
+
+  it('starts the server that it wraps before it loads its own code', async () => {
+    await using shell = new Shell();
+    const { steps, stdout } = await start(shell, GATEWAY, HANDSHAKE);
+    expect(steps.slice(0, steps.indexOf(''))).toEqual([
+      'src/cli/main.ts',
+      'src/node-version.ts',
+      'src/cli/early.ts',
+      'src/gateway/spawned.ts',
+      'src/gateway/process-group.ts',
+    ]);
+    expect(steps.filter((step) => step === '')).toHaveLength(1);
+    expect(stdout).toContain('"id":2');
+  });
+
+  it.each([
+    ['an option that does not exist', ['--nmae', 'x'], 'unknown option'],
+    ['a view that does not exist', ['--view', 'x'], 'is none of'],
+    ['an address that is none', ['--as', 'shop/*'], 'whole project'],
+  ])('leaves no server behind after %s', async (_, options, why) => {
+    await using shell = new Shell();
+    const { code, stderr, children } = await start(shell, ['gateway', ...options, '--', process.execPath, ECHO]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) });
+    for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  it('starts no server early for a page of help, for the line that installs it, or over HTTP', async () => {
+    await using shell = new Shell();
+    for (const options of [['--help'], ['--print', 'claude']])
+      expect((await start(shell, ['gateway', ...options, '--', process.execPath, ECHO])).steps).not.toContain('');
+  });
+});
+
+describe('at its start', () => {
+  it.each([
+    ['a gateway', GATEWAY, { modules: 160, kb: 850, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { modules: 142, kb: 750, packages: [] }],
+    ['earpiece inbox', ['inbox'], { modules: 145, kb: 760, packages: [] }],
+    [
+      'earpiece serve',
+      ['serve', '--port', '0'],
+      {
+        modules: 240,
+        kb: 1_290,
+        packages: [
+          'commander',
+          'hono',
+          '@hono/node-server',
+          '@hono/zod-openapi',
+          '@asteasolutions/zod-to-openapi',
+          '@hono/zod-validator',
+          'zod',
+          '@toon-format/toon',
+          '@opentelemetry/api',
+        ],
+      },
+    ],
+    ['earpiece --help', ['--help'], { modules: 18, kb: 50, packages: ['commander'] }],
+  ])('%s loads no more than its budget', async (_, args, budget) => {
+    await using shell = new Shell();
+    rmSync(join(shell.folder, 'earpiece.toml'), { force: true });
+    const { code, stderr, modules, kb, packages } = await start(shell, args, args === GATEWAY ? HANDSHAKE : '');
+    expect({ code, stderr, packages }).toEqual({ code: 0, stderr: '', packages: budget.packages });
+    expect([modules, kb]).toEqual([
+      expect.toSatisfy((is: number) => is <= budget.modules),
+      expect.toSatisfy((is: number) => is <= budget.kb),
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+/**
+ * The server that `earpiece gateway -- <command>` wraps starts before the gateway's own code is loaded, because a client waits
+ * for both. This file imports nothing else of ours.
+ */
+import { Spawned } from '../gateway/spawned.ts';
+
+/** None of these options can mean that no server is wanted, or one for each client. Each takes a value. */
+const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
+
+let started: Spawned | undefined;
+
+/** `words`: what stands behind `gateway` on the command line. Starts nothing where the command line is not plain. */
+export function startEarly(words: readonly string[]): void {
+  const at = words.indexOf('--');
+  const [command, ...args] = at === -1 ? [] : words.slice(at + 1);
+  if (command === undefined || !onlyValues(words.slice(0, at))) return;
+  try {
+    started = new Spawned({ command, args });
+  } catch {
+    // The gateway tries again, and says why it cannot.
+  }
+}
+
+function onlyValues(options: readonly string[]): boolean {
+  for (let at = 0; at < options.length; at++) {
+    const [name = '', value] = (options[at] ?? '').split('=', 2);
+    if (!VALUES.has(name)) return false;
+    if (value === undefined && ++at === options.length) return false;
+  }
+  return true;
+}
+
+/** The server that was started. The caller ends it. */
+export function takeEarly(): Spawned | undefined {
+  const taken = started;
+  started = undefined;
+  return taken;
+}

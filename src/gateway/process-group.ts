@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long a group may take after SIGTERM. With the grace before it this stays below the 2 s that MCP clients give us. */
+const TERM_GRACE_MS = 1_500;
+
+/** Ends a process group: waits `graceMs` for it to end by itself, then SIGTERM, then SIGKILL. */
+export async function endGroup(pid: number, graceMs: number): Promise<void> {
+  if (await groupEnds(pid, graceMs)) return;
+  signalGroup(pid, 'SIGTERM');
+  if (await groupEnds(pid, TERM_GRACE_MS)) return;
+  signalGroup(pid, 'SIGKILL');
+  await groupEnds(pid, 500);
+}
+
+async function groupEnds(pid: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (signalGroup(pid, 0)) {
+    if (performance.now() >= deadline) return false;
+    await sleep(10);
+  }
+  return true;
+}
+
+/** False when nothing is left of the group. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

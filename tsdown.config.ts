@@ -1,9 +1,20 @@
-import { join } from 'node:path';
-import { defineConfig } from 'tsdown';
+import { basename, join } from 'node:path';
+import { defineConfig, type UserConfig } from 'tsdown';
 
 const JSON_SCHEMA = join(import.meta.dirname, 'src/agent/json-schema.d.ts');
 
-export default defineConfig({
+const both: UserConfig = {
+  platform: 'node',
+  fixedExtension: false,
+  // Older than what we support: an older Node must be able to parse an entry before it can say that it is too old.
+  target: 'es2022',
+};
+
+// Chunks lie one folder deep, like sources: `src/cli/version.ts` finds package.json two folders up from either.
+const chunkFileNames = 'chunks/[name]-[hash].js';
+
+const library: UserConfig = {
+  ...both,
   entry: {
     index: 'src/index.ts',
     core: 'src/entries/core.ts',
@@ -18,23 +29,60 @@ export default defineConfig({
     sources: 'src/entries/sources.ts',
     tasks: 'src/entries/tasks.ts',
     client: 'src/entries/client.ts',
-    'cli/main': 'src/cli/main.ts',
-    // Loaded by other programs, by their paths: `src/hosts/plugin-file.ts`.
-    'plugins/opencode': 'src/hosts/opencode/plugin.ts',
-    'plugins/pi': 'src/hosts/pi/extension.ts',
-    // Started by their paths, from beside or above: `src/bus/templates/thread.ts`, `src/stores/thread/store.ts`.
-    'workers/template': 'src/bus/templates/worker.ts',
-    'workers/store': 'src/stores/thread/worker.ts',
   },
-  platform: 'node',
-  fixedExtension: false,
-  // Older than what we support: an older Node must be able to parse an entry before it can say that it is too old.
-  target: 'es2022',
   // An optional peer: its types are part of ours, so that a program without it compiles.
   deps: { dts: { alwaysBundle: ['@ai-sdk/provider', 'json-schema'] } },
   // The types of that package import this name from a package that brings no types.
   plugins: [{ name: 'json-schema', resolveId: { order: 'pre', handler: (id) => (id === 'json-schema' ? JSON_SCHEMA : null) } }],
   dts: { entry: ['src/index.ts', 'src/entries/*.ts'] },
-  // Chunks lie one folder deep, like sources: `src/cli/version.ts` finds package.json two folders up from either.
-  outputOptions: { chunkFileNames: 'chunks/[name]-[hash].js' },
-});
+  outputOptions: { chunkFileNames },
+};
+
+/**
+ * Node's own work for a file that is loaded is several times that for the code in it. So what a process or a thread always
+ * loads is in few files.
+ */
+const processes: UserConfig = {
+  ...both,
+  entry: {
+    'cli/main': 'src/cli/main.ts',
+    // Loaded by other programs, by their paths: `src/hosts/plugin-file.ts`.
+    'plugins/opencode': 'src/hosts/opencode/plugin.ts',
+    'plugins/pi': 'src/hosts/pi/extension.ts',
+    // Started by its path, from beside or above: `src/bus/templates/thread.ts`.
+    'workers/template': 'src/bus/templates/worker.ts',
+  },
+  dts: false,
+  clean: false,
+  outputOptions: {
+    chunkFileNames,
+    comments: { jsdoc: false },
+    codeSplitting: {
+      // Each holds all that this file imports, but for what the groups above it hold.
+      groups: [
+        'cli/hook-glance',
+        'cli/early',
+        'cli/program',
+        'user-inbox',
+        'cli/gateway',
+        'stores/thread/store',
+        'stores/sqlite/store',
+      ].map((file, at, { length }) => ({
+        name: basename(file),
+        test: join(import.meta.dirname, `src/${file}.ts`),
+        priority: length - at,
+      })),
+    },
+  },
+};
+
+/** Started by its path, from beside or above: `src/stores/thread/store.ts`. */
+const thread: UserConfig = {
+  ...both,
+  entry: { 'workers/store': 'src/stores/thread/worker.ts' },
+  dts: false,
+  clean: false,
+  outputOptions: { codeSplitting: false, comments: { jsdoc: false } },
+};
+
+export default defineConfig([library, processes, thread]);

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMPILED } from './compiled.ts';
+import type { Step } from './loaded.ts';
 import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -59,7 +60,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs Node in the app that has the package installed; without our variables, with a home of its own. */
-function node(args: readonly string[], command = process.execPath): { code: number | null; stdout: string; stderr: string } {
+function node(
+  args: readonly string[],
+  command = process.execPath,
+  more: Readonly<Record<string, string>> = {},
+): { code: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: app,
     encoding: 'utf8',
@@ -69,6 +74,7 @@ function node(args: readonly string[], command = process.execPath): { code: numb
       HOME: folder,
       XDG_STATE_HOME: join(folder, 'state'),
       XDG_CONFIG_HOME: join(folder, 'config'),
+      ...more,
     },
   });
   return { code: status, stdout, stderr };
@@ -87,6 +93,25 @@ test('holds what is built, and no source, test or path of this machine', () => {
   expect(existsSync(join(installed, 'dist/console/index.html'))).toBe(true);
   expect(paths.filter((path) => /\.(?:test|config)\.|arbitraries|fast-check/u.test(path))).toEqual([]);
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
+});
+
+test('a command, a gateway and the thread of its store each load a few files', () => {
+  const list = join(folder, 'loaded');
+  const loads = (...args: readonly string[]): readonly number[] => {
+    rmSync(list, { force: true });
+    const env = { NODE_OPTIONS: `--import ${root}/e2e/loaded.ts`, EARPIECE_TEST_LOADED: list };
+    const { code } = node([cli, ...args], process.execPath, env);
+    expect(code).toBe(0);
+    const steps = readFileSync(list, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Step);
+    const ours = steps.filter(({ url }) => url?.includes('node_modules/earpiece/'));
+    return [true, false].map((main) => ours.filter((step) => step.main === main).length);
+  };
+  const atMost = (most: number): unknown => expect.toSatisfy((is: number) => is <= most);
+  expect(loads('send', '--to', 'shop/coder', 'x')).toEqual([atMost(16), 0]);
+  expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual([atMost(18), 1]);
 });
 
 test('every room with an entry is exported, and every export is there', () => {

@@ -3,13 +3,14 @@
  * package from a registry on loopback. Prints the terminal session; with `--update` it goes into docs/install.md.
  */
 import '../src/node-version.ts';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import pty from '@lydell/node-pty';
 import { binaryOf } from '../e2e/hosts/pins.ts';
 import { run } from '../e2e/hosts/run.ts';
@@ -18,15 +19,10 @@ import { told } from '../e2e/hosts/told.ts';
 const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
 const MINUTE_MS = 60_000;
+/** Characters of a recorded line. */
+const LONG = 130;
 
 type Manifest = { readonly name: string; readonly version: string };
-
-const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-minute-')));
-try {
-  await record();
-} finally {
-  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-}
 
 async function record(): Promise<void> {
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: root });
@@ -79,8 +75,7 @@ async function session(registry: string): Promise<void> {
       started = performance.now();
       shown.push(`$ npx earpiece\n${await typed(work, env)}`);
       const send = ['earpiece', 'send', '--to', 'claude-code', 'the build ended'];
-      const { stdout, stderr, status } = spawnSync('npx', send, { cwd: work, env, encoding: 'utf8' });
-      if (status !== 0) throw new Error(`npx ${send.join(' ')} ended with ${status}: ${stderr}`);
+      const { stdout } = await promisify(execFile)('npx', send, { cwd: work, env, timeout: MINUTE_MS });
       shown.push(`$ npx earpiece send --to claude-code "the build ended"\n${stdout.trimEnd()}`);
     },
     onRequest(request) {
@@ -107,7 +102,10 @@ const environment = (home: string, registry: string): Record<string, string> => 
   TERM: 'xterm',
   NO_COLOR: '1',
   npm_config_registry: registry,
+  // Other packages come from where this machine has them, whose certificate Node may have to be told.
+  ...(process.env['NODE_EXTRA_CA_CERTS'] === undefined ? {} : { NODE_EXTRA_CA_CERTS: process.env['NODE_EXTRA_CA_CERTS'] }),
   npm_config_yes: 'true',
+  npm_config_progress: 'false',
   npm_config_update_notifier: 'false',
   npm_config_fund: 'false',
   npm_config_audit: 'false',
@@ -134,14 +132,14 @@ function typed(cwd: string, env: Record<string, string>): Promise<string> {
   });
 }
 
-/** Without paths of this machine; long diffs are cut to their first lines. */
+/** Without paths of this machine; long lines and diffs are cut. */
 function neutral(text: string, home: string): string {
   const lines = text
     .replaceAll(home, '~')
     .replaceAll(path.dirname(binaryOf('claude')), '/usr/local/bin')
     .replaceAll(process.execPath, '/usr/local/bin/node')
     .split('\n')
-    .map((line) => line.trimEnd());
+    .map((line) => (line.length > LONG ? `${line.slice(0, LONG)}…` : line.trimEnd()));
   const out: string[] = [];
   let diff = 0;
   for (const line of lines) {
@@ -158,4 +156,11 @@ function update(text: string): void {
   const at = page.indexOf(begin);
   if (at < 0) throw new Error(`${PAGE} has no line ${begin}`);
   fs.writeFileSync(PAGE, `${page.slice(0, at)}${begin}\`\`\`text\n${text}\n\`\`\`\n${page.slice(page.indexOf(end))}`);
+}
+
+const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-minute-')));
+try {
+  await record();
+} finally {
+  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -34,7 +34,8 @@ describe('the completion of a command line', () => {
   proves('cli:completion');
 
   for (const shell of SHELLS.filter((each) => each !== 'zsh'))
-    it.skipIf(isMissing(shell))(`${shell}: commands, options and values`, async () => {
+    it(`${shell}: commands, options and values`, async ({ skip }) => {
+      skip(isMissing(shell), `${shell} is not on this machine; for example apt-get install ${shell}`);
       await using stage = new Shell();
       const script = await scriptFor(stage, shell);
       const offered = (...line: string[]): string[] => {
@@ -55,7 +56,8 @@ describe('the completion of a command line', () => {
       expect(offered('help', 'exit')).toEqual(['exit-codes']);
     });
 
-  it.skipIf(isMissing('zsh'))('zsh: the same, on a terminal', async () => {
+  it('zsh: the same, on a terminal', async ({ skip }) => {
+    skip(isMissing('zsh'), 'zsh is not on this machine; for example apt-get install zsh');
     await using stage = new Shell();
     const script = await scriptFor(stage, 'zsh');
     const terminal = spawnPty('zsh', ['-f', '-i'], {

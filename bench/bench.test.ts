@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { cpuUs, systemCalls } from './costs.ts';
 import { median, percentile, versus } from './rounds.ts';
 import { missed } from './row.ts';
+import { verdictOf, type Stretch } from './steady/verdict.ts';
 import { isMissed, table, type Line } from './table.ts';
 
 describe('percentiles', () => {
@@ -25,13 +29,87 @@ describe('two sides', () => {
     const measured = await versus({
       ours: side('ours', [10, 20, 90]),
       theirs: side('theirs', [10, 10, 30]),
-      unit: '/s',
+      unit: 'ms',
       rounds: 3,
     });
     expect(order).toEqual(['theirs-1', 'ours-1', 'ours0', 'theirs0', 'theirs1', 'ours1', 'ours2', 'theirs2']);
     // Neighbours are compared: the median of 1, 2 and 3, not 20 against 10.
     expect(measured.figures['ratio']?.value).toBe(2);
     expect(measured.ours?.value).toBe(median([10, 20, 90]));
+  });
+});
+
+describe('a further side', () => {
+  it('is measured in the same rounds and told beside the ratio', async () => {
+    const { figures } = await versus({
+      ours: () => 10,
+      theirs: () => 20,
+      beside: { 'one row': () => 40 },
+      unit: 'ms',
+      rounds: 3,
+    });
+    expect(figures['ratio']?.value).toBe(0.5);
+    expect(figures['one row']).toEqual({ value: 40, unit: 'ms' });
+    expect(figures['against one row']?.value).toBe(0.25);
+  });
+});
+
+describe('what an operation costs', () => {
+  const busy = (ms: number): number => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+    return 1_000 / ms;
+  };
+
+  it('is told of each side in microseconds of the processor', async () => {
+    const { figures } = await versus({ ours: () => busy(20), theirs: () => busy(10), unit: '/s', rounds: 3 });
+    const [ours = 0, theirs = 0] = ['CPU, ours', 'CPU, theirs'].map((name) => figures[name]?.value);
+    // A busy machine takes the processor away, and adds none.
+    expect(ours).toBeLessThan(25_000);
+    expect(theirs).toBeLessThan(ours);
+  });
+
+  it('is told in system calls where they can be counted, of another process too', async () => {
+    const child = spawn(process.execPath, [
+      '-e',
+      'process.stdin.on("data", () => { for (let i = 0; i < 500; i++) process.getuid(); process.stdout.write("."); })',
+    ]);
+    const ask = async (): Promise<void> => {
+      child.stdin.write('go');
+      await once(child.stdout, 'data');
+    };
+    try {
+      await ask();
+      for (const [pid, work] of [
+        [child.pid, ask],
+        [process.pid, async () => void Array.from({ length: 500 }, () => process.getuid?.())],
+      ] as const) {
+        const calls = await systemCalls([pid ?? 0], work);
+        if (calls === undefined) continue;
+        expect(calls).toBeGreaterThanOrEqual(500);
+        expect(calls).toBeLessThan(1_500);
+      }
+      expect(cpuUs([child.pid ?? 0])).toBeGreaterThan(0);
+    } finally {
+      child.kill();
+    }
+  });
+});
+
+describe('steady work', () => {
+  const at = (more: Partial<Stretch>): Stretch => ({ rss: 100e6, heap: 20e6, p50: 0.5, p99: 2, ...more });
+
+  it('is flat where the last third is as the first one was, whatever the very first stretch was', () => {
+    expect(verdictOf([at({ rss: 50e6, p99: 90 }), ...Array.from({ length: 9 }, () => at({}))]).kind).toBe('flat');
+  });
+
+  it.each(['rss', 'heap', 'p50', 'p99'] as const)('is not flat where %s grows', (name) => {
+    const grown = verdictOf(Array.from({ length: 10 }, (_, n) => at({ [name]: at({})[name] * (1 + n / 5) })));
+    expect(grown.kind).toBe('grown');
+    expect(grown.lines.filter((line) => line.includes('GROWN'))).toEqual([expect.stringContaining(`${name}: `)]);
+  });
+
+  it('has no verdict where it was too short', () => {
+    expect(verdictOf([at({}), at({}), at({ rss: 900e6 })]).kind).toBe('too short');
   });
 });
 
@@ -61,17 +139,21 @@ describe('the bar', () => {
         seconds: 1,
         ours: { value: 12_345, unit: '/s' },
         theirs: { value: 15.25, unit: '/s' },
-        figures: { ratio: { value: 0.6, unit: '' } },
+        figures: {
+          ratio: { value: 0.6, unit: '' },
+          'CPU, ours': { value: 37.5, unit: 'us' },
+          'CPU, theirs': { value: 9, unit: 'us' },
+        },
       },
     };
     const bad: Line = { row: { ...row, name: 'lost' }, outcome: { kind: 'failed', why: 'its process ended' } };
     expect([good, bad].map(isMissed)).toEqual([false, true]);
     expect(table([good, bad])).toBe(
       [
-        '| row   | ours     | theirs | ratio | bar      |        |',
-        '|-------|----------|--------|-------|----------|--------|',
-        '| queue | 12,345/s | 15.3/s | 0.60  | >= 0.6 x | ok     |',
-        '| lost  |          |        |       | >= 0.6 x | FAILED |',
+        '| row   | ours     | theirs | ratio | CPU us      | system calls | bar      |        |',
+        '|-------|----------|--------|-------|-------------|--------------|----------|--------|',
+        '| queue | 12,345/s | 15.3/s | 0.60  | 37.5 / 9.00 |              | >= 0.6 x | ok     |',
+        '| lost  |          |        |       |             |              | >= 0.6 x | FAILED |',
       ].join('\n'),
     );
   });

@@ -1,47 +1,65 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { median } from './rounds.ts';
 
 export type Machine = {
   readonly node: string;
   readonly sqlite: string;
   readonly system: string;
   readonly processors: string;
-  /** 4 KiB written and synced, one after the other, on the disk that is measured. */
-  readonly syncsPerSecond: number;
+  /** Microseconds: 4 KiB written and synced on the disk that is measured. */
+  readonly syncUs: number;
+  /** Nanoseconds: the cheapest call into the system. */
+  readonly systemCallNs: number;
   readonly text: string;
 };
 
-/** What the figures were taken on. A durable write costs what the disk's sync costs, so that is measured, not assumed. */
+/** What the figures were taken on. A durable write costs what a sync and some twenty system calls cost here, so both are measured. */
 export function machine(folder: string): Machine {
   const processors = `${os.availableParallelism()} x ${os.cpus()[0]?.model.trim() ?? 'unknown processor'}`;
   const sqlite = process.versions['sqlite'] ?? 'unknown';
   const system = `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`;
-  const syncsPerSecond = measureSyncs(folder);
+  const syncUs = measureSync(folder);
+  const systemCallNs = measureSystemCall();
   return {
     node: process.version,
     sqlite,
     system,
     processors,
-    syncsPerSecond,
-    text: `Node ${process.version}, SQLite ${sqlite}, ${system}, ${processors}, ${Math.round(syncsPerSecond).toLocaleString('en')} synced 4 KiB writes a second`,
+    syncUs,
+    systemCallNs,
+    text: `Node ${process.version}, SQLite ${sqlite}, ${system}, ${processors}; 4 KiB written and synced ${syncUs.toFixed(0)} us, a system call ${systemCallNs.toFixed(0)} ns`,
   };
 }
 
-function measureSyncs(folder: string): number {
+function measureSync(folder: string): number {
   const file = path.join(fs.mkdtempSync(path.join(folder, 'earpiece-sync-')), 'file');
   const descriptor = fs.openSync(file, 'w');
   const block = Buffer.alloc(4096, 1);
   const times = 1000;
   for (let i = 0; i < times; i++) fs.writeSync(descriptor, block);
   fs.fsyncSync(descriptor);
-  const start = performance.now();
+  const took: number[] = [];
   for (let i = 0; i < times; i++) {
+    const start = performance.now();
     fs.writeSync(descriptor, block, 0, block.length, i * block.length);
     fs.fdatasyncSync(descriptor);
+    took.push(performance.now() - start);
   }
-  const took = performance.now() - start;
   fs.closeSync(descriptor);
   fs.rmSync(path.dirname(file), { recursive: true, force: true });
-  return (times * 1000) / took;
+  return 1_000 * median(took);
+}
+
+/** `getuid`, which is cached nowhere. Its way out of JavaScript costs some 30 ns as well. */
+function measureSystemCall(): number {
+  const times = 20_000;
+  const took: number[] = [];
+  for (let round = 0; round < 15; round++) {
+    const start = performance.now();
+    for (let i = 0; i < times; i++) process.getuid?.();
+    took.push(performance.now() - start);
+  }
+  return (1e6 * median(took)) / times;
 }

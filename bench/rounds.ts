@@ -1,35 +1,78 @@
+import { cpuUs, systemCalls, type Pids } from './costs.ts';
 import type { Figure, Measured } from './row.ts';
 
 /** Does one round's work and gives its figure (operations a second, or milliseconds). */
 export type Side = (round: number) => number | Promise<number>;
 
-export type Versus = { readonly ours: Side; readonly theirs: Side; readonly unit: Figure['unit']; readonly rounds: number };
+export type Versus = {
+  readonly ours: Side;
+  readonly theirs: Side;
+  readonly unit: Figure['unit'];
+  readonly rounds: number;
+  /** Further sides, by what they are called: ours is compared with each. */
+  readonly beside?: Readonly<Record<string, Side>>;
+  /** Whose costs each side's are, where the work is not done in this process. */
+  readonly pids?: { readonly ours: Pids; readonly theirs: Pids };
+};
+
+type Seen = { readonly figure: number; readonly cpuUs: number | undefined };
 
 /**
- * Both sides in turn, first whoever was second before, so that what the machine does besides hits both. The ratio is the
+ * All sides in turn, in the next round the other way round, so that what the machine does besides hits each. The ratio is the
  * median of each round's own ratio: neighbours in time are compared, not averages of two different minutes. One round
- * before the first is thrown away (warm-up).
+ * before the first is thrown away (warm-up). Where a side says how much it does in a second, the costs of one are told too.
  */
-export async function versus({ ours, theirs, unit, rounds }: Versus): Promise<Measured> {
-  const seen: { ours: number; theirs: number }[] = [];
+export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: Versus): Promise<Measured> {
+  const sides = { ours, theirs, ...beside };
+  const names = Object.keys(sides) as (keyof typeof sides)[];
+  const pidsOf = (name: string): Pids => (name === 'ours' || name === 'theirs' ? pids?.[name] : undefined) ?? [process.pid];
+  const seen: Record<string, Seen>[] = [];
   for (let round = -1; round < rounds; round++) {
-    const figures = { ours: Number.NaN, theirs: Number.NaN };
-    for (const side of round % 2 === 0 ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const)) {
+    const figures: Record<string, Seen> = {};
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
       collectGarbage();
-      figures[side] = await { ours, theirs }[side](round);
+      figures[name] = await costed(() => sides[name](round), unit, pidsOf(name));
     }
     if (round >= 0) seen.push(figures);
   }
-  const ratios = seen.map((figures) => figures.ours / figures.theirs);
-  return {
-    ours: { value: median(seen.map((figures) => figures.ours)), unit },
-    theirs: { value: median(seen.map((figures) => figures.theirs)), unit },
-    figures: {
-      ratio: { value: median(ratios), unit: '' },
-      'lowest round': { value: Math.min(...ratios), unit: '' },
-      'highest round': { value: Math.max(...ratios), unit: '' },
-    },
+  const of = (name: string): number[] => seen.map((figures) => figures[name]?.figure ?? Number.NaN);
+  const ratios = (name: string): number[] => of('ours').map((figure, round) => figure / (of(name)[round] ?? Number.NaN));
+  const figures: Record<string, Figure> = {
+    ratio: { value: median(ratios('theirs')), unit: '' },
+    'lowest round': { value: Math.min(...ratios('theirs')), unit: '' },
+    'highest round': { value: Math.max(...ratios('theirs')), unit: '' },
   };
+  for (const name of Object.keys(beside)) {
+    figures[name] = { value: median(of(name)), unit };
+    figures[`against ${name}`] = { value: median(ratios(name)), unit: '' };
+  }
+  for (const name of names) {
+    const cpu = seen.flatMap((each) => each[name]?.cpuUs ?? []);
+    if (cpu.length === seen.length) figures[`CPU, ${name}`] = { value: median(cpu), unit: 'us' };
+    if (unit !== '/s') continue;
+    const calls = await callsOf(() => sides[name](rounds), pidsOf(name));
+    if (calls !== undefined) figures[`system calls, ${name}`] = { value: calls, unit: '' };
+  }
+  return { ours: { value: median(of('ours')), unit }, theirs: { value: median(of('theirs')), unit }, figures };
+}
+
+/** The processor time of one operation, where the side's figure is how many it does in a second. */
+async function costed(side: () => number | Promise<number>, unit: Figure['unit'], pids: Pids): Promise<Seen> {
+  const [before, start] = [cpuUs(pids), performance.now()];
+  const figure = await side();
+  const times = (figure * (performance.now() - start)) / 1_000;
+  const after = cpuUs(pids);
+  return { figure, cpuUs: unit !== '/s' || before === undefined || after === undefined ? undefined : (after - before) / times };
+}
+
+async function callsOf(side: () => number | Promise<number>, pids: Pids): Promise<number | undefined> {
+  let times = 0;
+  const calls = await systemCalls(pids, async () => {
+    const start = performance.now();
+    const figure = await side();
+    times = (figure * (performance.now() - start)) / 1_000;
+  });
+  return calls === undefined ? undefined : calls / times;
 }
 
 /** How many times a second `work` can be done, one after the other, tried for `forMs`. */

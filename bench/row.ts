@@ -32,7 +32,7 @@ export type Measured = {
   readonly note?: string;
 };
 
-export type Figure = { readonly value: number; readonly unit: '' | '/s' | 'ms' | 'tokens' | 'bytes' | 'records' };
+export type Figure = { readonly value: number; readonly unit: '' | '/s' | 'ms' | 'us' | 'tokens' | 'bytes' | 'records' };
 
 /** The checks of the bar that do not hold. A figure that was not measured does not hold. */
 export function missed(bar: readonly Check[], figures: Measured['figures']): readonly Check[] {

@@ -9,7 +9,7 @@ export type Line = { readonly row: Described; readonly outcome: Outcome };
 export const isMissed = ({ row, outcome }: Line): boolean =>
   outcome.kind === 'failed' || missed(row.bar, outcome.figures).length > 0;
 
-const HEADS = ['row', 'ours', 'theirs', 'ratio', 'bar', ''] as const;
+const HEADS = ['row', 'ours', 'theirs', 'ratio', 'CPU us', 'system calls', 'bar', ''] as const;
 
 /** Markdown, so that a terminal and `docs/performance.md` show the same. */
 export function table(lines: readonly Line[]): string {
@@ -23,7 +23,7 @@ export function table(lines: readonly Line[]): string {
 
 function cellsOf({ row, outcome }: Line): string[] {
   const bar = row.bar.map(formatCheck).join(', ');
-  if (outcome.kind === 'failed') return [row.name, '', '', '', bar, 'FAILED'];
+  if (outcome.kind === 'failed') return [row.name, '', '', '', '', '', bar, 'FAILED'];
   const { ours, theirs, figures } = outcome;
   const own = ours ? formatFigure(ours) : row.bar.map(({ figure }) => `${figure} ${formatFigure(figures[figure])}`).join(', ');
   const low = missed(row.bar, figures);
@@ -32,9 +32,18 @@ function cellsOf({ row, outcome }: Line): string[] {
     own,
     theirs ? formatFigure(theirs) : '',
     figures['ratio'] ? formatFigure(figures['ratio']) : '',
+    cost('CPU', figures),
+    cost('system calls', figures),
     bar,
     low.length === 0 ? 'ok' : `MISSED${low.length < row.bar.length ? ` ${low.map((check) => check.figure).join(', ')}` : ''}`,
   ];
+}
+
+/** Of one operation, ours and theirs. */
+function cost(of: string, figures: Measured['figures']): string {
+  const [ours, theirs] = [figures[`${of}, ours`], figures[`${of}, theirs`]];
+  if (ours === undefined || theirs === undefined) return '';
+  return [ours, theirs].map(({ value }) => formatFigure({ value, unit: '' })).join(' / ');
 }
 
 function formatCheck({ figure, is, value }: Check): string {

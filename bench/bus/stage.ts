@@ -55,10 +55,11 @@ export function event(n: number): EventInput {
 
 /** A bus on a log in memory with what ships, an agent that reads now and then, and retention that forgets what it read. */
 export class Stage {
-  readonly inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  readonly inbox: Inbox;
   readonly bus: Bus;
 
-  constructor() {
+  constructor(inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' })) {
+    this.inbox = inbox;
     const folders = subscriberFolders({ shipped: shippedFolder() });
     const nine = { ...folders.of('bench'), subscribers: folders.of('bench').subscribers.filter(({ id }) => NINE.includes(id)) };
     if (nine.subscribers.length !== NINE.length) throw new Error(`${nine.subscribers.length} of the nine subscribers ship`);

@@ -5,6 +5,10 @@ import type { Target } from './target.ts';
 
 /** An MCP client that does nothing but send frames and wait for their answers. */
 export type Client = {
+  /** Of the command, not of the server behind it. */
+  readonly pid: number;
+  /** One tool call. Returns the answer's text as it came. */
+  readonly call: () => Promise<string>;
   /** Makes `times` tool calls, `inFlight` at a time. Throws when one is not answered with a result that has content. */
   readonly calls: (times: number, inFlight: number) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -44,8 +48,11 @@ export async function stdioClient(command: readonly string[], { call }: Target, 
   await inTime(ask(next++, 'initialize', hello), 'initialize');
   stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   await inTime(ask(next++, 'tools/list', {}), 'tools/list');
+  const one = async (): Promise<string> => checked(await ask(next++, 'tools/call', call));
   return {
-    calls: (times, inFlight) => inParallel(times, inFlight, async () => check(await ask(next++, 'tools/call', call))),
+    pid: child.pid ?? 0,
+    call: one,
+    calls: (times, inFlight) => inParallel(times, inFlight, one),
     close: () => stop(child),
   };
 }
@@ -97,12 +104,11 @@ export async function httpClient(
   const id = answered['mcp-session-id'];
   session = { 'mcp-protocol-version': hello.protocolVersion, ...(typeof id === 'string' ? { 'mcp-session-id': id } : {}) };
   await post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+  const one = async (): Promise<string> => checked((await post(requestOf(next++, 'tools/call', call))).text);
   return {
-    calls: (times, width) =>
-      inParallel(times, width, async () => {
-        const { text } = await post(requestOf(next++, 'tools/call', call));
-        check(text);
-      }),
+    pid: child.pid ?? 0,
+    call: one,
+    calls: (times, width) => inParallel(times, width, one),
     close: async () => {
       agent.destroy();
       await stop(child);
@@ -122,12 +128,13 @@ const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { n
 const requestOf = (id: number, method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 /** Answers are not parsed a second time: the client's own work would hide the gateway's. */
-function check(answer: string): void {
+function checked(answer: string): string {
   if (!answer.includes('"content"') || answer.includes('"isError":true'))
     throw new Error(`a tool call gave ${answer.slice(0, 300)}`);
+  return answer;
 }
 
-async function inParallel(times: number, inFlight: number, call: () => Promise<void>): Promise<void> {
+async function inParallel(times: number, inFlight: number, call: () => Promise<unknown>): Promise<void> {
   let left = times;
   const one = async (): Promise<void> => {
     while (left-- > 0) await call();

@@ -38,6 +38,7 @@ async function measure({ quick }: RunOptions, { ours, theirs }: { ours: OneSide;
       theirs: () => theirs.perSecond(forMs),
       unit: '/s',
       rounds: quick ? 3 : 15,
+      pids: { ours: [ours.client.pid], theirs: [theirs.client.pid] },
     });
   } finally {
     await Promise.all([ours.client.close(), theirs.client.close()]);

@@ -9,7 +9,8 @@ const [side = '', folder = ''] = process.argv.slice(2);
 const NO_RATE = { perSecond: 1e9, burst: 1e9 };
 
 if (side === 'ours') {
-  const inbox = await openInbox(folder, { policy: NO_LIMIT });
+  // As `earpiece serve` opens it.
+  const inbox = await openInbox(folder, { policy: NO_LIMIT, thread: true });
   const server = createServer({
     inbox,
     project: 'bench',

@@ -14,6 +14,7 @@ export async function startSide(side: 'ours' | 'bare', folder: string) {
   return {
     url,
     token,
+    pid: child.pid ?? 0,
     async stop(): Promise<void> {
       const closed = once(child, 'close');
       child.kill('SIGTERM');

@@ -7,8 +7,8 @@ const IN_FLIGHT = 8;
 
 export const row: Row = {
   name: 'http-queue',
-  what: `queue over HTTP, ${IN_FLIGHT} in flight: token, schema, rate, id uniqueness and open index, against a bare Hono route that parses the same body and inserts it with the raw driver, each in a process of its own`,
-  bar: [{ figure: 'ratio', is: '>=', value: 0.25 }],
+  what: `queue over HTTP, ${IN_FLIGHT} in flight: token, schema, rate, id uniqueness and open index, by the thread of the store, against a bare Hono route that parses the same body and inserts it with the raw driver, each in a process of its own`,
+  bar: [{ figure: 'ratio', is: '>=', value: 0.6 }],
   async run({ quick, folder }) {
     const [ours, bare] = [await startSide('ours', folder), await startSide('bare', folder)];
     const sides = { ours: poster(ours, IN_FLIGHT), theirs: poster(bare, IN_FLIGHT) };
@@ -24,7 +24,13 @@ export const row: Row = {
         };
         await Promise.all(Array.from({ length: IN_FLIGHT }, one));
       });
-    const measured = await versus({ ours: rate('ours'), theirs: rate('theirs'), unit: '/s', rounds: quick ? 3 : 9 });
+    const measured = await versus({
+      ours: rate('ours'),
+      theirs: rate('theirs'),
+      unit: '/s',
+      rounds: quick ? 3 : 9,
+      pids: { ours: [ours.pid], theirs: [bare.pid] },
+    });
     for (const side of Object.values(sides)) side.close();
     await ours.stop();
     await bare.stop();

@@ -1,0 +1,9 @@
+// Loaded into a gateway before all else (`--import`): at SIGUSR2 it writes what memory it has, a line of JSON, to the file that
+// EARPIECE_BENCH_MEMORY names. Garbage does not count (`--expose-gc`).
+import fs from 'node:fs';
+
+process.on('SIGUSR2', () => {
+  (globalThis as { gc?: () => void }).gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  fs.appendFileSync(process.env['EARPIECE_BENCH_MEMORY'] ?? '', `${JSON.stringify({ rss, heap: heapUsed })}\n`);
+});

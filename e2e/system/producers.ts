@@ -79,6 +79,7 @@ export class Producer {
         cancel: 4,
         pause: 7,
         pauses: 4,
+        standing: 4,
         supersede: 2,
         states: 7,
         expiring: 6,
@@ -131,6 +132,8 @@ export class Producer {
         return this.#pause();
       case 'pauses':
         return this.#pause(true);
+      case 'standing':
+        return this.#standing();
       case 'remind':
         return this.#remind();
       case 'withdraw':
@@ -249,6 +252,16 @@ export class Producer {
     await this.resume(to);
   }
 
+  /** A critical one to all holds for each session that begins before it is taken back. */
+  async #standing(): Promise<void> {
+    const { nonce } = await this.tell(`${this.#options.project}/*`, { level: 'critical' });
+    const told = now();
+    const hasCome = (): boolean => this.#options.windows.some(({ workingSince }) => workingSince > told);
+    for (const until = told + 12_000; now() < until && !hasCome();) await sleep(100);
+    await sleep(this.#chance.between(0, 1_000));
+    for (let tries = 0; tries < 4 && !(await this.takeBack(nonce)); tries++);
+  }
+
   pause(to: string): Promise<Told> {
     return this.tell(to, { action: 'pause' });
   }
@@ -299,17 +312,19 @@ export class Producer {
     if (one !== undefined) await this.takeBack(one.nonce);
   }
 
-  async takeBack(nonce: string): Promise<void> {
+  /** True when the command has answered. */
+  async takeBack(nonce: string): Promise<boolean> {
     const { world, project } = this.#options;
     this.#said.write({ t: now(), kind: 'withdrawing', nonce });
     const { code, stdout } = await world.run(project, ['withdraw', nonce, '--json'], { killAfterMs: this.#killAfter(0.2) });
-    if (code === null) return;
+    if (code === null) return false;
     const results = stdout
       .trim()
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as { result: string; log: string });
     for (const { result, log } of results) this.#said.write({ t: now(), kind: 'withdrawn', nonce, result, log });
+    return true;
   }
 
   #killAfter(probability: number): number | undefined {

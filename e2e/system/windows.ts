@@ -1,7 +1,9 @@
 /** A window: one person's conversation with an agent, over all of its kills, resumes and `/clear`s. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from './chance.ts';
-import type { Answered, Wish } from './orders.ts';
+import { now } from './journal.ts';
+import type { Answered, Did, Wish } from './orders.ts';
+import { GATEWAY_POINTS } from './points.ts';
 import type { Producer } from './producers.ts';
 import type { Quiet } from './quiet.ts';
 import type { ToolName } from './tools.ts';
@@ -28,26 +30,6 @@ export type WindowOptions = {
   readonly url?: () => Front | undefined;
 };
 
-/** Where a gateway dies, and at which time that it comes there. */
-const GATEWAY_POINTS = [
-  'append.begun',
-  'append.record_written',
-  'append.items_written',
-  'append.committed',
-  'offer.planned',
-  'offer.appended',
-  // Around the moment when an answer is written the promises differ most.
-  'carrier.before_bytes',
-  'carrier.before_bytes',
-  'carrier.before_bytes',
-  'carrier.after_bytes',
-  'carrier.after_bytes',
-  'confirm.before',
-  'confirm.after',
-  'release.before',
-  'touch.committed',
-] as const;
-
 const TOOLS: Readonly<Record<ToolName, number>> = {
   small: 50,
   failing: 10,
@@ -65,6 +47,12 @@ export class Window {
   readonly #chance: Chance;
   readonly #over: AbortSignal;
   readonly #overture: string[];
+  /** So often it does what it does first once more, where a busy machine or a kill kept it from its moment. */
+  #retries = 12;
+  #cameToIt = true;
+  #openedAt = 0;
+  /** Its newest session that had an answer was opened then. */
+  workingSince = 0;
   #host: Host | undefined;
   #sessions = 0;
   #calls = 0;
@@ -137,6 +125,7 @@ export class Window {
   #open(): Host {
     const { name, project, client, program, servers = 1, url, variable } = this.options;
     this.#sessions++;
+    this.#openedAt = now();
     this.#named = variable === undefined ? (url === undefined ? undefined : 'main') : `${name}-s${this.#sessions}`;
     const env: Record<string, string> = variable === undefined ? {} : { [variable]: this.#named ?? '' };
     this.#host = this.#world.host(
@@ -212,8 +201,11 @@ export class Window {
         clear: 3,
         rest: 3,
       });
-      const deed = this.#overture.shift() ?? by;
-      if (!(await this.#do(host, deed))) return;
+      const first = this.#overture.shift();
+      this.#cameToIt = true;
+      const goesOn = await this.#do(host, first ?? by);
+      if (first !== undefined && !this.#cameToIt && this.#retries-- > 0) this.#overture.push(first);
+      if (!goesOn) return;
       await sleep(this.#chance.between(10, 90));
     }
     await host.ask({ do: 'end' });
@@ -232,8 +224,7 @@ export class Window {
       case 'cancelled':
         return this.#went(host, this.#calling(['small'], { delayMs: 400, cancelAfterMs: 80 }));
       case 'tell':
-        await this.person?.tell(this.address);
-        return true;
+        return this.person?.tell(this.address).then(() => true) ?? true;
       case 'structured':
         return this.#went(host, this.#calling(['structured']));
       case 'crossed':
@@ -299,12 +290,17 @@ export class Window {
     const { address, person } = this;
     if (person === undefined) return true;
     const { acknowledged } = await person.pause(address);
+    this.#cameToIt = acknowledged;
     if (acknowledged) {
-      await host.ask(this.#calling(['small']));
+      const before = await host.ask(this.#calling(['small']));
       this.#world.kill('host', host.pid);
       await host.ended;
       const next = this.#open();
-      if (await this.#connect(next, false)) for (let left = 2; left > 0; left--) await next.ask(this.#calling(['small']));
+      const refuses = (did: Did | undefined): boolean => did?.answered?.includes('refused') === true;
+      this.#cameToIt = false;
+      if (await this.#connect(next, false))
+        for (let left = 2; left > 0; left--) this.#cameToIt ||= refuses(await next.ask(this.#calling(['small'])));
+      this.#cameToIt &&= refuses(before);
       await person.resume(address);
       await next.ask({ do: 'end' });
       await next.ended;
@@ -317,6 +313,7 @@ export class Window {
   /** A critical one refuses, and nobody pulls: the window asks again, too early for the last refusal, and then late enough. */
   async #asksAgain(host: Host): Promise<boolean> {
     const { acknowledged } = (await this.person?.tell(this.address, { level: 'critical' })) ?? {};
+    this.#cameToIt = false;
     if (!acknowledged) return true;
     for (const [least, most] of [
       [300, 600],
@@ -326,6 +323,7 @@ export class Window {
       const did = await host.ask(this.#calling(['small']));
       if (did === undefined) return false;
       if (did.answered?.includes('gone') === true) return this.#reconnect(host);
+      this.#cameToIt = did.answered?.includes('refused') === true;
       await sleep(this.#chance.between(least, most));
     }
     return this.#went(host, this.#calling(['small']));
@@ -337,7 +335,8 @@ export class Window {
     if (person === undefined || this.options.url !== undefined) return true;
     const { nonce } = await person.tell(address);
     const did = await host.ask(this.#calling(['small']));
-    if (did?.answered?.includes('told') === true && host.gateway !== undefined) this.#world.kill('gateway', host.gateway);
+    this.#cameToIt = did?.answered?.includes('told') === true;
+    if (this.#cameToIt && host.gateway !== undefined) this.#world.kill('gateway', host.gateway);
     else if (did?.answered?.includes('gone') !== true) return did !== undefined;
     await person.takeBack(nonce);
     return this.#reconnect(host);
@@ -347,6 +346,7 @@ export class Window {
   async #went(host: Host, wish: Wish): Promise<boolean> {
     const did = await host.ask(wish);
     if (did === undefined) return false;
+    this.workingSince = this.#openedAt;
     const has = (what: Answered): boolean => did.answered?.includes(what) === true;
     if (has('gone')) return this.#reconnect(host);
     // A gateway that dies between its answer and the client's next frame does not know whether it was heard.

@@ -1,6 +1,5 @@
 /** Rows for `check.test.ts`: histories that break one rule each, and what is said of it. */
-import type { History } from '../history.ts';
-import type { Rule } from './check.ts';
+import { INTERRUPTS, type BrokenRow } from './broken-interrupts.ts';
 import {
   ANNA,
   BEN,
@@ -20,7 +19,8 @@ import {
   withdrawn,
 } from './recorded.ts';
 
-export const BROKEN: readonly [Rule, string, () => History, RegExp][] = [
+export const BROKEN: readonly BrokenRow[] = [
+  ...INTERRUPTS,
   [
     'again',
     'a flagged repeat on a connection that had it',

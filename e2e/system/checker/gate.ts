@@ -93,8 +93,19 @@ function sightsFor(one: Notification, { session: { about } }: Reading, readings:
 const wasPulled = (one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): boolean =>
   sightsFor(one, reading, readings).some(({ form, t }) => form === 'pull' && t <= call.sentAt);
 
-/** When the last call was made that was refused with it before this call; Infinity where none was. */
+/**
+ * When the last call was made that was refused with it before this call, or may have been; Infinity where none was. A gateway
+ * writes a refusal down before it answers, and may be killed in between. While nobody has been shown the interrupt, that
+ * refusal is a lease, which is let go. Behind a result that carried it the refusal counts: the model has the interrupt.
+ */
 function lastRefusal(one: Notification, call: Call, reading: Reading, readings: readonly Reading[]): number {
-  const refusals = sightsFor(one, reading, readings).filter(({ form, t }) => form === 'refusal' && t <= call.sentAt);
-  return refusals.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...refusals.map(({ sentAt }) => sentAt));
+  const before = sightsFor(one, reading, readings).filter(({ t }) => t <= call.sentAt);
+  const refusals = before.filter(({ form }) => form === 'refusal');
+  const ride = before.find(({ form }) => form === 'ride');
+  const unheard = reading.calls.filter(
+    ({ sentAt, receivedAt, reachedAt }) =>
+      sentAt < call.sentAt && sentAt >= (ride?.t ?? Infinity) && receivedAt === undefined && reachedAt === undefined,
+  );
+  const times = [...refusals, ...unheard].map(({ sentAt }) => sentAt);
+  return times.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...times);
 }

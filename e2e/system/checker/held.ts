@@ -45,9 +45,9 @@ export function heldUntil(one: Notification, reading: Reading, readings: readonl
   const run = activeRun(reading, one, storm);
   if (run !== undefined && (named === undefined || run.conversation === named))
     return windows.size > 1 && !isBroadcast(one.to) ? run.until : ALWAYS;
-  // A pause of the whole project also holds for who comes while it is up.
+  // An interrupt to the whole project also holds for who comes while it is open.
   const comesLater = reading.session.about.t > (one.acknowledgedAt ?? 0);
-  return isBroadcast(one.to) && one.action === 'pause' && comesLater ? ALWAYS : NEVER;
+  return isBroadcast(one.to) && comesLater ? ALWAYS : NEVER;
 }
 
 /**

@@ -75,6 +75,10 @@ export const missableFrom = ({ withdrawingAt, resumingAt, ttlMs, t }: Notificati
 export const isInterrupt = ({ level, action }: Pick<Notification, 'level' | 'action'>): boolean =>
   level === 'critical' || action !== undefined;
 
+/** It also holds for each conversation that begins while it is open: each has a copy of its own. */
+export const isStanding = (one: Pick<Notification, 'to' | 'level' | 'action'>): boolean =>
+  isBroadcast(one.to) && isInterrupt(one);
+
 type All = ReadonlyMap<string, Notification>;
 
 /** The states of each key, by address and key. */

@@ -1,6 +1,6 @@
 /** Moments in which promises differ: how often a storm came there. A rule says nothing about a moment that never was. */
 import type { History } from '../history.ts';
-import { isBroadcast, isInterrupt, missableFrom, projectOf, statesIn, type Notification } from './notifications.ts';
+import { isBroadcast, isInterrupt, isStanding, missableFrom, projectOf, statesIn, type Notification } from './notifications.ts';
 import { agentsIn, seenIn, type Reading, type Seen } from './reading.ts';
 import { readBy } from './repeats.ts';
 import { endOf, wasActive } from './spans.ts';
@@ -24,6 +24,7 @@ export const MOMENTS = {
   older: 'states that were shown before a newer one of their key came',
   takenBack: 'withdrawals before anybody was shown it',
   between: 'interrupts that came between two sessions, and refused the next one',
+  stands: 'critical ones to all that refused a session which began later',
   waited: 'calls that passed a second after the last of several refusals',
 } as const;
 export type Moment = keyof typeof MOMENTS;
@@ -101,6 +102,17 @@ export function reachOf(
     ).length,
     takenBack: acknowledged.filter(({ withdrawn }) => Object.values(withdrawn?.results ?? {}).includes('withdrawn')).length,
     between: acknowledged.filter((one) => isInterrupt(one) && cameBetween(one, byNonce.get(one.nonce) ?? [])).length,
+    stands: acknowledged.filter(
+      (one) =>
+        isStanding(one) &&
+        one.action === undefined &&
+        byNonce
+          .get(one.nonce)
+          ?.some(
+            ({ form, reading: { session } }) =>
+              form === 'refusal' && session.about.t > (one.acknowledgedAt ?? Number.POSITIVE_INFINITY),
+          ),
+    ).length,
     waited: acknowledged.filter((one) => wasWaitedFor(one, byNonce.get(one.nonce) ?? [], readings)).length,
   };
 }

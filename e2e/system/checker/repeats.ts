@@ -1,30 +1,35 @@
 /** What a model was shown again. */
 import type { History } from '../history.ts';
 import { isCopied } from './held.ts';
-import { isBroadcast, isInterrupt, missableFrom, type Notification } from './notifications.ts';
+import { isBroadcast, isInterrupt, isStanding, missableFrom, type Notification } from './notifications.ts';
 import { seenIn, sightsOf, type Reading, type Seen, type Sight } from './reading.ts';
 import { overlaps, unheardOf } from './spans.ts';
 
 /**
  * A model was shown the same notification again, and nothing said so. Of an agent with two windows each has its own copy of a
  * line to all. When both end, the next session of one window may take over the unread copy of the other one: nothing tells the
- * product whose window a new session is. A window is therefore asked about such lines session by session.
+ * product whose window a new session is. A window is therefore asked about such lines session by session, and about an
+ * interrupt to all conversation by conversation: each has a copy of its own.
  */
 export function unflagged(all: ReadonlyMap<string, Notification>, readings: readonly Reading[]): string[] {
   const problems: string[] = [];
   for (const [window, sessions] of Map.groupBy(readings, ({ session }) => session.about.window)) {
     const before = new Map<string, Sight['form']>();
-    const firstIn = new Map<string, Reading>();
+    const firstAs = new Map<string, Held>();
     const agent = sessions[0]?.session.about.agent;
     const hasSibling = readings.some(({ session: { about } }) => about.agent === agent && about.window !== window);
-    const mayBeSiblings = (nonce: string, reading: Reading): boolean =>
-      hasSibling && isBroadcast(all.get(nonce)?.to ?? '') && (firstIn.get(nonce) ?? reading) !== reading;
+    const mayBeSiblings = (nonce: string, now: Held): boolean => {
+      const [one, first] = [all.get(nonce), firstAs.get(nonce)];
+      if (one === undefined || first === undefined) return false;
+      if (isStanding(one) && !isSameConversation(first, now)) return true;
+      return hasSibling && isBroadcast(one.to) && first.reading !== now.reading;
+    };
     const shown = sessions
       .flatMap((reading) => reading.shown.map((each) => ({ ...each, reading })))
       .toSorted((a, b) => a.t - b.t);
     for (const { form, frame, sights: every, reading } of shown) {
-      const sights = every.filter(({ nonce }) => !mayBeSiblings(nonce, reading));
-      for (const { nonce } of every) if (!firstIn.has(nonce)) firstIn.set(nonce, reading);
+      const sights = every.filter(({ nonce, conversation }) => !mayBeSiblings(nonce, { reading, conversation }));
+      for (const { nonce, conversation } of every) if (!firstAs.has(nonce)) firstAs.set(nonce, { reading, conversation });
       const again = sights.filter(({ nonce, repeated }) => isAgain(before.get(nonce), form) && !(form === 'pull' && repeated));
       if (form === 'pull')
         for (const { nonce } of again) problems.push(`${nonce} was pulled in ${window} though it was shown before, unflagged`);
@@ -81,6 +86,12 @@ export function again(
   });
 }
 
+type Held = { readonly reading: Reading; readonly conversation?: string | undefined };
+
+/** A conversation without a name is its host process. */
+const isSameConversation = (a: Held, b: Held): boolean =>
+  a.conversation === b.conversation && (a.reading === b.reading || a.conversation !== undefined);
+
 const isSameConnection = (a: Seen, b: Seen): boolean => a.reading === b.reading && a.connection === b.connection;
 
 /** What the earlier sight has shown is not to be shown by the later one. */
@@ -95,6 +106,7 @@ function isOver(one: Notification, earlier: Seen, later: Seen, readings: readonl
 function isSameCopy(one: Notification, a: Seen, b: Seen, readings: readonly Reading[]): boolean {
   const { agent } = a.reading.session.about;
   if (agent !== b.reading.session.about.agent) return false;
+  if (isStanding(one)) return isSameConversation(a, b);
   return a.reading === b.reading || !isCopied(one, agent, readings);
 }
 

@@ -126,6 +126,36 @@ export const SOUND: readonly [string, History][] = [
     ),
   ],
   [
+    'a critical one to all, in the session that begins when an earlier one of its window has read it',
+    history(
+      sent(N1, 'shop/*', 50, { level: 'critical' }),
+      [
+        new Recorded(0).call('c1').refused('c2', N1, { at: 70 }).pulled({ message: N1 }).call('c3', undefined, { at: 1_200 }),
+        new Recorded(1_500, { pid: 11 }).pulledAt(1_510, { message: N1 }).call('c4').over(),
+        new Recorded(0, { ...ANNA, window: 'tom', agent: 'shop/tester', pid: 12 })
+          .call('c5')
+          .refused('c6', N1, { at: 70 })
+          .pulled({ message: N1 })
+          .renamed('anna-s2')
+          .refused('c7', N1)
+          .over(),
+      ],
+      [killed(10, 1_400)],
+    ),
+  ],
+  [
+    'a call a second behind a refusal that a killed gateway did not get out, of a critical one that a result has carried',
+    history(sent(N1, TO, 50, { level: 'critical' }), [
+      new Recorded(0)
+        .call('c1')
+        .call('c2', framed('1 notification, automatic, no human typed this', `ci critical: wait, ${N1}`), { at: 45, ms: 30 })
+        .unanswered('c3', { reached: false })
+        .restarted()
+        .call('c4', undefined, { at: 1_100 })
+        .over(),
+    ]),
+  ],
+  [
     "a line to all that the next session of one window takes over from its sibling's",
     history(
       sent(N1, 'shop/*', 50),

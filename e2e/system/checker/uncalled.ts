@@ -44,7 +44,9 @@ function isElsewhere({ to }: Notification, { conversation, t }: Sight, reading: 
 function overdue(one: Notification, { sentAt }: Sight, { agent, window }: SessionLine): string[] {
   const { nonce, withdrawn, ttlMs, acknowledgedAt } = one;
   if (withdrawn !== undefined && sentAt > withdrawn.at) {
-    const result = withdrawn.results[agent];
+    const { [agent]: own, [`${projectOf(agent)}/*`]: later } = withdrawn.results;
+    // A session that begins behind it gets none, also where its agent had none.
+    const result = own ?? later;
     if (result === 'withdrawn')
       return [`${nonce} was withdrawn before anybody was told, and a later call of ${window} carried it`];
     if (result !== undefined && result !== 'too_late')

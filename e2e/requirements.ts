@@ -496,6 +496,9 @@ export const REQUIREMENTS = {
   },
   'cli:completion': { behaviour: 'In bash, zsh and fish Tab completes commands, options and their values.' },
   'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
+  'cli:reader-gone': {
+    behaviour: 'A command whose output has lost its reader ends in silence, with the exit code of what it did.',
+  },
   'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
 
   // Our own agent, as people and scripts lead it.

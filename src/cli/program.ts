@@ -5,7 +5,7 @@ import { CommandLine, type Answer } from './command-line.ts';
 import { entryOf } from './commands.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { commandAt, readPlainly, type Read } from './plain.ts';
-import { complain, endWithReaders } from './terminal.ts';
+import { complain, endWithReaders, lost, unwritten } from './terminal.ts';
 
 /** Runs one command line. Never throws; resolves with the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -27,6 +27,11 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     return code;
   } catch (error) {
+    if (lost(error)) {
+      if (error.code === 'EPIPE') return code;
+      complain(unwritten(error));
+      return EXIT.failed.code;
+    }
     complain(
       error instanceof EarpieceError
         ? error.message

@@ -86,10 +86,11 @@ export async function handOver(text: string): Promise<NodeJS.ErrnoException | un
 
 /**
  * A reader that goes away (`earpiece log | head`) is no error and ends the work; a full disk behind `>` is one. Whoever
- * listens to stdout's errors himself decides himself.
+ * listens to stdout's errors himself decides himself; `run` treats what they throw on as this does.
  */
 export function endWithReaders(code: () => number, failed: number): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    failure = error;
     if (process.stdout.listenerCount('error') > 1) return;
     if (error.code === 'EPIPE') process.exit(code());
     complain(unwritten(error));
@@ -98,6 +99,12 @@ export function endWithReaders(code: () => number, failed: number): void {
   // Nobody is left who could be told.
   process.stderr.on('error', () => {});
 }
+
+/** Node forgets it: `process.stdout.errored` is null again at once. */
+let failure: NodeJS.ErrnoException | undefined;
+
+/** The error with which stdout failed, thrown on by whoever waited for it. */
+export const lost = (error: unknown): error is NodeJS.ErrnoException => error !== undefined && error === failure;
 
 export const unwritten = (error: NodeJS.ErrnoException): string =>
   `the output could not be written (${error.code ?? error.message})`;

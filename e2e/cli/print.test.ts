@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSTALL_HOSTS } from '../../src/cli/install-hosts.ts';
 import { CLI, Stage } from '../delivery/stage.ts';
+import { ODD_SERVER, RawClient } from '../gateway/raw-client.ts';
 import { verifies } from '../verifies.ts';
 
 const SERVER = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/with space'];
@@ -190,4 +191,42 @@ describe('gateway --print', () => {
     const ran = spawnSync('sh', ['-c', line], { input: hello, env: stage.env(), encoding: 'utf8', timeout: 20_000 });
     expect(ran.stdout).toContain('"serverInfo":{"name":"echo"');
   });
+
+  verifies(
+    'gateway:print',
+    'one gateway for a file of servers: from any folder, and a slow or a broken one holds up no other',
+    async () => {
+      await using stage = new Stage();
+      const ready = join(stage.folder, 'ready');
+      const node = (...args: readonly string[]): object => ({ command: process.execPath, args });
+      const mcpServers = {
+        slow: { ...node(ODD_SERVER), env: { ODD_HOLD: ready } },
+        broken: node('-e', 'process.exit(7)'),
+        quick: node(ECHO),
+      };
+      writeFileSync(join(stage.folder, 'servers.json'), JSON.stringify({ mcpServers }));
+      const { stdout } = await stage.run(['gateway', '--print', 'json', '--json', '--servers', 'servers.json', '--db', 'own.db']);
+      const printed = JSON.parse((JSON.parse(stdout) as { what: string }).what) as {
+        mcpServers: { earpiece: { args: string[] } };
+      };
+
+      await using client = new RawClient(printed.mcpServers.earpiece.args, stage.env());
+      const names = async (id: string): Promise<readonly string[]> => {
+        client.send(`{"jsonrpc":"2.0","id":"${id}","method":"tools/list"}`);
+        const { result } = JSON.parse(await client.answer(`"${id}"`)) as { result: { tools: { name: string }[] } };
+        return result.tools.map(({ name }) => name);
+      };
+      await client.initialize();
+      expect(await names('first')).toEqual(['quick__echo', 'quick__fail', 'get_notifications']);
+      client.send(
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"quick__echo","arguments":{"text":"at once"}}}',
+      );
+      expect(await client.answer(1)).toContain('at once');
+      await client.said('broken');
+      writeFileSync(ready, '');
+      await client.line((line) => line.includes('notifications/tools/list_changed'));
+      expect(await names('second')).toEqual(['slow__odd', 'quick__echo', 'quick__fail', 'get_notifications']);
+      expect(existsSync(join(stage.folder, 'own.db'))).toBe(true);
+    },
+  );
 });

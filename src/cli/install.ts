@@ -1,6 +1,6 @@
 /** What a person types or pastes to put the gateway before a server of their agent, and what undoes it. */
 import { realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
@@ -189,8 +189,9 @@ function flags({ words, url, servers, db, as, view }: InstallQuestion, name: str
   return [
     ...(words.length > 0 || url !== undefined ? ['--name', name] : []),
     ...(url === undefined ? [] : ['--url', url]),
-    ...(servers === undefined ? [] : ['--servers', servers]),
-    ...(db === undefined || process.env['EARPIECE_DB'] === db ? [] : ['--db', db]),
+    // The client starts it in a folder of its own choice.
+    ...(servers === undefined ? [] : ['--servers', resolve(servers)]),
+    ...(db === undefined || process.env['EARPIECE_DB'] === db ? [] : ['--db', db.includes(':') ? db : resolve(db)]),
     ...(as === undefined ? [] : ['--as', as]),
     ...(view === undefined ? [] : ['--view', view]),
   ];

@@ -366,7 +366,10 @@ export const REQUIREMENTS = {
     behaviour: 'A call over HTTP that is in flight when the gateway is stopped gets an answer that says so.',
   },
   'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
-  'gateway:print': { behaviour: '--print writes the line that installs it in each client, and its undo.' },
+  'gateway:print': {
+    behaviour:
+      '--print writes the line that installs it in each client, with each option and the database of the shell, and its undo.',
+  },
   'gateway:names': { behaviour: 'A server without a name gets that of its package, image, module, script or host.' },
   'gateway:fuzz': { behaviour: 'No crash and no hang in the framing, however the bytes are cut or damaged.' },
 

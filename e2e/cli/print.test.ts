@@ -7,6 +7,13 @@ import { CLI, Stage } from '../delivery/stage.ts';
 import { ODD_SERVER, RawClient } from '../gateway/raw-client.ts';
 import { verifies } from '../verifies.ts';
 
+/** With the database that each process of its user finds by itself. */
+class PlainStage extends Stage {
+  override env(more: Record<string, string> = {}): Record<string, string> {
+    return super.env({ EARPIECE_DB: '', ...more });
+  }
+}
+
 const SERVER = ['npx', '-y', '@modelcontextprotocol/server-filesystem', '/tmp/with space'];
 const ROOT = join(import.meta.dirname, '../..');
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
@@ -96,7 +103,7 @@ describe('gateway --print', () => {
 
   for (const [host, { what, undo }] of Object.entries(EXPECTED))
     verifies('gateway:print', host, async () => {
-      await using stage = new Stage();
+      await using stage = new PlainStage();
       const { code, stdout } = await stage.run(['gateway', '--print', host, '--json', '--', ...SERVER]);
       expect(code).toBe(0);
       const printed = JSON.parse(stdout) as { what: string; undo: string };
@@ -104,8 +111,43 @@ describe('gateway --print', () => {
       expect(printed.undo).toBe(undo);
     });
 
+  verifies('gateway:print', 'each option and the database of the shell are in the line, by absolute paths', async () => {
+    await using stage = new PlainStage();
+    const print = async (args: readonly string[], env: Record<string, string>): Promise<readonly string[]> => {
+      const { code, stdout, stderr } = await stage.run(
+        ['gateway', '--print', 'json', '--json', ...args, '--', 'npx', 'server-x'],
+        {
+          env,
+        },
+      );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { mcpServers } = JSON.parse((JSON.parse(stdout) as { what: string }).what) as {
+        mcpServers: Record<string, { args: string[] }>;
+      };
+      return mcpServers['x']?.args.slice(2, -3) ?? [];
+    };
+    const folder = realpathSync(stage.folder);
+    const given = ['--as', 'shop/coder', '--purpose', 'chat', '--view', 'xml', '--profile', 'strip'];
+    expect(await print(['--name', 'x', ...given], {})).toEqual(['--name', 'x', ...given]);
+    expect(await print(['--name', 'x', '--db', 'x.db'], {})).toEqual(['--name', 'x', '--db', join(folder, 'x.db')]);
+    expect(await print(['--name', 'x'], { EARPIECE_DB: 'y.db' })).toEqual(['--name', 'x', '--db', join(folder, 'y.db')]);
+    const servers = await stage.run(['gateway', '--print', 'claude', '--servers', 'mcp.json']);
+    expect(servers.stdout).toContain(`--servers ${join(folder, 'mcp.json')}`);
+  });
+
+  for (const [option, ...value] of [['--http'], ['--port', '0'], ['--host', '::1'], ['--token-env', 'T']] as const)
+    verifies('gateway:print', `${option} is refused, because clients start the line over stdio`, async () => {
+      await using stage = new PlainStage();
+      const { code, stdout, stderr } = await stage.run(['gateway', '--print', 'claude', option, ...value, '--', ...SERVER]);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `earpiece: ${[option, ...value].join(' ')} is for a gateway over HTTP, and --print writes a line that starts one over stdio; leave it out\n`,
+      });
+    });
+
   verifies('gateway:print', 'what would not start is said before it is installed', async () => {
-    await using stage = new Stage();
+    await using stage = new PlainStage();
     const { code, stdout, stderr } = await stage.run(['gateway', '--print', 'claude']);
     expect({ code, stdout: neutral(stdout) }).toEqual({
       code: 0,
@@ -121,7 +163,7 @@ describe('gateway --print', () => {
   });
 
   verifies('gateway:print', 'a server that the client has already is removed first, and the undo puts it back', async () => {
-    await using stage = new Stage();
+    await using stage = new PlainStage();
     const had = { command: 'npx', args: SERVER.slice(1), env: { TOKEN: 'secret' } };
     stage.home(
       '.claude.json',
@@ -154,7 +196,7 @@ describe('gateway --print', () => {
   });
 
   verifies('gateway:print', 'from a cache that a clean removes: a line that lasts, and a warning', async () => {
-    await using stage = new Stage();
+    await using stage = new PlainStage();
     // Not below node_modules, where Node runs no TypeScript.
     const cached = join(stage.folder, '.npm/_npx/0123456789abcdef/earpiece');
     for (const part of ['src', 'subscribers', 'package.json']) cpSync(join(ROOT, part), join(cached, part), { recursive: true });
@@ -173,7 +215,7 @@ describe('gateway --print', () => {
   });
 
   verifies('gateway:print', 'the printed command works as it stands, in a shell', async () => {
-    await using stage = new Stage();
+    await using stage = new PlainStage();
     const { stdout } = await stage.run([
       'gateway',
       '--print',

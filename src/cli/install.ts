@@ -25,9 +25,12 @@ export type InstallQuestion = {
   readonly name?: string;
   readonly url?: string;
   readonly servers?: string;
+  /** Where it is none that every process of this user finds by itself, as a path that each folder understands. */
   readonly db?: string;
   readonly as?: string;
+  readonly purpose?: string;
   readonly view?: string;
+  readonly profile?: string;
 };
 
 export function installText(host: InstallHost, question: InstallQuestion): InstallText {
@@ -146,7 +149,7 @@ function textFor(host: InstallHost, { name, command, args, line, behindCommand }
   }
 }
 
-/** How agents are to start this earpiece. `db`: where it is none that every process of this user finds by itself. */
+/** How agents are to start this earpiece. `db`: see `InstallQuestion`. */
 export function ourselves(db: string | undefined, path = process.env['PATH'] ?? ''): Ours {
   return {
     node: lastingNode(process.execPath, path),
@@ -185,14 +188,16 @@ const program = (): readonly [command: string, ...args: string[]] =>
 /** Where `npx`, `pnpm dlx`, `yarn dlx` and `bunx` keep what they run. */
 const isCached = (path: string): boolean => /[\\/](_npx|dlx(-[^\\/]*)?|bunx-[^\\/]*|xfs-[^\\/]*)[\\/]/.test(path);
 
-function flags({ words, url, servers, db, as, view }: InstallQuestion, name: string): string[] {
+function flags({ words, url, servers, db, as, purpose, view, profile }: InstallQuestion, name: string): string[] {
   return [
     ...(words.length > 0 || url !== undefined ? ['--name', name] : []),
     ...(url === undefined ? [] : ['--url', url]),
-    // The client starts it in a folder of its own choice.
+    // The client starts us in a folder of its own choice.
     ...(servers === undefined ? [] : ['--servers', resolve(servers)]),
-    ...(db === undefined || process.env['EARPIECE_DB'] === db ? [] : ['--db', db.includes(':') ? db : resolve(db)]),
+    ...(db === undefined ? [] : ['--db', db]),
     ...(as === undefined ? [] : ['--as', as]),
+    ...(purpose === undefined ? [] : ['--purpose', purpose]),
     ...(view === undefined ? [] : ['--view', view]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
   ];
 }

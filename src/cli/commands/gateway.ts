@@ -1,9 +1,11 @@
+import { EarpieceError } from '../../core/errors.ts';
 import { VIEW_NAMES } from '../../core/records.ts';
 import type { ProfileKind } from '../../gateway/index.ts';
 import { type Answer, choice, type CommandLine } from '../command-line.ts';
 import type { GatewayOptions } from '../gateway.ts';
 import { takeEarly } from '../early.ts';
 import { INSTALL_HOSTS } from '../install-hosts.ts';
+import { purposeOf } from '../purpose.ts';
 import { complain, print, printJson } from '../terminal.ts';
 
 const PROFILES = ['blocks', 'extend', 'strip'] as const satisfies readonly ProfileKind[];
@@ -35,8 +37,12 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
     )
     .action(async (words: string[], options: GatewayOptions) => {
       if (options.print !== undefined) {
-        const { installText } = await import('../install.ts');
-        const text = installText(options.print, { words, ...options });
+        refuseHttp(options);
+        purposeOf(options);
+        const [{ installText }, { namedDatabase }] = await Promise.all([import('../install.ts'), import('../setup/here.ts')]);
+        const { db: _, ...given } = options;
+        const db = namedDatabase(options);
+        const text = installText(options.print, { words, ...given, ...(db === undefined ? {} : { db }) });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
         for (const warning of text.warnings ?? []) complain(warning);
@@ -49,4 +55,15 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
       const { serve } = await import('../gateway.ts');
       answer(await serve(words, options, { running: takeEarly() }));
     });
+}
+
+/** A client starts what is printed over stdio. */
+function refuseHttp({ http, host, port, tokenEnv }: GatewayOptions): void {
+  const [given] = Object.entries({ http, host, port, 'token-env': tokenEnv }).filter(([, value]) => value !== undefined);
+  if (given === undefined) return;
+  const [name, value] = given;
+  throw new EarpieceError(
+    'bad_argument',
+    `--${name}${value === true ? '' : ` ${value}`} is for a gateway over HTTP, and --print writes a line that starts one over stdio; leave it out`,
+  );
 }

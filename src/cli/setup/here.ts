@@ -13,7 +13,10 @@ export function placeHere(scope: Scope): Place {
   return { env, home: env['HOME'] || homedir(), project: projectPlace(process.cwd()).root, scope, system: '/' };
 }
 
-export function oursHere(options: GlobalOptions): Ours {
+export const oursHere = (options: GlobalOptions): Ours => ourselves(namedDatabase(options));
+
+/** The database of this command line or this shell, which a process elsewhere would not find by itself. A file is absolute. */
+export function namedDatabase(options: GlobalOptions): string | undefined {
   const { EARPIECE_DB: _, ...env } = process.env;
   const { config } = readConfig({
     cwd: process.cwd(),
@@ -22,8 +25,7 @@ export function oursHere(options: GlobalOptions): Ours {
   });
   const found = readConfig({ cwd: process.cwd(), env }).config.db;
   // An address may hold a password, which belongs into no settings file.
-  const named = config.db === found || config.db.includes('://') ? undefined : config.db;
-  return ourselves(named);
+  return config.db === found || config.db.includes('://') ? undefined : config.db;
 }
 
 /** Where a host was found: its command, else its settings folder. Undefined: it is not here. */

@@ -64,7 +64,7 @@ describe('a disk that is full behind stdout', () => {
       });
       closeSync(full);
       let stderr = '';
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
       const code = await new Promise((resolve) => child.once('close', resolve));
       expect({ code, stderr }).toEqual({ code: 1, stderr: 'earpiece: the output could not be written (ENOSPC)\n' });
     },

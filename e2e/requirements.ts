@@ -376,7 +376,10 @@ export const REQUIREMENTS = {
   // The pull model.
   'pull:newest-first': { behaviour: 'get_notifications answers newest first, scoped to project, agent and conversation.' },
   'pull:read-once': { behaviour: 'Read on fetch: a second fetch is empty; mark_as_read = false keeps them.' },
-  'pull:repeated': { behaviour: 'What it shows again, or after a frame that may have arrived, says that it repeats.' },
+  'pull:repeated': {
+    behaviour:
+      'What it shows again, after a frame that may have arrived, or while another carrier holds it, says that it repeats.',
+  },
   'pull:due': { behaviour: 'A notification with a time, such as a reminder, is not pulled before that time.' },
   'pull:rest': { behaviour: 'It also gives what a budget summarized and results that were withheld.' },
   'pull:fields': { behaviour: 'Its fields are id, type, action, message, instruction, created_at and task_id.' },

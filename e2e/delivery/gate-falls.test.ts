@@ -122,6 +122,24 @@ describe('two gateways of one conversation', () => {
     expect(textOf(await a.call('echo', { text: 'on' }))).toBe('on');
     expect(stage.calls().filter(({ text }) => text === 'refused')).toEqual([]);
   });
+
+  it('an interrupt that one of them has just shown is flagged where the other one shows it too', async () => {
+    proves('pull:repeated');
+    await using stage = new Stage();
+    const ear = await stage.open();
+    const [a, b] = [await stage.gateway(), await stage.gateway()];
+    await Promise.all([a.call('echo', { text: 'a' }), b.call('echo', { text: 'b' })]);
+    const pulled = async (client: Caller): Promise<readonly object[]> =>
+      (JSON.parse(textOf(await client.call('get_notifications'))) as { notifications: object[] }).notifications;
+    for (let i = 0; i < 3; i++) {
+      await ear.queue('shop/coder#main', { id: `stop-${i}`, message: `stop ${i}`, level: 'critical' });
+      const first = await pulled(a);
+      expect(first).toMatchObject([{ id: `stop-${i}` }]);
+      expect(first[0]).not.toHaveProperty('repeated');
+      // On a slow machine the first answer is confirmed by now, and nothing is shown again.
+      for (const again of await pulled(b)) expect(again).toMatchObject({ id: `stop-${i}`, repeated: true });
+    }
+  });
 });
 
 describe('a pause with interrupt = "after"', () => {

@@ -7,6 +7,7 @@ import { DEFAULT_POLICY } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
 import { memoryStore, openSqliteStore } from '../stores/index.ts';
 import { Inbox } from './index.ts';
+import type { Pulled } from './pull.ts';
 import { proves } from '../../e2e/verifies.ts';
 
 const STORES: readonly { name: string; open: (clock: { now(): number }, folder: string) => Promise<Store> }[] = [
@@ -44,5 +45,24 @@ describe.each(STORES)('a pull over $name', ({ open }) => {
     expect(await pulled()).toEqual([]);
     now += 60_000;
     expect(await pulled()).toEqual(['later']);
+  });
+
+  it('flags an interrupt that another carrier holds, whose answer may have been read', async () => {
+    proves('pull:repeated');
+    const inboxes = [1, 2].map(() => new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }));
+    const [first, second] = inboxes.map((inbox) =>
+      inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true }),
+    );
+    await inboxes[0]!.queue('shop/coder', { id: 'stop', message: 'stop the deploy', level: 'critical' });
+    await inboxes[0]!.queue('shop/coder', { id: 'hold', message: 'wait for me', action: 'pause', origin: { person: 'ann' } });
+    const flags = ({ notifications }: Pulled): object =>
+      Object.fromEntries(notifications.map((n) => [n.id, n.repeated ?? false]));
+    const one = await first!.pull({ mark: true });
+    expect(flags(one)).toEqual({ stop: false, hold: false });
+    const two = await second!.pull({ mark: true });
+    expect(flags(two)).toEqual({ stop: true, hold: true });
+    await one.offer?.confirm();
+    await two.offer?.confirm();
+    expect(flags(await second!.pull({ mark: true }))).toEqual({ hold: true });
   });
 });

@@ -120,7 +120,9 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
     fault('offer.appended');
     // As the append found them: another process may have offered one and let it go since it was looked at.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read;
+    // Another carrier holds it, and may have shown it: it is here because it holds the gate up.
+    const isHeld = (item: Item): boolean => item.state === 'offered';
+    const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(
       shownBefore,
       offerOf(lessee, record, {

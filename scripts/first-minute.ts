@@ -18,6 +18,7 @@ import { told } from '../e2e/hosts/told.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const PAGE = path.join(root, 'docs/install.md');
+const RECORDING = 'docs/first-minute.txt';
 const MINUTE_MS = 60_000;
 /** Characters of a recorded line. */
 const LONG = 130;
@@ -151,11 +152,13 @@ function neutral(text: string, home: string): string {
 }
 
 function update(text: string): void {
+  fs.writeFileSync(path.join(root, RECORDING), `${text}\n`);
   const page = fs.readFileSync(PAGE, 'utf8');
-  const [begin, end] = ['<!-- recorded by scripts/first-minute.ts -->\n', '<!-- end of the recording -->'];
+  const begin = `<!-- from ${RECORDING} -->\n\`\`\`text\n`;
   const at = page.indexOf(begin);
-  if (at < 0) throw new Error(`${PAGE} has no line ${begin}`);
-  fs.writeFileSync(PAGE, `${page.slice(0, at)}${begin}\`\`\`text\n${text}\n\`\`\`\n${page.slice(page.indexOf(end))}`);
+  if (at < 0) throw new Error(`${PAGE} has no block ${begin}`);
+  const after = page.indexOf('\n```\n', at + begin.length);
+  fs.writeFileSync(PAGE, `${page.slice(0, at)}${begin}${text}${page.slice(after)}`);
 }
 
 const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'earpiece-minute-')));

@@ -50,6 +50,8 @@ test.for(HOOKED)('$client reads 200 notifications over all carriers at once, eac
       ours: { command: process.execPath, args: [entry, 'mcp'], env: { EARPIECE_DB: database.path, EARPIECE_ADDRESS: address } },
     },
     script,
+    // Thirty steps, each with hooks of three calls.
+    timeoutMs: 450_000,
     async onToolStep({ step }) {
       if (step < STEPS) sending.push(...WORDS.filter((n) => n % STEPS === step).map(say));
       else await Promise.all(sending);

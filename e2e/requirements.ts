@@ -266,6 +266,10 @@ export const REQUIREMENTS = {
   'gate:pause': {
     behaviour: 'A pause holds until it is resumed, withdrawn or expires; its refusal names who lifts it and how.',
   },
+  'gate:expired': {
+    behaviour:
+      'An interrupt whose time is over is told as expired and its gate as down, by why, inbox, agents, the API and the console; a refusal of a pause says until when it holds.',
+  },
   'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
   'gate:resume': { behaviour: 'earpiece resume lifts pauses, names what it lifted, and wakes; with none it says so.' },
   'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },

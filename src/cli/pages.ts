@@ -1,5 +1,6 @@
 /** Lists waiting notifications of some logs, newest first, a page at a time: a log may hold hundreds of thousands. */
 import type { ConversationId, LogKey } from '../core/address.ts';
+import { holdsGate } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { Store } from '../core/ports.ts';
 import type { Waiting } from './waiting.ts';
@@ -50,12 +51,12 @@ async function* openIn(store: Store, log: LogKey, { conversation }: Only): Async
 
 async function* toldIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
   for await (const item of inPages((limit, before) => store.items(log, { kind: 'unread', limit, before, ...only })))
-    if (item.outcome === 'summarized' || item.gate) yield item;
+    if (item.outcome === 'summarized' || holdsGate(item, store.now())) yield item;
 }
 
 async function* pausesIn(store: Store, log: LogKey, only: Only): AsyncIterable<Item> {
   const found = await store.items(log, { kind: 'gate', read: true, ...only });
-  yield* found.filter(({ state }) => state === 'closed').toReversed();
+  yield* found.filter((item) => item.state === 'closed' && holdsGate(item, store.now())).toReversed();
 }
 
 /** Items newest first, a page at a time, each once. */

@@ -45,13 +45,23 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
   return agree(queued, clock) ? moment : queued + (moment - clock);
 }
 
-/** The end of its time has come, by the reader's clock. An item whose age the reader cannot know is not expired. */
-export function isExpired(item: Stamped & Pick<Item, 'notification'>, now: number): boolean {
+/** What has a time, as far as its end is asked for. */
+export type Timed = Stamped & { readonly notification: Pick<Item['notification'], 'expiresAt'> };
+
+/** When its time ends, by the reader's clock. Undefined: never, or the reader cannot know its age. */
+export function endOf(item: Timed, now: number): number | undefined {
   const { expiresAt } = item.notification;
-  if (typeof expiresAt !== 'number') return false;
-  const end = byReader(expiresAt, item, now);
+  return typeof expiresAt === 'number' ? byReader(expiresAt, item, now) : undefined;
+}
+
+/** The end of its time has come, by the reader's clock. An item whose age the reader cannot know is not expired. */
+export function isExpired(item: Timed, now: number): boolean {
+  const end = endOf(item, now);
   return end !== undefined && end <= now;
 }
+
+/** It holds a gate up now. The index keeps `gate` behind the end of its time, until a sweep lowers it. */
+export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 
 export type When = { readonly now: number; readonly sighted?: Sighted | undefined };
 

@@ -106,6 +106,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         : `Superseded: ${verdict.by} is newer and ${verdict.over ? 'took' : 'takes'} its place.`;
     case 'expired':
       if (verdict.forProject) return `Expired at ${clock(verdict.at)}. ${NOT_FOR_NEW}`;
+      if (verdict.held !== undefined) {
+        const { log, refusals, withheld = 0, deliveredAt } = verdict.held;
+        const carried = deliveredAt === null ? '' : ` It was delivered at ${clock(deliveredAt)}.`;
+        return `Expired at ${clock(verdict.at)}, and the gate of ${log} fell then; until then ${gateCalls(refusals, withheld)}.${carried}`;
+      }
       return verdict.offByMs === undefined
         ? `Expired at ${clock(verdict.at)}, before a message could carry it.`
         : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;

@@ -370,6 +370,18 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Expired at t-1, before a message could carry it.',
     ['earpiece requeue n1'],
   ],
+  [
+    'a pause that expired when it was delivered',
+    {
+      item: { state: 'closed', outcome: 'delivered', gate: true, closedAt: NOW - 2 * MIN },
+      n: { action: 'pause', expiresAt: NOW - MIN },
+      gateExpired: NOW - MIN,
+      refusals: 3,
+    },
+    'expired',
+    'Expired at t-1, and the gate of shop/coder fell then; until then 3 tool calls were refused. It was delivered at t-2.',
+    [],
+  ],
   ['about to expire', { n: { expiresAt: NOW - MIN } }, 'expired', 'Expired at t-1, before a message could carry it.', []],
   [
     'withdrawn in time',

@@ -54,6 +54,8 @@ export type VerdictFacts = {
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
   /** A live process whose clock is known to be wrong takes it for expired: this one (`own`), or one that carries to it. */
   readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };
+  /** It was delivered and held a gate up until its time was over, at this time. */
+  readonly gateExpired?: number;
   /** It was passed on to another conversation of the agent. */
   readonly passedOn?: { readonly to: string; readonly at: number };
 };
@@ -154,6 +156,13 @@ export type Verdict =
       readonly over: boolean;
       readonly offByMs?: number;
       readonly forProject?: true;
+      /** It was delivered, and held a gate up until then. */
+      readonly held?: {
+        readonly log: string;
+        readonly refusals: number;
+        readonly withheld?: number;
+        readonly deliveredAt: number | null;
+      };
     }
   | {
       readonly kind: 'withdrawn';
@@ -210,6 +219,7 @@ export type Cure =
 export function verdictOf(facts: VerdictFacts): Verdict {
   const { item } = facts;
   if (facts.passedOn !== undefined) return { kind: 'passed_on', ...facts.passedOn };
+  if (facts.gateExpired !== undefined) return expiredGateOf(facts, facts.gateExpired);
   if (item.state !== 'open' && item.gate) return gateOf(facts);
   if (item.state === 'closed') return endOf(facts);
   if (item.state === 'offered')
@@ -340,6 +350,11 @@ function endOf(facts: VerdictFacts): Verdict {
   }
 }
 
+function expiredGateOf({ item, log, refusals, withheld = 0 }: VerdictFacts, at: number): Verdict {
+  const deliveredAt = item.closedAt ?? null;
+  return { kind: 'expired', at, over: true, held: { log, refusals, ...(withheld > 0 ? { withheld } : {}), deliveredAt } };
+}
+
 function gateOf({ item, log, refusals, withheld = 0 }: VerdictFacts): Verdict {
   return {
     kind: 'gate',
@@ -411,6 +426,7 @@ export function curesOf(verdict: Verdict, { log, id }: { readonly log: string; r
     case 'folded':
       return verdict.into === null ? [] : [{ kind: 'show', log, id: verdict.into }];
     case 'expired':
+      return !verdict.over || verdict.held !== undefined ? [] : [{ kind: 'requeue', log, id }];
     case 'withdrawn':
     case 'known':
     case 'dropped':

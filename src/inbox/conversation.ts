@@ -276,9 +276,8 @@ export class Conversation {
     // A refusal closes them as delivered, and has shown none of their messages.
     const gate = await this.gate();
     if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
-    const paused = gate.some(({ notification }) => notification.action === 'pause');
     const unread = waiting || gate.some(({ read }) => !read);
-    return { text: standingText(format, { waiting: unread, lift: paused ? this.#gate.lift : undefined, pulls }), waiting: true };
+    return { text: standingText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
   }
 
   /** The interrupts that hold the gate up; empty when it is down. */

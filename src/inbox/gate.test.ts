@@ -281,6 +281,40 @@ describe.each(STORES)('the gate over $name', ({ open }) => {
       expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
     });
 
+    it('an interrupt whose time is over is told as expired, and its gate as down, by all that ask', async () => {
+      proves('gate:expired');
+      // A process alone closes nothing: its clock may be wrong.
+      await openInbox(OTHER).witnesses.note();
+      await inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', ttlMs: 2_000 });
+      await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical', ttlMs: 1_000 });
+      const paused = await call();
+      expect(paused).toContain('2023-11-14T22:13:22Z');
+      expect((await store.agents({}))[0]?.paused).toBe(true);
+      now += 2_500;
+      expect(await call()).toBeUndefined();
+      for (const swept of [false, true]) {
+        if (swept) expect(await inbox.sweep()).toMatchObject({ expired: 2 });
+        for (const [id, at] of [
+          ['hold', 1_700_000_002_000],
+          ['stop', 1_700_000_001_000],
+        ] as const) {
+          const verdict = (await inbox.why(id, LOG))?.items[0]?.verdict;
+          expect(verdict).toMatchObject({
+            kind: 'expired',
+            at,
+            over: true,
+            held: { refusals: 1, deliveredAt: 1_700_000_000_000 },
+          });
+        }
+        expect((await store.agents({}))[0]?.paused).toBe(false);
+        expect(await inbox.withdraw(LOG, { id: 'hold' }, { by: 'Ann', reason: 'go on' })).toEqual([
+          { id: 'hold', result: 'too_late' },
+        ]);
+      }
+      expect(await steps('hold')).toContain('gate lowered: sweep: its time was over');
+      expect(await inbox.sweep()).toMatchObject({ expired: 0 });
+    });
+
     it('a person who resumes after it has expired lifts nothing, and nobody is told to go on', async () => {
       proves('gate:pause');
       await talk().seen();

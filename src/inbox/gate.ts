@@ -26,7 +26,7 @@ import {
   type OfferedRecord,
   type SentView,
 } from '../core/records.ts';
-import { gateText } from '../core/views/gate.ts';
+import { gateText, pausedUntil } from '../core/views/gate.ts';
 import type { Inbox } from './inbox.ts';
 import { leaseOf, offerOf, readRecords, type Offer } from './lease.ts';
 import { releaseStale } from './sweep.ts';
@@ -183,14 +183,22 @@ export class Gate {
     return liftOf(this.#host);
   }
 
+  /** The end of the pauses among them: who lifts them how, and when they expire by themselves. */
+  pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
+    const pauses = gate.filter((item) => item.notification.action === 'pause');
+    return {
+      lift: pauses.length === 0 ? undefined : this.lift,
+      until: pausedUntil(pauses, this.#host.inbox.store.now()),
+    };
+  }
+
   #lessee(): Parameters<typeof leaseOf>[0] {
     const { inbox, log, id } = this.#host;
     return { inbox, log, id, leaseMs: this.#host.policy().leaseMs };
   }
 
   #text(view: SentView, gate: readonly Item[], made: boolean): string {
-    const pauses = gate.some((item) => item.notification.action === 'pause');
-    return gateText(view.format, { view, pulls: this.#host.pulls(), lift: pauses ? this.lift : undefined, made });
+    return gateText(view.format, { view, pulls: this.#host.pulls(), ...this.pausedBy(gate), made });
   }
 
   /** The record of this refusal. Behind the first ones, one stands for many: a loop must not grow the log without end. */

@@ -34,7 +34,7 @@ import { fork, lineageOf, transcriptOf, type Forked, type Stretch, type Transcri
 import { markOf, randomIds } from './ids.ts';
 import { redactedJson, redactor } from './redact.ts';
 import { readRecords } from './lease.ts';
-import { pausesOf, resume, resumeRecords, withdrawOne, type Lifted, type Withdrawn } from './lift.ts';
+import { holding, pausesOf, resume, resumeRecords, withdrawOne, type Lifted, type Withdrawn } from './lift.ts';
 import { mute, mutesOf, type MuteOptions } from './mutes.ts';
 import { OpenLimit } from './open-limit.ts';
 import { LeaseEnds } from './lease-ends.ts';
@@ -236,7 +236,10 @@ export class Inbox implements AsyncDisposable {
         ? await this.store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
         : [
             ...(await this.store.items(log, { kind: 'key', key: what.key })),
-            ...(await this.store.items(log, { kind: 'gate' })).filter(({ notification }) => notification.key === what.key),
+            ...(await holding(
+              this,
+              (await this.store.items(log, { kind: 'gate' })).filter(({ notification }) => notification.key === what.key),
+            )),
           ];
     if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
     if (this.speaker !== undefined) for (const { notification } of items) mayTakeBack(notification, this.speaker);

@@ -25,7 +25,10 @@ export async function withdrawOne(inbox: Inbox, log: LogKey, id: NotificationId,
   for (;;) {
     const items = await inbox.store.items(log, { kind: 'ids', ids: [id] });
     if (items.length === 0) return 'unknown';
-    const held = items.filter((item) => item.state === 'closed' && item.gate);
+    const held = await holding(
+      inbox,
+      items.filter((item) => item.state === 'closed' && item.gate),
+    );
     const open = items.some((item) => item.state !== 'closed');
     const drafts: Draft[] = [
       ...liftRecords(held, why),
@@ -54,15 +57,17 @@ export async function pausesOf(inbox: Inbox, log: LogKey, audience: readonly Con
 }
 
 /**
- * Those of them that still hold: an expired pause holds nobody, so nobody has to be told to go on. A process whose clock is
+ * Those that still hold: an expired interrupt holds nobody, so nobody has to be told to go on. A process whose clock is
  * known to be wrong cannot tell what is expired, and lifts all of them.
  */
-async function holdingOf(inbox: Inbox, log: LogKey, audience: readonly ConversationId[] = []): Promise<readonly Item[]> {
-  const pauses = await pausesOf(inbox, log, audience);
+export async function holding(inbox: Inbox, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = inbox.store.now();
-  const holding = pauses.filter((item) => !isExpired(item, now));
-  return holding.length === pauses.length || (await inbox.witnesses.trusted()) ? holding : pauses;
+  const still = gates.filter((item) => !isExpired(item, now));
+  return still.length === gates.length || (await inbox.witnesses.trusted()) ? still : gates;
 }
+
+const holdingOf = async (inbox: Inbox, log: LogKey, audience: readonly ConversationId[] = []): Promise<readonly Item[]> =>
+  holding(inbox, await pausesOf(inbox, log, audience));
 
 /** The records that lift them: those that nobody was shown are taken back, of the others the gate falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
@@ -161,5 +166,5 @@ const holderOf = (item: Item): ConversationId => (item.audience === ANYONE ? (it
 const whose = (item: Item): { readonly conversation?: ConversationId } =>
   item.audience === ANYONE ? {} : { conversation: item.audience };
 
-const liftRecords = (held: readonly Item[], why: Why): GateLiftedRecord[] =>
+export const liftRecords = (held: readonly Item[], why: Why): GateLiftedRecord[] =>
   held.map((item) => ({ type: 'gate_lifted', ids: [item.id], ...whose(item), ...why }));

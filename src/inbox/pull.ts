@@ -4,6 +4,8 @@
  */
 import { EarpieceError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
+import { holdsGate } from '../core/clocks.ts';
+import { pausedUntil } from '../core/views/gate.ts';
 import { itemKey, type Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import { formatKind, isInterrupt, showsData, type Notification } from '../core/notification.ts';
@@ -85,7 +87,7 @@ export async function pull(host: PullHost, { mark, limit = LIMIT }: PullOptions)
     const items = all.slice(0, limit);
     const withheld: readonly Withheld[] = await store.withheld(log, id);
     const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
-      notifications: items.map((item) => shown(item, { repeated: shownBefore(item), lift: host.lift })),
+      notifications: items.map((item) => shown(item, { repeated: shownBefore(item), lift: host.lift, now: store.now() })),
       more: all.length - items.length,
       withheld: withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: body })),
       ...(offer ? { offer } : {}),
@@ -141,9 +143,11 @@ const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
 function shown(
-  { notification: n, at, count, differs, gate }: Item,
-  { repeated, lift }: { readonly repeated: boolean; readonly lift: string },
+  item: Item,
+  { repeated, lift, now }: { readonly repeated: boolean; readonly lift: string; readonly now: number },
 ): PulledNotification {
+  const { notification: n, at, count, differs } = item;
+  const until = pausedUntil([item], now);
   const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
   return {
     id: n.id,
@@ -165,7 +169,9 @@ function shown(
     ...(count > 1 ? { count } : {}),
     ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
     ...(repeated ? { repeated: true as const } : {}),
-    ...(n.action === 'pause' && gate ? { holds: `until a person lifts it: ${lift}, or the console` } : {}),
+    ...(n.action === 'pause' && holdsGate(item, now)
+      ? { holds: `until ${until === undefined ? '' : `${until}, or until `}a person lifts it: ${lift}, or the console` }
+      : {}),
   };
 }
 

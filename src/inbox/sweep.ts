@@ -3,28 +3,33 @@ import { isExpired } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
 import type { CarrierId, ReleasedRecord } from '../core/records.ts';
 import type { Inbox } from './inbox.ts';
+import { liftRecords } from './lift.ts';
 import { isSame } from './presence.ts';
 
+/** Who ends what is over: the `by` of its records. */
+export const EXPIRY = 'sweep';
+const OVER = { by: EXPIRY, reason: 'its time was over' };
+
 /**
- * Closes what expired in one log and releases leases that nobody will confirm. `mayClose`: another live process has a clock
+ * Closes what expired in one log, lowers the gates of what was delivered and expired, and releases leases that nobody will confirm. `mayClose`: another live process has a clock
  * that agrees with this one; without it nothing is closed as expired.
  */
 export async function sweepLog(inbox: Inbox, log: LogKey, mayClose: boolean): Promise<{ expired: number; released: number }> {
   const released = await releaseStale(inbox, log, await inbox.store.items(log, { kind: 'open' }));
   if (!mayClose) return { expired: 0, released };
   const now = inbox.store.now();
-  const expired = [
-    ...(await inbox.store.items(log, { kind: 'open' })),
-    ...(await inbox.store.items(log, { kind: 'gate' })),
-  ].filter((item) => item.state === 'open' && isExpired(item, now));
+  const gates = await inbox.store.items(log, { kind: 'gate' });
+  const expired = [...(await inbox.store.items(log, { kind: 'open' })), ...gates].filter(
+    (item) => item.state === 'open' && isExpired(item, now),
+  );
   const ids = [...new Set(expired.map((item) => item.id))];
   for (const id of ids) {
     // One by one: whoever offers one of them meanwhile keeps only that one.
-    await inbox.store.append(log, [
-      { type: 'notification_closed', ids: [id], outcome: 'expired', by: 'sweep', reason: 'its time was over' },
-    ]);
+    await inbox.store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
   }
-  return { expired: ids.length, released };
+  const held = gates.filter((item) => item.state === 'closed' && isExpired(item, now));
+  if (held.length > 0) await inbox.store.append(log, liftRecords(held, OVER));
+  return { expired: ids.length + held.length, released };
 }
 
 /** Releases offers whose owner is dead or whose lease ran out. Returns how many carriers. */

@@ -1,6 +1,6 @@
 /** Gathers what `verdictOf` decides by: who is there, what filters, which gate is up, and what the log says of the item. */
 import { splitLog, type ConversationId, type LogKey } from '../core/address.ts';
-import { isExpired } from '../core/clocks.ts';
+import { endOf, holdsGate, isExpired } from '../core/clocks.ts';
 import { filterIn, filterOf, type FilterCause } from '../core/filter.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { Decision } from '../core/plan.ts';
@@ -9,6 +9,7 @@ import { isByAgent, isType, type Owner, type Stored } from '../core/records.ts';
 import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../core/verdict.ts';
 import type { Inbox } from './inbox.ts';
 import { overBecause } from './presence.ts';
+import { EXPIRY } from './sweep.ts';
 import type { Reader } from './why.ts';
 
 const ALL: Reader = { item: () => true, conversation: () => true };
@@ -35,7 +36,7 @@ export async function factsOf(
     return cause?.kind === 'setting' && file !== undefined ? { ...cause, file } : cause;
   };
   const gates = (await inbox.store.items(log, { kind: 'gate' })).filter((gate) => {
-    if (!reader.item(gate) || isExpired(gate, now)) return false;
+    if (!reader.item(gate) || !holdsGate(gate, now)) return false;
     return filterOf(gate.notification, policy, mutes, now) === undefined;
   });
   const known = (await inbox.store.presence({ log })).filter(
@@ -53,6 +54,7 @@ export async function factsOf(
     item,
     now,
     ...(wrongClock === undefined ? {} : { wrongClock }),
+    ...gateExpired(item, records, { now, ownIsWrong: wrongClock?.own === true }),
     conversations: known.map((presence) => knownOf(inbox, presence, now)),
     decisions,
     filter: withFile(filterOf(item.notification, policy, mutes, now)),
@@ -64,6 +66,18 @@ export async function factsOf(
     markedRead: read !== undefined && !isByAgent(read),
     closed: closed === undefined ? null : closedBy(closed, withFile),
   };
+}
+
+/** A delivered one that held a gate up to the end of its time. A clock that is known to be wrong does not tell that. */
+function gateExpired(
+  item: Item,
+  records: readonly Stored[],
+  { now, ownIsWrong }: { readonly now: number; readonly ownIsWrong: boolean },
+): Pick<VerdictFacts, 'gateExpired'> {
+  if (item.state !== 'closed' || ownIsWrong || !isExpired(item, now)) return {};
+  const lowered = records.some(({ body }) => isType(body, 'gate_lifted') && body.by === EXPIRY);
+  const at = item.gate || lowered ? endOf(item, now) : undefined;
+  return at === undefined ? {} : { gateExpired: at };
 }
 
 /** Calls that the gate answered: those that it refused, or those that were `made`, whose results it withheld. */
@@ -130,7 +144,7 @@ async function hiddenBy(
   known: readonly Presence[],
   now: number,
 ): Promise<VerdictFacts['wrongClock'] | undefined> {
-  if (item.state !== 'open' || item.notification.expiresAt == null) return undefined;
+  if ((item.state !== 'open' && !item.gate) || item.notification.expiresAt == null) return undefined;
   const carries = ({ pid, machine }: Owner): boolean =>
     known.some(({ connections = {} }) =>
       Object.values(connections).some((owner) => owner.pid === pid && owner.machine === machine),

@@ -53,7 +53,7 @@ export async function listOf(inbox: Inbox, log: LogKey, query: ListQuery): Promi
         ? page
         : [...page.filter(({ seq }) => seq !== last.seq), ...(await inbox.store.items(log, { kind: 'ids', ids: [last.id] }))];
     for (const [seq, group] of Map.groupBy(whole, (item) => item.seq)) {
-      const wanted = group.filter((item) => wants(item)).map((item) => notificationView(log, item));
+      const wanted = group.filter((item) => wants(item)).map((item) => notificationView(log, item, inbox.store.now()));
       if (wanted.length > 0 && ((items.length > 0 && items.length + wanted.length > limit) || !room.take(wanted)))
         return { items, next: String(before) };
       for (const view of wanted) items.push(view);
@@ -89,7 +89,7 @@ export async function listAcross(inbox: Inbox, project: string | undefined, quer
       if (!isType(body, 'system_notification_queued')) continue;
       const items = (await inbox.store.items(log, { kind: 'ids', ids: [notificationOf(body).id] }))
         .filter((item) => wants(item))
-        .map((item) => notificationView(log, item));
+        .map((item) => notificationView(log, item, inbox.store.now()));
       if (items.length > 0 && ((found.length > 0 && found.length + items.length > limit) || !room.take(items)))
         return { items: found, next: String(seq + 1) };
       for (const view of items) found.push(view);

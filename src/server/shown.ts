@@ -1,5 +1,6 @@
 /** What the store knows, as the wire says it. */
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
+import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../core/api.ts';
 import { ANYONE, type Item } from '../core/items.ts';
@@ -103,7 +104,7 @@ const SAYS: Readonly<Record<Force, (action: string) => string>> = {
   waits: (action) => `is not active: reads it when it comes${action === 'pause' ? HOLDS : ''}`,
 };
 
-export function notificationView(log: LogKey, item: Item): NotificationView {
+export function notificationView(log: LogKey, item: Item, now: number): NotificationView {
   const { notification: n } = item;
   return {
     log,
@@ -133,7 +134,7 @@ export function notificationView(log: LogKey, item: Item): NotificationView {
     markedBy: item.markedBy ?? null,
     outcome: item.outcome ?? null,
     closedAt: item.closedAt ?? null,
-    gate: item.gate,
+    gate: holdsGate(item, now),
     offers: item.offers,
     takenBy: item.takenBy ?? null,
     carrier: item.carrier ?? null,

@@ -28,7 +28,7 @@ export async function storyOf(inbox: Inbox, why: Why, sees: Sight): Promise<Stor
         // What is not read may have sent it.
         const isWhole = item.history.length <= MAX_HISTORY;
         return {
-          notification: notificationView(why.log, item),
+          notification: notificationView(why.log, item, inbox.store.now()),
           verdict,
           steps: steps.flatMap(({ at, seq, what, detail }) =>
             others.has(seq) ? [] : [{ at, seq, what, detail: detail ?? null }],

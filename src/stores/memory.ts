@@ -1,6 +1,6 @@
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { splitLog } from '../core/address.ts';
-import { clockBeside } from '../core/clocks.ts';
+import { clockBeside, isExpired } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { ANYONE, before, type Item, settle, type Touches, touches } from '../core/items.ts';
 import { type Json, jsonCopy } from '../core/json.ts';
@@ -196,12 +196,13 @@ class MemoryStore implements Store {
     this.#check(options);
     const { project, after = '', limit = 100 } = query;
     const seen = Map.groupBy(this.#presence.values(), ({ log }) => log);
+    const now = this.now();
     return [...new Set([...this.#logs.keys(), ...seen.keys()])]
       .filter((key) => key > after && !key.endsWith('/*') && (project === undefined || splitLog(key).project === project))
       .filter((key) => seen.has(key) || (this.#logs.get(key)?.records.length ?? 0) > 0)
       .sort((a, b) => (a < b ? -1 : 1))
       .slice(0, limit)
-      .map((key) => overviewOf(key, this.#logs.get(key), seen.get(key) ?? []));
+      .map((key) => overviewOf(key, this.#logs.get(key), seen.get(key) ?? [], now));
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {
@@ -377,13 +378,13 @@ function openOf(log: Log): LogOverview {
   return { log: log.key, open, ...(oldest === undefined ? {} : { oldestOpenAt: oldest.item.at }) };
 }
 
-function overviewOf(key: LogKey, log: Log | undefined, presence: readonly Presence[]): AgentOverview {
+function overviewOf(key: LogKey, log: Log | undefined, presence: readonly Presence[], now: number): AgentOverview {
   const last = log?.records.findLast(({ body }) => isSignOfWork(body));
   const { conversation, on, name } = (last?.body ?? {}) as Record<string, unknown>;
   const what = name ?? on;
   return {
     ...(log === undefined ? { log: key, open: { info: 0, warning: 0, error: 0, critical: 0 } } : openOf(log)),
-    paused: [...(log?.gate ?? [])].some(({ item }) => item.notification.action === 'pause'),
+    paused: [...(log?.gate ?? [])].some(({ item }) => item.notification.action === 'pause' && !isExpired(item, now)),
     presence: presence
       .toSorted((a, b) => b.seenAt - a.seenAt || (a.conversation < b.conversation ? -1 : 1))
       .slice(0, MAX_CONVERSATIONS_OF_AN_OVERVIEW),

@@ -19,9 +19,9 @@ import { Waiting } from '../parts/waiting.tsx';
 import { change, go, to, type Find } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
 import { useCell } from '../state/cell.ts';
-import { day, lasting, serverNow, useNow } from '../state/clock.ts';
+import { day, lasting, serverNow, useNow, useNowAt } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
-import { isPaused, waitingOf, type Note } from '../state/notes.ts';
+import { pausedUntil, waitingOf, type Note } from '../state/notes.ts';
 import { arrived, doOnce, said } from '../state/said.ts';
 import { word } from '../state/text.ts';
 import { callsIn, contactIn, doingIn, timelineOf } from '../state/timeline.ts';
@@ -52,7 +52,8 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const { records, known } = talk;
   const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
   const waiting = useMemo(() => waitingOf(known.notes), [known]);
-  const paused = isPaused(known.notes);
+  const until = pausedUntil(known.notes);
+  const paused = useNowAt(until) < until;
   const here = useCell(said).filter((each) => each.address === address && !known.notes.has(each.id));
   useEffect(() => arrived((id) => known.notes.has(id)), [known]);
 

@@ -1,6 +1,6 @@
 /** The server's time, as far as it is known here, and how times are said. */
 import { Cell, useCell } from './cell.ts';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 
 let skewMs = 0;
 const tick = new Cell(Date.now());
@@ -24,6 +24,19 @@ export function useNow(): number {
   }, []);
   return Math.max(useCell(tick), serverNow() - 1_000);
 }
+
+/** The server's time, rendered again when it reaches `moment`. */
+export function useNowAt(moment: number): number {
+  const [, again] = useState(0);
+  useEffect(() => {
+    const left = moment - serverNow();
+    if (left < 0 || left > MAX_TIMER_MS) return;
+    const at = setTimeout(() => again((n) => n + 1), left + 1);
+    return () => clearTimeout(at);
+  }, [moment]);
+  return serverNow();
+}
+const MAX_TIMER_MS = 2 ** 31 - 2;
 
 /** `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
 export function span(ms: number): string {

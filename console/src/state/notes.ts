@@ -231,4 +231,11 @@ function queuedNote(
 export const waitingOf = (notes: Notes): Note[] =>
   [...notes.values()].filter(({ state }) => state !== 'closed').toSorted((a, b) => a.seq - b.seq);
 
-export const isPaused = (notes: Notes): boolean => [...notes.values()].some(({ action, gate }) => action === 'pause' && gate);
+/** When the last pause that holds expires: `Infinity` without an end, 0 without a pause. */
+export const pausedUntil = (notes: Notes): number =>
+  Math.max(
+    0,
+    ...[...notes.values()].flatMap(({ action, gate, expiresAt }) =>
+      action === 'pause' && gate ? [expiresAt ?? Number.POSITIVE_INFINITY] : [],
+    ),
+  );

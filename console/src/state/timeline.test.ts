@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Stored } from '../../../src/core/records.ts';
-import { applied, isPaused, NOTHING_KNOWN, settled, waitingOf, type Known, type Note } from './notes.ts';
+import { applied, NOTHING_KNOWN, pausedUntil, settled, waitingOf, type Known, type Note } from './notes.ts';
 import { contactIn, doingIn, timelineOf, type Entry } from './timeline.ts';
 
 let seq = 0;
@@ -55,9 +55,9 @@ describe('what waits', () => {
   test('a resume takes back the pauses before it, also where the records are applied again', () => {
     const word = (action: string): Stored => queued(action + seq, { action, level: action === 'pause' ? 'critical' : 'info' });
     const records = [word('pause'), word('resume'), word('pause')];
-    expect(isPaused(known(records.slice(0, 2)).notes)).toBe(false);
-    expect(isPaused(known(records).notes)).toBe(true);
-    expect(isPaused(known(records, known(records)).notes)).toBe(true);
+    expect(pausedUntil(known(records.slice(0, 2)).notes)).toBe(0);
+    expect(pausedUntil(known(records).notes)).toBe(Number.POSITIVE_INFINITY);
+    expect(pausedUntil(known(records, known(records)).notes)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('what is not in the list of all that is open was taken elsewhere, unless it came after the list', () => {
@@ -94,9 +94,10 @@ describe('what waits', () => {
   test('a pause lasts until it is resumed, also when it was read', () => {
     const pause = queued('p', { action: 'pause', level: 'critical' });
     const read = record({ type: 'notification_read', ids: ['p'], by: 'transcript', holds: true });
-    expect(isPaused(known([pause]).notes)).toBe(true);
-    expect(isPaused(known([pause, call, result('p'), read]).notes)).toBe(true);
-    expect(isPaused(known([pause, call, result('p'), read, queued('r', { action: 'resume' })]).notes)).toBe(false);
+    expect(pausedUntil(known([pause]).notes)).toBe(Number.POSITIVE_INFINITY);
+    expect(pausedUntil(known([queued('p', { action: 'pause', expiresAt: 5_000 })]).notes)).toBe(5_000);
+    expect(pausedUntil(known([pause, call, result('p'), read]).notes)).toBe(Number.POSITIVE_INFINITY);
+    expect(pausedUntil(known([pause, call, result('p'), read, queued('r', { action: 'resume' })]).notes)).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { formatAddress } from '../../core/address.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
 import type { Item } from '../../core/items.ts';
+import { holdsGate } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { UserInbox } from '../../user-inbox.ts';
@@ -172,7 +173,7 @@ async function tell(
   const said = options.json && step.done !== true ? new Map<string, string>() : await words(rows);
   if (options.json) {
     const line = async (row: Waiting): Promise<string> =>
-      `${JSON.stringify({ ...shown(row.log, row.item, said.get(row.item.id)), ...((await muted(row)) ? { muted: true } : {}) })}\n`;
+      `${JSON.stringify({ ...shown(row.log, row.item, said.get(row.item.id), now), ...((await muted(row)) ? { muted: true } : {}) })}\n`;
     for (const row of rows) await written(await line(row));
     for (; step.done !== true; step = await rest.next()) await written(await line(step.value));
     return;
@@ -185,7 +186,7 @@ async function tell(
         level(item.notification.level),
         plain(item.id),
         plain(item.audience === '' ? log : `${log}#${item.audience}`),
-        `${stateOf(item)}${silent[i] ? ', muted' : ''}`,
+        `${stateOf(item, now)}${silent[i] ? ', muted' : ''}`,
         ago(item.at, now),
         formatKind(item.notification.kind),
         plain(said.get(item.id) ?? messageOf(item), 400),
@@ -217,13 +218,13 @@ function messageOf({ notification: { action, message }, count }: Item): string {
 }
 
 /** In words that a person knows; the receipt itself is in the JSON. */
-function stateOf(item: Item): string {
+function stateOf(item: Item, now: number): string {
   const receipt = receiptOf(item);
   const state = receipt === 'queued' ? 'waits' : item.state === 'open' ? 'waits, was offered' : receipt;
-  return item.gate ? `${state} (gate)` : state;
+  return holdsGate(item, now) ? `${state} (gate)` : state;
 }
 
-const shown = (log: LogKey, item: Item, words: string | undefined): object => ({
+const shown = (log: LogKey, item: Item, words: string | undefined, now: number): object => ({
   log,
   ...(item.audience === '' ? {} : { conversation: item.audience }),
   id: item.id,
@@ -238,5 +239,5 @@ const shown = (log: LogKey, item: Item, words: string | undefined): object => ({
   ...(item.count > 1 ? { count: item.count } : {}),
   ...(item.notification.origin?.person === undefined ? {} : { from: item.notification.origin.person }),
   receipt: receiptOf(item),
-  gate: item.gate,
+  gate: holdsGate(item, now),
 });

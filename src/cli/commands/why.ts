@@ -1,3 +1,4 @@
+import { holdsGate } from '../../core/clocks.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
 import { curesOf, type Cure, type Verdict } from '../../core/verdict.ts';
@@ -75,7 +76,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
     n.action === undefined ? '' : `asks to ${n.action}`,
     n.key === undefined ? '' : `key ${plain(n.key, 100)}`,
     n.origin?.person === undefined ? '' : `from ${plain(n.origin.person, 100)}`,
-    item.gate ? 'holds the gate' : '',
+    holdsGate(item, now) ? 'holds the gate' : '',
     item.state === 'open' && typeof n.expiresAt === 'number' ? expiry(n.expiresAt - now) : '',
   ].filter((fact) => fact !== '');
   return [

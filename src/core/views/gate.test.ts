@@ -35,6 +35,17 @@ describe('the text of a refused call', () => {
     ]);
     const paused = gateText('default', { view, pulls: 'get_notifications', made: true, lift: 'earpiece resume shop/coder' });
     expect(paused).toContain('Each result is withheld until a person lifts the pause, with `earpiece resume shop/coder`');
+    const ends = { lift: 'earpiece resume shop/coder', until: '2026-01-02T03:04:05Z' };
+    expect(gateText('default', { view, pulls: false, ...ends })).toContain(
+      'Calls are made again at 2026-01-02T03:04:05Z, or when a person lifts the pause, with `earpiece resume shop/coder` or in the console.',
+    );
+    expect(gateText('default', { view, pulls: false, made: true, ...ends })).toContain(
+      'Each result is withheld until 2026-01-02T03:04:05Z, or until a person lifts the pause',
+    );
+    for (const made of [false, true])
+      expect(gateText('signal_en', { view, pulls: 'x', made, ...ends })).toMatch(
+        /until 2026-01-02T03:04:05Z, or until a person lifts it/u,
+      );
     const signal = gateText('signal_en', { view, pulls: 'get_notifications', made: true, lift: 'earpiece resume shop/coder' });
     expect(signal).not.toContain('no tool runs');
   });

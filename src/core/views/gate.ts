@@ -1,29 +1,39 @@
+import { endOf, type Timed } from '../clocks.ts';
 import type { SentView, ViewName } from '../records.ts';
 import { PREAMBLE } from './markdown.ts';
 import { signalTexts } from './signal.ts';
 
 /**
  * `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`.
- * `lift`: a pause is among them, and this command lifts it. `made`: the call was made, and this text replaces its result.
+ * `lift`: a pause is among them, and this command lifts it. `until`: when the last of the pauses expires. `made`: the call was made, and this text replaces its result.
  */
 export type GateInput = {
   readonly view: SentView;
   readonly pulls: string | false;
   readonly lift?: string | undefined;
+  readonly until?: string | undefined;
   readonly made?: boolean | undefined;
 };
 
-type Words = { readonly stated: string; readonly lowered: (pulls: string) => string; readonly lifted: (lift: string) => string };
+type Words = {
+  readonly stated: string;
+  readonly lowered: (pulls: string) => string;
+  readonly lifted: (lift: string, until: string | undefined) => string;
+};
 
 const REFUSED: Words = {
   stated: 'this call was not made, an interrupt came first: ',
   lowered: (pulls) => `Calls are made again after ${pulls} has been called.`,
-  lifted: (lift) => `Calls are made again only after a person lifts the pause, with \`${lift}\` or in the console.`,
+  lifted: (lift, until) =>
+    until === undefined
+      ? `Calls are made again only after a person lifts the pause, with \`${lift}\` or in the console.`
+      : `Calls are made again at ${until}, or when a person lifts the pause, with \`${lift}\` or in the console.`,
 };
 const WITHHELD: Words = {
   stated: 'this call was made; its result is withheld until you have read this interrupt: ',
   lowered: (pulls) => `${pulls} returns the result; do not repeat the call.`,
-  lifted: (lift) => `Each result is withheld until a person lifts the pause, with \`${lift}\` or in the console.`,
+  lifted: (lift, until) =>
+    `Each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts the pause, with \`${lift}\` or in the console.`,
 };
 
 /**
@@ -31,15 +41,15 @@ const WITHHELD: Words = {
  * (who asks, what, in whose words) and what ends it. It names no call, so every call that is refused for the same view gets
  * the same text. The signal views have the third seed's text, which the model is to find instead of any result.
  */
-export function gateText(format: ViewName, { view, pulls, lift, made = false }: GateInput): string {
+export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {
     const texts = signalTexts(format, pulls || undefined);
-    const state = lift !== undefined ? (made ? texts.pausedMade : texts.paused)(lift) : made ? texts.made : undefined;
+    const state = lift !== undefined ? (made ? texts.pausedMade : texts.paused)(lift, until) : made ? texts.made : undefined;
     return state === undefined ? texts.interrupt : `${texts.interrupt}\n\n${state}`;
   }
   const words = made ? WITHHELD : REFUSED;
   const lowered = pulls === false || (lift !== undefined && !made) ? undefined : words.lowered(pulls);
-  const then = [lowered, lift && words.lifted(lift)].filter(Boolean).join(' ') || undefined;
+  const then = [lowered, lift && words.lifted(lift, until)].filter(Boolean).join(' ') || undefined;
   if (view.format === 'json' && view.text.endsWith('}')) {
     const stated = view.text.replace('"note":"', (note) => note + words.stated);
     return then === undefined ? stated : `${stated.slice(0, -1)},"then":${JSON.stringify(then)}}`;
@@ -52,3 +62,11 @@ export function gateText(format: ViewName, { view, pulls, lift, made = false }: 
 /** No body has these forms, see `neutralize`: the first and the last of a view are its frame. */
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
+
+/** When the last of these pauses expires, as a model reads it. Undefined: one of them never does, or nobody knows when. */
+export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
+  const ends = pauses.map((pause) => endOf(pause, now));
+  // A second begins too early by up to 999 ms.
+  const date = new Date(Math.ceil(Math.max(...ends.map((end) => end ?? Number.POSITIVE_INFINITY)) / 1_000) * 1_000);
+  return ends.length === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace('.000Z', 'Z');
+}

@@ -10,10 +10,10 @@ export type SignalTexts = {
   readonly made: string;
   /** Behind `waiting` where an interrupt refuses calls. */
   readonly standing: string;
-  /** Behind `interrupt` where a pause is among them; `lift` is the command that lifts it. */
-  readonly paused: (lift: string) => string;
+  /** Behind `interrupt` where a pause is among them; `lift` is the command that lifts it, `until` when it expires. */
+  readonly paused: (lift: string, until: string | undefined) => string;
   /** The same where the call was made and its result is withheld. */
-  readonly pausedMade: (lift: string) => string;
+  readonly pausedMade: (lift: string, until: string | undefined) => string;
 };
 
 const PULL = 'get_notifications';
@@ -27,10 +27,15 @@ export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, 
 /** The same with the interrupt or the pause that stands; `lift` as in `GateInput`. Without `waiting` it has been read, and holds. */
 export function standingText(
   format: 'signal_en' | 'signal_ja',
-  { waiting, lift, pulls }: { readonly waiting: boolean; readonly lift: string | undefined; readonly pulls: string | undefined },
+  {
+    waiting,
+    lift,
+    until,
+    pulls,
+  }: { readonly waiting: boolean; readonly pulls: string | undefined } & Record<'lift' | 'until', string | undefined>,
 ): string {
   const texts = signalTexts(format, pulls);
-  return [...(waiting ? [texts.waiting] : []), lift === undefined ? texts.standing : texts.paused(lift)].join('\n\n');
+  return [...(waiting ? [texts.waiting] : []), lift === undefined ? texts.standing : texts.paused(lift, until)].join('\n\n');
 }
 
 export const signalTexts = (format: 'signal_en' | 'signal_ja', pulls: string = PULL): SignalTexts => SIGNALS[format](pulls);
@@ -42,9 +47,10 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     interrupt: `通知があります。\n\n1. ${pulls}() を呼び出して詳細を確認してください\n2. 通知の指示に従ってください`,
     made: `このツールは実行されました。結果は ${pulls} を呼び出すまで保留されます。同じ呼び出しを繰り返さないでください。`,
     standing: `割り込みがあります。${pulls} を呼び出すまで、ツールは実行されません。`,
-    paused: (lift) => `一時停止中です。人が \`${lift}\` またはコンソールで解除するまで、ツールは実行されません。`,
-    pausedMade: (lift) =>
-      `一時停止中です。ツールは実行されましたが、人が \`${lift}\` またはコンソールで解除するまで、結果は保留されます。`,
+    paused: (lift, until) =>
+      `一時停止中です。${until === undefined ? '' : `${until} まで、または`}人が \`${lift}\` またはコンソールで解除するまで、ツールは実行されません。`,
+    pausedMade: (lift, until) =>
+      `一時停止中です。ツールは実行されましたが、${until === undefined ? '' : `${until} まで、または`}人が \`${lift}\` またはコンソールで解除するまで、結果は保留されます。`,
   }),
   signal_en: (pulls) => ({
     none: 'No notifications',
@@ -52,8 +58,9 @@ const SIGNALS: Readonly<Record<'signal_en' | 'signal_ja', (pulls: string) => Sig
     interrupt: `There are notifications.\n\n1. Call ${pulls}() for the details\n2. Follow the instructions of the notifications`,
     made: `This call was made; its result is withheld until you have called ${pulls}. Do not repeat the call.`,
     standing: `An interrupt stands: tool calls are refused until you have called ${pulls}.`,
-    paused: (lift) => `This is a pause: no tool runs until a person lifts it with \`${lift}\` or in the console.`,
-    pausedMade: (lift) =>
-      `This is a pause: tools run, but each result is withheld until a person lifts it with \`${lift}\` or in the console.`,
+    paused: (lift, until) =>
+      `This is a pause: no tool runs until ${until === undefined ? '' : `${until}, or until `}a person lifts it with \`${lift}\` or in the console.`,
+    pausedMade: (lift, until) =>
+      `This is a pause: tools run, but each result is withheld until ${until === undefined ? '' : `${until}, or until `}a person lifts it with \`${lift}\` or in the console.`,
   }),
 };

@@ -124,7 +124,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
         const logs = scope.log === undefined ? await logsOf(inbox, scope.project) : [scope.log];
         const { found, next } = await listInTime(inbox, logs, { ...times, by, limit, before: place, wants });
         return reply<NotificationsPage>(c, {
-          items: found.map(({ log: of, item }) => notificationView(of, item)),
+          items: found.map(({ log: of, item }) => notificationView(of, item, inbox.store.now())),
           next: next === null ? null : next.at === 0 ? String(next.seq) : `${next.at}.${next.seq}`,
           ...(words === undefined || next === null
             ? {}

@@ -1,4 +1,5 @@
 import type { LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
 import { MAX_CONVERSATIONS_OF_AN_OVERVIEW, type AgentOverview, type Presence } from '../../core/ports.ts';
 import { SIGNS_OF_WORK } from '../../core/records.ts';
 import type { Database } from './database.ts';
@@ -21,8 +22,8 @@ export const AGENTS = `
       (SELECT i.level, count(*) AS n FROM items i WHERE i.log = page.id AND i.phase = ${OPEN} GROUP BY i.level)) AS open,
     (SELECT r.at FROM items i JOIN records r ON r.seq = i.seq
       WHERE i.log = page.id AND i.phase = ${OPEN} ORDER BY i.seq LIMIT 1) AS oldest,
-    EXISTS (SELECT 1 FROM items i JOIN records r ON r.seq = i.seq
-      WHERE i.log = page.id AND i.gate = 1 AND r.body ->> '$.action' = 'pause') AS paused,
+    (SELECT json_group_array(json_array(r.at, r.clock, r.body ->> '$.expiresAt')) FROM items i JOIN records r ON r.seq = i.seq
+      WHERE i.log = page.id AND i.gate = 1 AND r.body ->> '$.action' = 'pause') AS pauses,
     (SELECT json_group_array(json(presence)) FROM
       (SELECT c.presence FROM conversations c WHERE c.log = page.id ORDER BY c.seen_at DESC, c.conversation
         LIMIT ${MAX_CONVERSATIONS_OF_AN_OVERVIEW})) AS presence,
@@ -35,7 +36,8 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  readonly paused: number;
+  /** When each was stamped, its writer's clock, and when it expires. */
+  readonly pauses: string;
   readonly presence: string;
   readonly last: string | null;
 };
@@ -43,15 +45,17 @@ type Row = {
 export function agentsPage(
   db: Database,
   query: { readonly project?: string; readonly after?: LogKey; readonly limit?: number },
+  now: number,
 ): AgentOverview[] {
   const { project, after = '', limit = 100 } = query;
   // The logs of a project lie together: "/" is followed by "0".
   const from = project === undefined ? '' : `${project}/`;
   const below = project === undefined ? '\u{10ffff}' : `${project}0`;
-  return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map(overviewOf);
+  return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map((row) => overviewOf(row, now));
 }
 
-function overviewOf(row: Row): AgentOverview {
+function overviewOf(row: Row, now: number): AgentOverview {
+  const pauses = JSON.parse(row.pauses) as readonly [number, number | null, number | null][];
   const open = { info: 0, warning: 0, error: 0, critical: 0 };
   for (const [level, n] of JSON.parse(row.open) as readonly [number, number][]) open[levelOf(level)] = n;
   const [type, at, conversation, name, on] = row.last === null ? [] : (JSON.parse(row.last) as unknown[]);
@@ -60,7 +64,9 @@ function overviewOf(row: Row): AgentOverview {
     log: row.log,
     open,
     ...(row.oldest === null ? {} : { oldestOpenAt: row.oldest }),
-    paused: row.paused === 1,
+    paused: pauses.some(
+      ([at, clock, expiresAt]) => !isExpired({ at, ...(clock === null ? {} : { clock }), notification: { expiresAt } }, now),
+    ),
     presence: JSON.parse(row.presence) as Presence[],
     ...(typeof type === 'string' && typeof at === 'number'
       ? {

@@ -222,7 +222,7 @@ class SqliteFile implements OwnedStore {
   }
 
   async agents(query: { project?: string; after?: LogKey; limit?: number }, options?: Wait): Promise<readonly AgentOverview[]> {
-    return this.#look(() => agentsPage(this.#db, query), options);
+    return this.#look(() => agentsPage(this.#db, query, this.now()), options);
   }
 
   async changed(after: number, options: Wait = {}): Promise<number> {

@@ -234,7 +234,8 @@ export const REQUIREMENTS = {
   'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
   'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
   'view:look-alikes': {
-    behaviour: 'A body that writes our frame with look-alike letters, slashes or brackets is escaped too.',
+    behaviour:
+      'A body that writes our frame with look-alike letters, slashes or brackets, or with spaces between them, is escaped too.',
   },
   'mark:instructions': {
     behaviour:

@@ -57,7 +57,7 @@ const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u
 
 const BLANK = String.raw`[\t\p{Zs}]*`;
 const SLASH = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
-const EP = String.raw`[${LIKE_E}]\p{M}*[${LIKE_P}]\p{M}*`;
+const EP = String.raw`[${LIKE_E}]\p{M}*${BLANK}[${LIKE_P}]\p{M}*`;
 
 /** `[ep k7f3]`, `[/ep k7f3]` and what looks like them: any opening bracket but `(` and `{`, and letters that look alike. */
 const FRAME = new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${BLANK}${SLASH}${BLANK}${EP}(?![\p{L}\p{N}]))`, 'giv');

@@ -39,7 +39,17 @@ it('no frame of look-alike signs passes through a body', () => {
   const mark = fc.constantFrom('', '\u0332', '\u0301', '\u20dd');
   const space = fc.constantFrom('', ' ', '\u00a0', '\u3000', '\t');
   const opening = fc.constantFrom('[', '［', '【', '〔', '⟦', '❲', '⁅', '〖', '〚', '⦋', '⌈', '「');
-  const frame = fc.tuple(opening, space, fc.option(sign(LIKE_SLASH), { nil: '' }), space, sign(LIKE_E), mark, sign(LIKE_P), mark);
+  const frame = fc.tuple(
+    opening,
+    space,
+    fc.option(sign(LIKE_SLASH), { nil: '' }),
+    space,
+    sign(LIKE_E),
+    mark,
+    space,
+    sign(LIKE_P),
+    mark,
+  );
   fc.assert(
     fc.property(frame, (parts) => {
       const forged = `${parts.join('')} k7f3]`;
@@ -57,7 +67,13 @@ it.each([
   ['a fraction slash', '[⁄ep k7f3]', String.raw`[\⁄ep k7f3]`],
   ['mathematical letters', '[/𝐞𝐩 k7f3]', String.raw`[\/𝐞𝐩 k7f3]`],
   ['a JSON frame in Cyrillic', '{"ер":"k7f3"}', String.raw`{"\ер":"k7f3"}`],
-  ['other words stay', '[ерунда] [épée] [step] [ep1] (ep 3)', '[ерунда] [épée] [step] [ep1] (ep 3)'],
+  ['a space in each gap', '[ / e p k7f3 ] [e p k7f3]', String.raw`[\ / e p k7f3 ] [\e p k7f3]`],
+  ['a JSON frame with spaces', '{ "e p" : "k7f3"}', String.raw`{ "\e p" : "k7f3"}`],
+  [
+    'other words stay',
+    '[ерунда] [épée] [step] [ep1] (ep 3) [e price] [e, p]',
+    '[ерунда] [épée] [step] [ep1] (ep 3) [e price] [e, p]',
+  ],
 ])('%s', (_, body, shown) => {
   proves('view:look-alikes');
   expect(neutralize(body, 1_000)).toBe(shown);

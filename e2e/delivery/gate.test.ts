@@ -126,6 +126,7 @@ describe('the gate', () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_ja"\n');
+    expect((await stage.run(['trust', '--yes'])).code).toBe(0);
     const ear = await stage.open();
     const gateway = await stage.gateway({ client: 'gemini-cli-mcp-client' });
     const quiet = await gateway.call('echo', { text: 'x' });
@@ -149,6 +150,7 @@ describe('the gate', () => {
     proves('pull:signal');
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');
+    expect((await stage.run(['trust', '--yes'])).code).toBe(0);
     const ear = await stage.open();
     const gateway = await stage.gateway();
     const stands = 'An interrupt stands: tool calls are refused until you have called get_notifications.';
@@ -174,6 +176,7 @@ describe('the gate', () => {
   it('signal mode: a call in flight says that a pause stands, which another call was refused for', async () => {
     await using stage = new Stage();
     stage.config('view = "signal_en"\n');
+    expect((await stage.run(['trust', '--yes'])).code).toBe(0);
     const gateway = await stage.gateway();
     const first = gateway.call('echo', { text: 'first', held: true });
     await gateway.request('ping', {});

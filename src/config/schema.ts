@@ -75,7 +75,13 @@ export const SETTINGS = {
   db: one('db', database(), undefined, { needsTrust: (db) => `db (keeps what is queued in ${withoutPassword(db)})` }),
   timeZone: one('time_zone', timeZone(), undefined),
 
-  view: one('view', oneOf(VIEW_NAMES), policy.view),
+  view: one('view', oneOf(VIEW_NAMES), policy.view, {
+    // They have no frame, no mark and no words: a refusal would not say what a person wants.
+    needsTrust: (view) =>
+      view === 'signal_en' || view === 'signal_ja'
+        ? `view = ${view} (leaves the words of a person out of refusals, and the mark)`
+        : undefined,
+  }),
   interrupt: one('interrupt', oneOf(['before', 'after']), policy.interrupt, {
     needsTrust: (value) =>
       value === 'after' ? 'interrupt (makes calls while an interrupt is unread or a pause holds)' : undefined,

@@ -184,6 +184,20 @@ test('a cloned project does not weaken the gate: interrupt = "after" waits for t
   expect(world({ project: 'interrupt = "before"\n' }).read().config.untrusted).toEqual([]);
 });
 
+test.each(['signal_en', 'signal_ja'])(
+  'a cloned project does not take the words out of a refusal: view = "%s" waits for trust',
+  (view) => {
+    proves('config:trust', 'trust:person');
+    const { read, options, projectFile } = world({ user: 'view = "xml"\n', project: `view = "${view}"\n` });
+    expect(read().config.policy.view).toBe('xml');
+    expect(read().config.untrusted.map(({ what }) => what)).toEqual([
+      [`view = ${view} (leaves the words of a person out of refusals, and the mark)`],
+    ]);
+    trustBook(options()).trust(projectFile);
+    expect(read().config.policy.view).toBe(view);
+  },
+);
+
 test('a file that changes while a person looks at it is not trusted', () => {
   proves('config:trust');
   const { read, write, short, projectFile, options } = world({ project: '[gateway.servers.a]\ncommand = "npx"\n' });

@@ -9,7 +9,9 @@ process.env['NODE_ENV'] = 'production';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
-  plugins: [react()],
+  // Each text is shown by one function, see there.
+  plugins: [react({ jsxImportSource: 'shown' })],
+  resolve: { alias: { 'shown/jsx-runtime': join(import.meta.dirname, 'src/shown/jsx-runtime.ts') } },
   build: {
     outDir: join(import.meta.dirname, '../dist/console'),
     emptyOutDir: true,

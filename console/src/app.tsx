@@ -20,6 +20,7 @@ import { beginAgents } from './state/agents.ts';
 import { useCell } from './state/cell.ts';
 import { over, PALETTE_KEY } from './state/over.ts';
 import { begin, session } from './state/session.ts';
+import { visible } from './state/text.ts';
 
 export function App(): ReactElement {
   const who = useCell(session);
@@ -194,6 +195,6 @@ const TITLES: Readonly<Record<Route['kind'], string>> = {
 function useTitle(route: Route): void {
   const title = route.kind === 'conversation' ? `${route.log}#${route.conversation}` : TITLES[route.kind];
   useEffect(() => {
-    document.title = `${title} · Earpiece`;
+    document.title = visible(`${title} · Earpiece`);
   }, [title]);
 }

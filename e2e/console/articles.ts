@@ -1,6 +1,7 @@
 /** What stands on the page of a conversation, as a person would tell it. */
 import type { Locator, Page } from 'playwright-core';
 import { routeOf } from '../../console/src/addresses.ts';
+import { visible } from '../../console/src/state/text.ts';
 
 /** Each notification in its order: `staged ci.failed`, `rode ci.failed`. */
 export const notesOn = (page: Page): Promise<string[]> =>
@@ -25,7 +26,7 @@ export async function visit(page: Page, url: string): Promise<void> {
   await page
     .locator(
       route.kind === 'conversation'
-        ? `section[aria-label=${JSON.stringify(`Conversation ${route.log}#${route.conversation}`)}]`
+        ? `section[aria-label=${JSON.stringify(visible(`Conversation ${route.log}#${route.conversation}`))}]`
         : route.kind === 'settings'
           ? `#tab-${route.tab}[aria-selected=true]`
           : `.page-${route.kind}`,

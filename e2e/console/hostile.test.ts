@@ -1,6 +1,7 @@
 /** Whoever produces something writes text, and never a part of the page. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { Tasks } from '../../src/tasks/index.ts';
 import { verifies } from '../verifies.ts';
 import { conversation, visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
@@ -67,6 +68,7 @@ verifies(
       origin: { person: BAD, agent: BAD, tool: BAD },
     });
     await ear.conversation(`${log}#other`, { host: BAD, hostVersion: BAD, carrier: BAD, purpose: 'x' }).seen();
+    await new Tasks(ear).create('shop', { title: BAD, description: BAD }, { kind: 'person', name: NAME });
     await stage.server.tokens.create({ kind: 'send', name: NAME, project: 'shop' });
 
     const page = await stage.page();
@@ -77,6 +79,7 @@ verifies(
       `#/agents/shop/${encodeURIComponent(NAME)}/other`,
       '#/activity',
       '#/notifications',
+      '#/notifications?q=evil',
       '#/tasks',
       '#/settings/notifications',
       '#/settings/advanced',
@@ -88,6 +91,7 @@ verifies(
     for (const hash of hashes) {
       await visit(page, `${stage.url}/${hash}`);
       expect(await strangers(page), hash).toEqual([]);
+      expect(await unseen(page), hash).toEqual([]);
     }
     // It was there, as text.
     await page.goto(conversation(stage, log, NAME));
@@ -101,6 +105,7 @@ verifies(
     await page.evaluate(`document.querySelectorAll('details').forEach((details) => (details.open = true))`);
     expect(await strangers(page)).toEqual([]);
     await page.keyboard.press('Control+k');
+    expect(await unseen(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('option', { name: NAME }).first().waitFor();
     expect(await strangers(page)).toEqual([]);
     expect(seen.dialogs).toEqual([]);
@@ -136,6 +141,12 @@ function watch(page: Page): { readonly dialogs: string[]; readonly elsewhere: st
   });
   return { dialogs, elsewhere };
 }
+
+/** Texts whose order a character that nobody sees would change. */
+const unseen = (page: Page): Promise<unknown> =>
+  page.evaluate(String.raw`[document.title, ...document.body.innerText.split('\n'),
+    ...[...document.querySelectorAll('[title], [aria-label]')].flatMap((each) => [each.title, each.getAttribute('aria-label') ?? '']),
+  ].filter((text) => /[\u200B\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text))`);
 
 /** Elements that the console has no reason to have, and links that lead out of it. */
 const strangers = (page: Page): Promise<unknown> =>

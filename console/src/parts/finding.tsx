@@ -4,6 +4,7 @@ import { change, to, type Find } from '../route.ts';
 import { exact } from '../state/clock.ts';
 import { useFound, type Found } from '../state/found.ts';
 import { client } from '../state/server.ts';
+import { visible } from '../state/text.ts';
 import type { Hit } from '../types.ts';
 import { Problem } from './empty.tsx';
 import { Icon } from './icons.tsx';
@@ -146,8 +147,8 @@ export function Marked({ text, words }: { readonly text: string; readonly words:
     .split(/\s+/u)
     .filter(Boolean)
     .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
-  if (each.length === 0) return text;
+  if (each.length === 0) return visible(text);
   return text
     .split(new RegExp(`(${each.join('|')})`, 'giu'))
-    .map((part, n) => (n % 2 === 1 ? <mark key={n}>{part}</mark> : part));
+    .map((part, n) => (n % 2 === 1 ? <mark key={n}>{part}</mark> : visible(part)));
 }

@@ -1,0 +1,27 @@
+/**
+ * What each element of the console is made by, instead of React's own: a text of the page shows every unseen character,
+ * whoever wrote the text. What a field or an address holds stays as it is.
+ */
+import { Fragment, jsx as make, jsxs as makes } from 'react/jsx-runtime';
+import { visible } from '../state/text.ts';
+
+type Props = Readonly<Record<string, unknown>>;
+type Make = typeof make;
+
+/** These are read, and sent nowhere. */
+const READ = ['title', 'aria-label', 'placeholder'] as const;
+
+const shown = (value: unknown): unknown =>
+  typeof value === 'string' ? visible(value) : Array.isArray(value) ? value.map(shown) : value;
+
+function seen(type: unknown, props: Props): Props {
+  if (typeof type !== 'string' && type !== Fragment) return props;
+  const changed: Record<string, unknown> = { ...props };
+  if (typeof props['children'] === 'string' || Array.isArray(props['children'])) changed['children'] = shown(props['children']);
+  for (const name of READ) if (typeof props[name] === 'string') changed[name] = visible(props[name]);
+  return changed;
+}
+
+export const jsx: Make = (type, props, key) => make(type, seen(type, props as Props), key);
+export const jsxs: Make = (type, props, key) => makes(type, seen(type, props as Props), key);
+export { Fragment };

@@ -35,12 +35,17 @@ verifies('console:keys', 'j and k move, Enter opens, w tells why, m writes, Esca
   await page.keyboard.press('j');
   const newest = await focused(page);
   await page.keyboard.press('k');
-  expect(await focused(page)).not.toBe(newest);
-  await page.keyboard.press('w');
+  const chosen = await focused(page);
+  expect(chosen).not.toBe(newest);
   const why = page.getByRole('complementary', { name: 'Why' });
-  await why.getByText('deploy.blocked · warning').waitFor();
-  await page.keyboard.press('Escape');
-  await why.waitFor({ state: 'detached' });
+  for (const out of ['w', 'Escape']) {
+    await page.keyboard.press('w');
+    await why.getByText('deploy.blocked · warning').waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Why');
+    await page.keyboard.press(out);
+    await why.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe(chosen);
+  }
 
   await page.keyboard.press('m');
   expect(await focused(page)).toBe('say');

@@ -1,10 +1,11 @@
 /** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what was sent. */
-import { useEffect, useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { curesOf } from '../../../src/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';
 import { Icon, LevelShape } from '../parts/icons.tsx';
+import { openedByKey } from '../parts/keys.ts';
 import { Folded } from '../parts/said.tsx';
 import { VerdictBox, WITHDRAWN } from '../parts/verdict.tsx';
 import { to } from '../route.ts';
@@ -31,6 +32,17 @@ export function WhyPanel({
 }): ReactElement {
   const story = useLoaded(`${log} ${id}`, (signal) => client.why(id, log ?? undefined, { signal }));
   const { again } = story;
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!openedByKey()) return undefined;
+    panel.current?.focus({ preventScroll: true });
+    const here = panel.current;
+    return () => {
+      // Where somebody has gone on since, the focus stays.
+      if (document.activeElement === document.body || here?.contains(document.activeElement) === true)
+        document.querySelector<HTMLElement>(`article[data-note="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
+    };
+  }, [id, log]);
   useEffect(() => {
     const asking = soon(async () => again(), 100);
     const end = listen((records) => {
@@ -49,7 +61,7 @@ export function WhyPanel({
     };
   }, [again, log]);
   return (
-    <aside className="why" aria-label="Why">
+    <aside className="why" aria-label="Why" ref={panel} tabIndex={-1}>
       <header className="panel-head">
         <button type="button" className="quiet back" onClick={onClose} aria-label="Back to the conversation">
           <Icon name="back" />
@@ -275,7 +287,7 @@ function Deeds({
         <button
           type="button"
           aria-busy={busy}
-          onClick={() => run(async () => WITHDRAWN[(await client.withdraw(n.id, { log, reason: 'in the console' })).result])}
+          onClick={() => run(async () => WITHDRAWN[(await client.withdraw(n.id, { log, reason: 'by hand' })).result])}
         >
           Withdraw
         </button>

@@ -28,19 +28,31 @@ export function useKeys({ onPalette, onHelp, onEscape }: Keys): void {
   }, [onPalette, onHelp, onEscape]);
 }
 
+let keyed = false;
+/** What a key opens takes the focus; what a click opens leaves it where it is. */
+const byKey = (act: () => boolean): boolean => (keyed = act());
+/** Once for each key. */
+export function openedByKey(): boolean {
+  const was = keyed;
+  keyed = false;
+  return was;
+}
+
 function act(key: string, onHelp: () => void): boolean {
   switch (key) {
     case 'j':
       return move(1);
     case 'k':
       return move(-1);
-    case 'w':
-      return click(chosenNote()?.querySelector('.why-button'));
+    case 'w': {
+      const inside = document.activeElement?.closest('aside.why');
+      return click(inside?.querySelector('.close')) || byKey(() => click(chosenNote()?.querySelector('.why-button')));
+    }
     case 'Enter':
       // Links and buttons open by themselves.
       return (
         document.activeElement?.matches('[data-row]:not(a, button)') === true &&
-        click(document.activeElement.querySelector('.why-button, [data-deed=edit]'))
+        byKey(() => click(document.activeElement?.querySelector('.why-button, [data-deed=edit]')))
       );
     case 'm':
       return focus(document.querySelector<HTMLElement>('#say'));

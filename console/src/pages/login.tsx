@@ -6,7 +6,7 @@ import { enter } from '../state/session.ts';
 
 export function LoginPage({ why }: { readonly why: string | null }): ReactElement {
   const [token, setToken] = useState('');
-  const [problem, setProblem] = useState(why);
+  const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   return (
     <main className="login">
@@ -18,6 +18,7 @@ export function LoginPage({ why }: { readonly why: string | null }): ReactElemen
         onSubmit={(event) => {
           event.preventDefault();
           setBusy(true);
+          setProblem(null);
           enter(token)
             .catch((error: unknown) => setProblem(messageOf(error)))
             .finally(() => setBusy(false));
@@ -31,7 +32,7 @@ export function LoginPage({ why }: { readonly why: string | null }): ReactElemen
           {busy ? 'asking …' : 'Log in'}
         </button>
       </form>
-      {problem !== null && <Problem text={problem} />}
+      {(problem ?? why) !== null && !busy && <Problem text={problem ?? why ?? ''} />}
     </main>
   );
 }

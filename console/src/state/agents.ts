@@ -67,6 +67,14 @@ export function beginAgents(): void {
   }, ASK_EVERY_MS);
 }
 
+/** What another login was told is not shown to this one. */
+export function forgetAgents(): void {
+  answered = ++asked;
+  pages = 1;
+  cell.set({ items: [], loading: true, problem: null, more: false });
+  if (begun) void load();
+}
+
 export const useAgents = (): Agents => useCell(cell);
 export const moreAgents = (): void => {
   pages++;

@@ -5,6 +5,7 @@
 import { ApiError, type SessionReply } from '../../../src/client/index.ts';
 import { Cell } from './cell.ts';
 import { serverSaid } from './clock.ts';
+import { forgetAgents } from './agents.ts';
 import * as live from './live.ts';
 import { client } from './server.ts';
 
@@ -20,7 +21,7 @@ export async function begin(): Promise<void> {
   const code = /^#code=([\w-]+)/u.exec(window.location.hash)?.[1];
   if (code !== undefined) window.history.replaceState(null, '', '#/agents');
   try {
-    entered(code === undefined ? await client.session() : await client.logIn({ code }));
+    await entered(code === undefined ? await client.session() : await client.logIn({ code }));
   } catch (error) {
     // An old address in an open browser: it may be logged in all the same.
     if (code !== undefined && error instanceof ApiError && error.status > 0)
@@ -37,11 +38,20 @@ export async function leave(): Promise<void> {
   session.set({ kind: 'out', why: null });
 }
 
-function entered(reply: SessionReply): void {
+async function entered(reply: SessionReply): Promise<void> {
   serverSaid(reply.now);
+  if (reply.who.kind === 'send') {
+    session.set({ kind: 'out', why: SENDS_ONLY });
+    await client.logOut();
+    return;
+  }
+  forgetAgents();
   session.set({ kind: 'in', reply });
   live.start(reply.head, () => session.set({ kind: 'out', why: 'This browser is not logged in any more.' }));
 }
+
+/** It may queue, and every page here begins with reading. */
+const SENDS_ONLY = 'A send token reads nothing, and this page reads. Log in with a token of an admin, a project or an agent.';
 
 function refused(error: unknown, asked: boolean): void {
   if (error instanceof ApiError && error.status === 401) session.set({ kind: 'out', why: asked ? error.message : null });

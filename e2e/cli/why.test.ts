@@ -108,6 +108,11 @@ describe('the verdict of why', () => {
     await shell.says((/lift the mute: earpiece (.*)$/u.exec(muted)?.[1] ?? '').split(' '));
     expect(await first(shell, 'm1')).toBe('Waiting: it rides on the next message to shop/coder#main.');
 
+    await ear.queue(LOG, { id: 'e1', deliver: 'turn_end', message: 'x' });
+    expect(await first(shell, 'e1')).toBe(
+      'Waiting for its moment: it rides at the end of this turn.\n  withdraw it: earpiece withdraw e1',
+    );
+
     await ear.queue(LOG, { id: 'c1', kind: 'ci.failed', message: 'x' });
     expect(await first(shell, 'c1')).toBe(
       `Filtered: conversation.notifications.kinds "ci.failed" = false, set in ${shell.folder}/earpiece.toml:3. The next message filters it.\n` +

@@ -90,6 +90,13 @@ verifies(
     await dialog.getByLabel('Send the test to').selectOption('shop/coder');
     await dialog.getByRole('button', { name: 'Send as a test' }).click();
     await dialog.getByText("sent as a test: it rides on the agent's next request").waitFor();
+    await stage.ear.mute('shop/coder', 'test.*', { by: 'mira' });
+    await dialog.getByRole('button', { name: 'Send as a test' }).click();
+    await dialog.getByText('sent as a test. Muted: mira muted test.* for shop/coder until somebody lifts it.').waitFor();
+    await stage.ear.mute('shop/coder', 'test.*', { by: 'mira', off: true });
+    await stage.ear.queue('shop/coder', { kind: 'user.pause', action: 'pause', message: 'Pause.', origin: { person: 'Mira' } });
+    await dialog.getByRole('button', { name: 'Send as a test' }).click();
+    await dialog.getByText('sent as a test. Waiting: shop/coder is paused by Mira since').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await stage.ear.toggles.disable(
       { kind: 'project', project: 'shop' },
@@ -99,7 +106,7 @@ verifies(
     );
     await page.locator('[data-subscriber=process_ended] [role=switch][aria-checked=false]').waitFor();
     await page.goto(conversation(stage, 'shop/coder'));
-    await page.locator('article[data-state=staged]').waitFor();
+    await page.locator('article[data-state=staged]').first().waitFor();
   },
 );
 
@@ -156,10 +163,17 @@ verifies(
     const second = await other.newPage();
     await second.goto(address);
     await second.getByText('the code was used before or is too old').waitFor();
+    const sender = await stage.server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
+    await second.getByRole('textbox', { name: 'Token' }).fill(sender.token);
+    await second.getByRole('button', { name: 'Log in' }).click();
+    await second.getByText('A send token reads nothing').waitFor();
+    await second.reload();
+    await second.getByRole('textbox', { name: 'Token' }).waitFor();
     const { token } = await stage.server.tokens.create({ kind: 'admin', name: 'me' });
     await second.getByRole('textbox', { name: 'Token' }).fill(token);
     await second.getByRole('button', { name: 'Log in' }).click();
     await second.getByRole('heading', { name: 'No agent has made contact yet' }).waitFor();
+    expect(await second.getByRole('alert').allInnerTexts()).toEqual([]);
     await other.close();
   },
 );

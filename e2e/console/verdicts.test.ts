@@ -63,6 +63,7 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   const becomes = (kind: string): Promise<void> => page.locator(`[data-verdict=${kind}]`).waitFor();
 
   await of('muted');
+  await page.locator('[data-note=n-muted] footer').getByText('muted by mira: the next message filters it').waitFor();
   await cure(page, 'Lift the mute').click();
   await becomes('due');
   expect(await own.ear.mutes('shop/muted' as never)).toEqual([]);

@@ -5,6 +5,6 @@ export { ApiError } from './problem.ts';
 export type { StreamOptions, StreamQuery, StreamState } from './stream.ts';
 export type * from '../core/api.ts';
 export type * from '../core/task.ts';
-export { curesOf, type Cure, type Verdict } from '../core/verdict.ts';
+export { curesOf, willRide, type Cure, type Verdict } from '../core/verdict.ts';
 export { isByAgent } from '../core/records.ts';
-export { cureCommand, markedBy, sayVerdict, type TimeWords } from '../core/verdict-words.ts';
+export { byWhom, cureCommand, markedBy, sayVerdict, type TimeWords } from '../core/verdict-words.ts';

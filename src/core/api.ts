@@ -403,8 +403,10 @@ export type SubscriberTestReply = {
   /** Null: nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** What was done, and when it will show. */
+  /** What was done, and when it will show, or why it will not. */
   readonly message: string;
+  /** Of what was sent, as `why` answers; null: nothing was sent. */
+  readonly verdict: Verdict | null;
 };
 
 /** A kind that somebody silenced for an agent: `*`, `source`, `source.*` or `source.name`. */

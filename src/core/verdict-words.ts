@@ -116,7 +116,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         : `Hidden: its time is over by the clock of this process, which is ${offBy(verdict.offByMs)}. It stays in the log; a process with a right clock delivers it.`;
     case 'withdrawn': {
       const seen = verdict.maybeSeen ? 'It had been sent before: the agent may have seen it.' : 'The agent was not told.';
-      return `Withdrawn by ${verdict.by} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
+      return `Withdrawn by ${byWhom(verdict.by)} at ${clock(verdict.at)}: ${verdict.reason}. ${verdict.forProject ? NOT_FOR_NEW : seen}`;
     }
     case 'known':
       return verdict.about === null
@@ -161,11 +161,13 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** `marked as read by Mira in the console`, for a mark that the agent did not make itself. */
-export function markedBy(who: string | null): string {
-  const person = /^browser(?: of (.+))?$/u.exec(who ?? '');
-  return person === null ? `marked as read${by(who)}` : `marked as read by ${person[1] ?? 'a person'} in the console`;
+/** `Mira in the console`, for what a browser did; another name stays as it is. */
+export function byWhom(who: string): string {
+  const person = /^browser(?: of (.+))?$/u.exec(who);
+  return person === null ? who : `${person[1] ?? 'a person'} in the console`;
 }
+/** `marked as read by Mira in the console`, for a mark that the agent did not make itself. */
+export const markedBy = (who: string | null): string => `marked as read${by(who === null ? null : byWhom(who))}`;
 const reader = (who: string | null): string => (who === null ? '' : ` (${who})`);
 const brief = (text: string): string => {
   const line = text.replaceAll(/\s+/gu, ' ').trim();

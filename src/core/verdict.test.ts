@@ -404,6 +404,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     'Expired at t-1. Conversations that begin from now on do not get it.',
   ],
   [
+    'withdrawn by a person',
+    { item: closed('withdrawn'), closed: { at: NOW, by: 'browser of Mira', reason: 'by hand' } },
+    'withdrawn',
+    'Withdrawn by Mira in the console at t0: by hand. The agent was not told.',
+    ['earpiece requeue n1'],
+  ],
+  [
     'withdrawn after an offer',
     { item: closed('withdrawn', { offers: 1 }), closed: { at: NOW, by: 'mcp', reason: 'the server is back' } },
     'withdrawn',

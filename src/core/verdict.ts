@@ -216,6 +216,10 @@ export type Cure =
   | { readonly kind: 'show'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'connect' };
 
+/** Nothing but its moment stands before it. */
+export const willRide = ({ kind, ...verdict }: Verdict): boolean =>
+  kind === 'moment' || kind === 'offered' || kind === 'delivered' || (kind === 'due' && !('hiddenBy' in verdict));
+
 export function verdictOf(facts: VerdictFacts): Verdict {
   const { item } = facts;
   if (facts.passedOn !== undefined) return { kind: 'passed_on', ...facts.passedOn };

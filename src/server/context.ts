@@ -121,8 +121,15 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
+/** Times of a query are numbers, and whoever reads the answer is a person. */
+export function notBefore(from: number, to: number): ProblemError {
+  const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
+  return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });
+}
+const LAST_TIME = 8.64e15;
+
 /** Throws where the end is not after the beginning. */
 export function timesOf(from = 0, to = Number.MAX_SAFE_INTEGER): { readonly from: number; readonly to: number } {
-  if (from >= to) throw new ProblemError('bad_argument', `from ${from} is not before to ${to}`, { field: 'from' });
+  if (from >= to) throw notBefore(from, to);
   return { from, to };
 }

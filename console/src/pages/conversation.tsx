@@ -164,6 +164,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
               <Doing agent={agent} conversation={conversation} paused={paused} />
               <Waiting
                 log={log}
+                conversation={conversation}
                 force={summary?.force ?? 'waits'}
                 agent={(summary?.active ?? agent?.active) === false ? 'away' : paused ? 'paused' : null}
                 waiting={waiting}

@@ -132,11 +132,7 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
         <p className="muted">None of the newest passes these filters; older ones may.</p>
       )}
       {!found.loading && found.items.length === 0 && found.problem === null && found.next === null && (
-        <Empty title="Nothing passes these filters">
-          <button type="button" onClick={() => change(to.notifications())}>
-            Clear the filters
-          </button>
-        </Empty>
+        <NoneFound filtered={Object.keys(query).length > 0} />
       )}
       <ul className="rows">
         {found.items.map((n) => (
@@ -170,6 +166,19 @@ export function NotificationsPage({ query }: { readonly query: Query }): ReactEl
     </div>
   );
 }
+
+const NoneFound = ({ filtered }: { readonly filtered: boolean }): ReactElement =>
+  filtered ? (
+    <Empty title="Nothing passes these filters">
+      <button type="button" onClick={() => change(to.notifications())}>
+        Clear the filters
+      </button>
+    </Empty>
+  ) : (
+    <Empty title="Nothing has been queued yet">
+      <p>What anybody queues for an agent is listed here.</p>
+    </Empty>
+  );
 
 const Choice = ({
   name,

@@ -1,14 +1,16 @@
 /** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
-import { exact, lasting, span, useNow, whenSays } from '../state/clock.ts';
-import type { Deliver, Force } from '../types.ts';
+import { byWhom, type Verdict } from '../../../src/client/index.ts';
+import { exact, lasting, span, useNow } from '../state/clock.ts';
+import { waitsSays, type AgentHolds } from '../state/waits.ts';
+import type { Force } from '../types.ts';
 import type { Note } from '../state/notes.ts';
 import type { Said } from '../state/said.ts';
 import { deedSays, forget, tryAgain } from '../state/said.ts';
 import { bodyOf } from '../state/text.ts';
 import { useRoute } from '../route.ts';
 import { onSays, type Entry, type Rider } from '../state/timeline.ts';
-import { MOMENTS, receiptSays } from '../words.ts';
+import { receiptSays } from '../words.ts';
 import { Icon, LevelShape } from './icons.tsx';
 import { MuteButton } from './mutes.tsx';
 import { Folded, SaidText } from './said.tsx';
@@ -168,6 +170,7 @@ export function Staged({
   note,
   agent,
   force,
+  verdict,
   open,
   onWhy,
 }: {
@@ -176,6 +179,8 @@ export function Staged({
   readonly agent: AgentHolds;
   /** What an interrupt does at its host. */
   readonly force: Force;
+  /** The server's answer to why it waits, as far as it was asked. */
+  readonly verdict: Verdict | undefined;
   readonly open: boolean;
   readonly onWhy: (id: string) => void;
 }): ReactElement {
@@ -197,7 +202,7 @@ export function Staged({
       </div>
       <footer>
         <span>
-          {note.state === 'offered' ? 'offered, not confirmed yet' : waits(note, agent, force, now)}
+          {note.state === 'offered' ? 'offered, not confirmed yet' : waitsSays(note, { agent, force, verdict, now })}
           <span title={`queued ${exact(note.at)}`}>{` · ${lasting(now - note.at)}`}</span>
           {note.receipt === 'offered' && note.state === 'open' && ' · offered before, not confirmed'}
           {note.conversation === null && ' · any conversation of this agent'}
@@ -206,34 +211,6 @@ export function Staged({
       </footer>
     </article>
   );
-}
-
-const INTERRUPTS: Readonly<Record<Force, string>> = {
-  aborts_stream: 'interrupts the agent',
-  refuses_next_call: 'refuses its next tool call until the agent has read it',
-  next_contact: 'asks at its next message',
-  waits: 'waits until the agent comes back',
-};
-
-/** The agent is not there, or paused; null: neither. */
-export type AgentHolds = 'away' | 'paused' | null;
-
-/** Whether a mute, a filter or a newer one holds it is known to Why alone: the card claims no message for it. */
-function waits(note: Note, agent: AgentHolds, force: Force, now: number): string {
-  const { level, action } = note;
-  if (agent === 'away') return 'waits: the agent is not active';
-  if (agent === 'paused' && action === null) return 'waits: the agent is paused';
-  if (action === 'pause') return 'pauses the agent until somebody resumes it';
-  if (level === 'critical' || action === 'cancel') return INTERRUPTS[force];
-  return note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${momentOf(note.deliver, now)}`;
-}
-
-function momentOf(deliver: Deliver, now: number): string {
-  if (typeof deliver === 'object') {
-    if ('at' in deliver) return whenSays(deliver.at, now);
-    return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;
-  }
-  return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';
 }
 
 /** Said here, and not in the log yet. */
@@ -319,4 +296,4 @@ export function Ended({
 
 /** Why it ended. Where the plan decided, the reason says it all. */
 const endedSays = ({ by, reason }: EndedEntry): string =>
-  /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${by}: ${reason}`;
+  /^(?:filter|supersede|relevance|expiry|budget|sweep)$/u.test(by) ? reason : `${byWhom(by)}: ${reason}`;

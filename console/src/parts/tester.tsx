@@ -1,6 +1,8 @@
 /** Shows what a subscriber would say, and sends that to one agent only when a person has chosen one. */
 import { useState, type ReactElement } from 'react';
+import { sayVerdict, willRide } from '../../../src/client/index.ts';
 import { useAgents } from '../state/agents.ts';
+import { serverNow, timeWords } from '../state/clock.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import type { SubscriberItem } from '../types.ts';
@@ -27,7 +29,14 @@ export function Tester({
     client
       .testSubscriber(item.id, { project, to })
       .then(
-        (reply) => setSaid({ text: `${reply.to}: ${reply.message}`, bad: false }),
+        ({ to: sentTo, message, verdict }) =>
+          setSaid({
+            text:
+              verdict === null || willRide(verdict)
+                ? `${sentTo}: ${message}`
+                : `${sentTo}: sent as a test. ${sayVerdict(verdict, timeWords(serverNow()))}`,
+            bad: false,
+          }),
         (error: unknown) => setSaid({ text: messageOf(error), bad: true }),
       )
       .finally(() => setBusy(false));

@@ -4,7 +4,7 @@ import { curesOf, sayVerdict, type Cure } from '../../../src/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { to, useRoute } from '../route.ts';
 import { useCell } from '../state/cell.ts';
-import { lasting, span, useNow, whenSays } from '../state/clock.ts';
+import { timeWords, useNow } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { session } from '../state/session.ts';
@@ -52,11 +52,7 @@ export function VerdictBox({
   const route = useRoute();
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<string | null>(null);
-  const says = sayVerdict(verdict, {
-    now,
-    clock: (at) => whenSays(at, now),
-    span: (ms) => (ms < 60_000 ? span(ms) : lasting(ms)),
-  });
+  const says = sayVerdict(verdict, timeWords(now));
   // Not disabled meanwhile: the focus would be lost.
   const run = (work: () => Promise<string>): void => {
     if (busy) return;
@@ -161,7 +157,7 @@ function CureButton({
       });
     case 'withdraw':
       return button(cure.id === own ? 'Withdraw' : 'Withdraw the interrupt', async () => {
-        const { result } = await client.withdraw(cure.id, { log: cure.log, reason: 'in the console' });
+        const { result } = await client.withdraw(cure.id, { log: cure.log, reason: 'by hand' });
         return WITHDRAWN[result];
       });
     case 'setting':

@@ -5,13 +5,16 @@ import type { Note } from '../state/notes.ts';
 import type { Force } from '../types.ts';
 import { GRAVEST } from '../words.ts';
 import { LevelShape } from './icons.tsx';
-import { Staged, type AgentHolds } from './notification.tsx';
+import { useVerdicts } from '../state/verdicts.ts';
+import type { AgentHolds } from '../state/waits.ts';
+import { Staged } from './notification.tsx';
 
 const AT_FIRST = 25;
 const MORE = 100;
 
 export function Waiting({
   log,
+  conversation,
   agent,
   force,
   waiting,
@@ -20,6 +23,7 @@ export function Waiting({
   children,
 }: {
   readonly log: string;
+  readonly conversation: string;
   readonly agent: AgentHolds;
   readonly force: Force;
   readonly waiting: readonly Note[];
@@ -31,6 +35,11 @@ export function Waiting({
   // One more or less is no reason to fold.
   const folded = waiting.length > limit + 3 ? waiting.slice(0, -limit) : [];
   const shown = waiting.slice(folded.length);
+  const verdicts = useVerdicts(
+    log,
+    conversation,
+    shown.filter(({ state }) => state === 'open').map(({ id }) => id),
+  );
   const asked = folded.find(({ id }) => id === why);
   return (
     <section className="waiting" aria-label="waiting to ride">
@@ -55,7 +64,15 @@ export function Waiting({
         </div>
       )}
       {(asked === undefined ? shown : [asked, ...shown]).map((note) => (
-        <Staged key={note.id} note={note} agent={agent} force={force} open={why === note.id} onWhy={onWhy} />
+        <Staged
+          key={note.id}
+          note={note}
+          agent={agent}
+          force={force}
+          verdict={verdicts.get(note.id)}
+          open={why === note.id}
+          onWhy={onWhy}
+        />
       ))}
       {children}
     </section>

@@ -1,5 +1,6 @@
 /** The server's time, as far as it is known here, and how times are said. */
 import { Cell, useCell } from './cell.ts';
+import type { TimeWords } from '../../../src/client/index.ts';
 import { useEffect, useState } from 'react';
 
 let skewMs = 0;
@@ -37,6 +38,13 @@ export function useNowAt(moment: number): number {
   return serverNow();
 }
 const MAX_TIMER_MS = 2 ** 31 - 2;
+
+/** A verdict's times, as they are said here. */
+export const timeWords = (now: number): TimeWords => ({
+  now,
+  clock: (at) => whenSays(at, now),
+  span: (ms) => (ms < 60_000 ? span(ms) : lasting(ms)),
+});
 
 /** `40 ms`, `4.2 s`, `3 min`, `2 h`, `5 d`. */
 export function span(ms: number): string {

@@ -81,7 +81,7 @@ function page(story: Why, { item, receipt, verdict, steps, now: decisions }: Why
   ].filter((fact) => fact !== '');
   return [
     paint('bold', plain(sayVerdict(verdict, words(now)), 2_000)),
-    ...curesFor(verdict, story).map((cure) => `  ${CURES[cure.kind]}: ${plain(cureCommand(cure), 500)}`),
+    ...curesFor(verdict, story).map((cure) => `  ${cureSays(cure, verdict)}: ${plain(cureCommand(cure), 500)}`),
     '',
     `${level(n.level)} ${paint('bold', formatKind(n.kind))} for ${plain(item.audience === '' ? story.log : `${story.log}#${item.audience}`)}: ${paint('bold', receipt)}`,
     plainLines(n.message.length > 2_000 ? `${n.message.slice(0, 2_000)}… (cut; --json has all of it)` : n.message),
@@ -105,10 +105,16 @@ const CURES: Readonly<Record<Cure['kind'], string>> = {
   requeue: 'queue it again',
   setting: 'see the setting',
   mark_read: 'lower the gate',
-  withdraw: 'withdraw it and lower its gate',
+  withdraw: 'withdraw it',
   show: 'the other one',
   connect: 'check the connection',
 };
+
+/** Not every one that can be withdrawn holds a gate. */
+const cureSays = ({ kind }: Cure, verdict: Verdict): string =>
+  kind === 'withdraw' && (verdict.kind === 'gate' || verdict.kind === 'behind_gate')
+    ? `${CURES[kind]} and lower its gate`
+    : CURES[kind];
 
 function expiry(ms: number): string {
   if (ms <= 0) return 'its time is over';

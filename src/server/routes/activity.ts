@@ -6,7 +6,7 @@ import { formatKind, type Level } from '../../core/notification.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { maySeeItem, scopeOf } from '../authority.ts';
-import { answers, createRoute, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
+import { answers, createRoute, notBefore, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { positionAt } from '../in-time.ts';
 import { ProblemError } from '../problems.ts';
@@ -54,7 +54,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       const now = inbox.store.now();
       const end = to ?? now;
       const begin = from ?? end - 24 * HOUR;
-      if (begin >= end) throw new ProblemError('bad_argument', `from ${begin} is not before to ${end}`, { field: 'from' });
+      if (begin >= end) throw notBefore(begin, end);
       const bucketMs = bucket ?? Math.max(1_000, Math.ceil((end - begin) / 48));
       if ((end - begin) / bucketMs > MAX_BUCKETS)
         throw new ProblemError(

@@ -5,6 +5,8 @@ import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../.
 import { formatAddress, logOf, parseAddress } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
+import { willRide, type Verdict } from '../../core/verdict.ts';
+import { sayVerdict } from '../../core/verdict-words.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mustBeAdmin, mustLead, mustRead } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
@@ -18,11 +20,6 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 
 export function subscriberRoutes(api: Api, deps: Deps): void {
   const { inbox } = deps;
-  /** An agent that is not active makes no request for a notification to ride on. */
-  const isThere = async (address: Exclude<ReturnType<typeof parseAddress>, { kind: 'project' }>): Promise<boolean> => {
-    const there = await inbox.active({ log: logOf(address) });
-    return there.some(({ conversation }) => address.kind === 'agent' || conversation === address.conversation);
-  };
   const rates = new Rates(inbox);
   const projectQuery = z.strictObject({ project: nameParam.optional() });
   const idParams = z.object({ id: z.string().min(1).max(128) });
@@ -150,6 +147,7 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
         });
       const preview = await parts().bus.preview(found, `${project}/agent`);
       const queued = address && (await deps.queue(address, testNotification(found, preview, personOf(who))));
+      const verdict = address && queued ? ((await inbox.why(queued.id, logOf(address)))?.items[0]?.verdict ?? null) : null;
       return reply<SubscriberTestReply>(c, {
         subscriber_id: found.id,
         event_type: preview.type,
@@ -160,10 +158,8 @@ export function subscriberRoutes(api: Api, deps: Deps): void {
         problem: preview.failed ?? null,
         to: address === undefined ? null : formatAddress(address),
         notification: queued?.id ?? null,
-        message:
-          address === undefined || queued === undefined
-            ? 'nothing was sent'
-            : `sent as a test: it ${(await isThere(address)) ? WHEN[found.output.injectAt] : 'waits until the agent is active again'}`,
+        message: queued === undefined ? 'nothing was sent' : sentSays(verdict, found.output.injectAt, inbox.store.now()),
+        verdict,
       });
     },
   );
@@ -239,6 +235,18 @@ const WHEN: Readonly<Record<Subscriber['output']['injectAt'], string>> = {
   after_tool: 'rides on the next tool result',
   turn_end: "rides at the end of the agent's cycle",
 };
+
+/** When it will show, or why it will not. */
+function sentSays(verdict: Verdict | null, at: Subscriber['output']['injectAt'], now: number): string {
+  if (verdict === null) return 'sent as a test';
+  if (willRide(verdict)) return `sent as a test: it ${WHEN[at]}`;
+  const says = sayVerdict(verdict, {
+    now,
+    clock: (time) => new Date(time).toISOString(),
+    span: (ms) => `${Math.round(ms / 1_000)} s`,
+  });
+  return `sent as a test. ${says}`;
+}
 
 /** Positions looked at to count who spoke this week, and for how long an answer is good. */
 const MAX_POSITIONS = 20_000;

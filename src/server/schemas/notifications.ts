@@ -55,7 +55,7 @@ const decision = z
   })
   .openapi('Decision');
 
-const verdict = z
+export const verdict = z
   .looseObject({ kind: z.enum(VERDICT_KINDS) })
   .openapi('Verdict', { description: 'one answer to why it was delivered, waits or ended; its other fields depend on the kind' });
 

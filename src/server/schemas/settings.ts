@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import type * as api from '../../core/api.ts';
 import { json, level, logParam, nullable, text, time } from './base.ts';
+import { verdict } from './notifications.ts';
 
 const settingIn = z.object({ decidedBy: nullable(z.string()), set: z.boolean(), says: json });
 const settingPlace = z.object({ file: z.string(), exists: z.boolean() });
@@ -100,8 +101,9 @@ export const subscriberTest = z
     to: nullable(z.string()),
     notification: nullable(z.string()),
     message: z.string(),
+    verdict: nullable(verdict),
   })
-  .openapi('SubscriberTest') satisfies z.ZodType<api.SubscriberTestReply>;
+  .openapi('SubscriberTest');
 
 export const mutes = z
   .object({

@@ -1,0 +1,45 @@
+/** Why each of some notifications waits: the server's answer to why, asked again when something that decides it changes. */
+import { useEffect, useMemo, useState } from 'react';
+import type { Verdict } from '../../../src/client/index.ts';
+import { listen } from './live.ts';
+import { back } from './loaded.ts';
+import { client } from './server.ts';
+import { soon } from './soon.ts';
+
+/** Each is a question of its own: of many that wait the newest are asked about. */
+const MOST = 10;
+const AFTER_MS = 300;
+const DECIDES = /^(?:notifications_(?:un)?muted|system_notification_queued|notification_|gate_|conversation_)/u;
+
+export function useVerdicts(log: string, conversation: string, ids: readonly string[]): ReadonlyMap<string, Verdict> {
+  const asked = ids.slice(-MOST).join(' ');
+  const [verdicts, setVerdicts] = useState<ReadonlyMap<string, Verdict>>(new Map());
+  useEffect(() => {
+    if (asked === '') return undefined;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const asking = soon(async () => {
+      const found = new Map<string, Verdict>();
+      for (const id of asked.split(' ')) {
+        // One that cannot be answered leaves its card as it is.
+        const story = await client.why(id, log, { signal }).catch(() => undefined);
+        if (signal.aborted) return;
+        const of = story?.items.find(({ notification: n }) => n.conversation === null || n.conversation === conversation);
+        if (of !== undefined) found.set(id, of.verdict);
+      }
+      setVerdicts(found);
+    }, AFTER_MS);
+    asking.ask();
+    const again = back(() => asking.ask());
+    const end = listen((records) => {
+      if (records.some((record) => record.log === log && DECIDES.test(record.body.type))) asking.ask();
+    });
+    return () => {
+      ending.abort();
+      asking.end();
+      again();
+      end();
+    };
+  }, [log, conversation, asked]);
+  return useMemo(() => (asked === '' ? new Map() : verdicts), [asked, verdicts]);
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { Verdict } from '../../../src/client/index.ts';
+import type { Note } from './notes.ts';
+import { waitsSays } from './waits.ts';
+
+const critical = { level: 'critical', action: null, gate: true, deliver: null, receipt: 'queued' } as unknown as Note;
+const holds = { agent: null, force: 'refuses_next_call', verdict: undefined, now: 0 } as const;
+const says = (verdict: Partial<Verdict>, note: Partial<Note> = {}): string =>
+  waitsSays({ ...critical, level: 'info', gate: false, ...note }, { ...holds, verdict: verdict as Verdict });
+
+test('a card refuses tool calls as long as its gate is up, and not when it was marked as read', () => {
+  expect(waitsSays(critical, holds)).toBe('refuses its next tool call until the agent has read it');
+  expect(waitsSays({ ...critical, gate: false, receipt: 'read' }, holds)).toBe(
+    'waits: it was marked as read, and its gate is down',
+  );
+});
+
+test('what a mute, a filter or the budget holds back does not say that it waits alone', () => {
+  expect(says({ kind: 'muted', by: 'mira' })).toBe('muted by mira: the next message filters it');
+  expect(says({ kind: 'filtered' })).toBe('a filter is set: the next message filters it');
+  expect(says({ kind: 'budget', how: 'waits' })).toBe('waits: the next message has no room for it');
+  expect(says({ kind: 'muted', by: 'mira' }, { level: 'critical', gate: true })).toMatch(/^muted by mira/u);
+  expect(says({ kind: 'due' })).toBe('waits');
+});

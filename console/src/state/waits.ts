@@ -1,0 +1,72 @@
+/** What a card says of a notification that waits. */
+import type { Verdict } from '../../../src/client/index.ts';
+import type { Deliver, Force } from '../types.ts';
+import { MOMENTS } from '../words.ts';
+import { whenSays } from './clock.ts';
+import type { Note } from './notes.ts';
+
+/** The agent is not there, or paused; null: neither. */
+export type AgentHolds = 'away' | 'paused' | null;
+
+type Holds = {
+  readonly agent: AgentHolds;
+  /** What an interrupt does at its host. */
+  readonly force: Force;
+  /** Undefined: the server has not said it yet. */
+  readonly verdict: Verdict | undefined;
+  readonly now: number;
+};
+
+const INTERRUPTS: Readonly<Record<Force, string>> = {
+  aborts_stream: 'interrupts the agent',
+  refuses_next_call: 'refuses its next tool call until the agent has read it',
+  next_contact: 'asks at its next message',
+  waits: 'waits until the agent comes back',
+};
+
+export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): string {
+  const { level, action, gate } = note;
+  const held = verdict === undefined ? null : heldBy(verdict);
+  if (held !== null) return held;
+  if (agent === 'away') return 'waits: the agent is not active';
+  if (agent === 'paused' && action === null) return 'waits: the agent is paused';
+  if (action === 'pause') return 'pauses the agent until somebody resumes it';
+  // Marked as read it waits like any other.
+  if (gate && (level === 'critical' || action === 'cancel')) return INTERRUPTS[force];
+  const waits = note.deliver === null || note.deliver === 'next' ? 'waits' : `waits for ${momentOf(note.deliver, now)}`;
+  return note.receipt === 'read' ? `${waits}: it was marked as read, and its gate is down` : waits;
+}
+
+/** What keeps it from the next message, beside the agent's absence; null: nothing does. */
+function heldBy(verdict: Verdict): string | null {
+  switch (verdict.kind) {
+    case 'muted':
+      return `muted by ${verdict.by}: the next message filters it`;
+    case 'filtered':
+      return 'a filter is set: the next message filters it';
+    case 'expired':
+      return 'its time is over';
+    case 'superseded':
+      return 'a newer one takes its place';
+    case 'known':
+      return 'the agent knows it already';
+    case 'budget':
+      return verdict.how === 'waits'
+        ? 'waits: the next message has no room for it'
+        : 'the next message has no room for its text, and counts it';
+    case 'behind_gate':
+      return 'waits: the agent has to read an interrupt first';
+    case 'other_purpose':
+      return `waits for a conversation of the purpose ${verdict.purpose}`;
+    default:
+      return null;
+  }
+}
+
+function momentOf(deliver: Deliver, now: number): string {
+  if (typeof deliver === 'object') {
+    if ('at' in deliver) return whenSays(deliver.at, now);
+    return 'afterTurns' in deliver ? `${deliver.afterTurns} more turns` : `the end of ${deliver.afterTool}`;
+  }
+  return MOMENTS.find(({ value }) => value === deliver)?.waits ?? 'the next message';
+}

@@ -11,7 +11,7 @@ test('the arrows between the rooms point inward', () => {
 test('the console talks to the server through the client only', () => {
   expect(consoleViolations(join(import.meta.dirname, '../../console/src'))).toEqual([]);
   expect(consoleViolations(join(import.meta.dirname, 'fixture-console/src'))).toEqual([
-    'console/reaches.ts:1 imports preact; only react, react-dom/client, @toon-format/toon',
+    'console/reaches.ts:1 imports preact; only react, react/jsx-runtime, react-dom/client, @toon-format/toon',
     'console/reaches.ts:2 imports ../../src/stores/index.ts; of src it may import client, and types of core',
     'console/reaches.ts:3 imports ../../src/core/records.ts; of src it may import client, and types of core',
   ]);

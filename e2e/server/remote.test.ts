@@ -47,6 +47,13 @@ verifies(
     const [local, remote] = await Promise.all([shell.says(['log', '--json']), say(['log', '--json'])]);
     expect(remote).toBe(local);
 
+    expect(await shell.says(['agents'])).toContain(', agent paused');
+    expect(await shell.json(['agents'])).toMatchObject([{ log: 'shop/coder', paused: true }]);
+    await say(['send', '--to', 'coder', '--id', 'n4', '--data', '{"v":3}', 'with data']);
+    const [here, away] = await Promise.all([shell.json(['inbox', '--peek']), shell.json(['inbox', '--peek', ...there], as)]);
+    expect(here).toContainEqual(expect.objectContaining({ id: 'n4', data: { v: 3 } }));
+    expect(away).toEqual(here);
+
     const offer = await coder.offer({ at: 'tool_result', on: 'read' });
     await offer?.confirm();
     expect(await say(['send', '--to', 'coder', '--id', 'n1', '--wait', 'delivered', 'again'])).toMatch(/; delivered\n$/u);
@@ -102,10 +109,10 @@ it('says what is wrong, with the exit code of its kind', async () => {
   expect(await run(['why', 'nope', '--server', stage.at.url])).toEqual({
     code: 7,
     stdout: '',
-    stderr: 'earpiece: no notification "nope"; GET /api/notifications lists what there is\n',
+    stderr: `earpiece: no notification "nope"; earpiece log --all --server ${stage.at.url} lists what there is\n`,
   });
   expect(await run(['agents', '--server', stage.at.url], { EARPIECE_TOKEN: 'ep_x' })).toEqual({
-    code: 2,
+    code: 11,
     stdout: '',
     stderr: 'earpiece: EARPIECE_TOKEN: the token is not valid, or not any more\n',
   });

@@ -73,8 +73,8 @@ async function sessionOf(client: Client): Promise<{ readonly version: string; re
 const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
 
 const OURS: Readonly<Record<string, ErrorCode>> = {
-  unauthorized: 'not_trusted',
-  forbidden: 'not_trusted',
+  unauthorized: 'upstream',
+  forbidden: 'upstream',
   rate_limited: 'upstream',
   unreachable: 'upstream',
   not_earpiece: 'upstream',
@@ -207,9 +207,19 @@ export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ l
 }
 
 export async function why({ client }: Remote, id: string, log: LogKey | undefined): Promise<Why> {
-  const story = await client.why(id, log);
+  const story = await client.why(id, log).catch((error: unknown) => {
+    // The server names its own route, which nobody types.
+    throw isApiError(error) && error.code === 'not_found' ? notThere(client, id, log, error) : error;
+  });
   return { log: story.log as LogKey, id: story.id as NotificationId, items: story.items.map((item) => whyItem(item)) };
 }
+
+const notThere = ({ url }: Client, id: string, log: LogKey | undefined, cause: ApiError): EarpieceError =>
+  new EarpieceError(
+    'not_found',
+    `no notification ${JSON.stringify(id.slice(0, 80))}${log === undefined ? '' : ` for ${log}`}; earpiece log --all --server ${url} lists what there is`,
+    { cause },
+  );
 
 const whyItem = ({ notification, verdict, steps, now }: StoryItem): Why['items'][number] => ({
   item: itemOf(notification),
@@ -266,7 +276,7 @@ function itemOf(view: NotificationView): Item {
       level: view.level,
       message: view.message,
       expiresAt: view.expiresAt,
-      ...given({ action, instruction, key, deliver: view.deliver as Deliver | null }),
+      ...given({ action, instruction, key, deliver: view.deliver as Deliver | null, data: view.data }),
       ...(origin === undefined ? {} : { origin }),
     },
     seq: view.seq,

@@ -1,6 +1,6 @@
 import { nameTold } from '../../config/index.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { ConversationId } from '../../core/address.ts';
+import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { LogOverview, Presence } from '../../core/ports.ts';
 import { SERVER_OPTION, readInbox, type GlobalOptions } from '../context.ts';
 import { table } from '../table.ts';
@@ -16,20 +16,21 @@ export function agents(command: CommandLine): void {
         const { remotely } = await import('../remote.ts');
         return remotely(options.server, async ({ client, config }) => {
           const rows: (Row & { readonly seenAt: number })[] = [];
-          const overview = new Map<string, LogOverview['open']>();
+          const overview = new Map<string, Agent>();
           for (let after: string | undefined; ;) {
             const page = await client.agents({
               limit: 200,
               ...(options.all ? {} : { project: config.project }),
               ...(after === undefined ? {} : { after }),
             });
-            for (const { log, open, conversations } of page.items) {
-              overview.set(log, open);
+            for (const { log, open, paused, conversations } of page.items) {
+              overview.set(log, { open, paused });
               for (const { host, hostVersion, endedAt, passedTo, carriers, ...known } of conversations)
                 rows.push({
                   ...known,
                   log,
                   open,
+                  paused,
                   ...(host === null ? {} : { host }),
                   ...(hostVersion === null ? {} : { hostVersion }),
                   ...(endedAt === null ? {} : { endedAt }),
@@ -46,11 +47,20 @@ export function agents(command: CommandLine): void {
       await readInbox(options, async (ear) => {
         const project = options.all ? undefined : ear.project;
         const there = (await ear.store.presence(project === undefined ? {} : { project })).filter((p) => ear.wasConversation(p));
-        const overview = new Map((await ear.store.overview(project)).map((o) => [o.log, o.open]));
+        const overview = new Map<string, Agent>();
+        for (let after: LogKey | undefined; ;) {
+          const page = await ear.store.agents({
+            ...(project === undefined ? {} : { project }),
+            ...(after === undefined ? {} : { after }),
+          });
+          for (const { log, open, paused } of page) overview.set(log, { open, paused });
+          after = page.at(-1)?.log;
+          if (after === undefined) break;
+        }
         const now = ear.store.now();
         const rows = there
           .toSorted((a, b) => b.seenAt - a.seenAt)
-          .map((p): Row => ({ ...p, active: ear.isActive(p, now), open: overview.get(p.log) }));
+          .map((p): Row => ({ ...p, active: ear.isActive(p, now), ...(overview.get(p.log) ?? NOBODY) }));
         tell([...rows, ...unseen(overview, rows)], ear.project, now, options);
         const told = nameTold(ear.config);
         if (told !== undefined && !options.json) print(paint('dim', plain(told, 400)));
@@ -65,8 +75,11 @@ type Row = Pick<Presence, 'host' | 'hostVersion' | 'endedAt' | 'carriers' | 'pas
   readonly conversation?: string;
   readonly seenAt?: number;
   readonly active: boolean;
-  readonly open: LogOverview['open'] | undefined;
-};
+} & Agent;
+
+/** `paused`: a pause holds for the agent, or for one of its conversations. */
+type Agent = { readonly open: LogOverview['open'] | undefined; readonly paused: boolean };
+const NOBODY: Agent = { open: undefined, paused: false };
 
 function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string {
   if (seenAt === undefined) return 'not seen yet';
@@ -75,10 +88,10 @@ function seenAs({ endedAt, seenAt, active, passedTo }: Row, now: number): string
 }
 
 /** Agents that somebody imported, or wrote to, before they were ever seen. */
-function unseen(overview: ReadonlyMap<string, LogOverview['open']>, rows: readonly Row[]): readonly Row[] {
+function unseen(overview: ReadonlyMap<string, Agent>, rows: readonly Row[]): readonly Row[] {
   const seen = new Set(rows.map(({ log }) => log));
-  return [...overview].flatMap(([log, open]) =>
-    seen.has(log) || log.endsWith('/*') ? [] : [{ log, open, active: false, carriers: {} }],
+  return [...overview].flatMap(([log, agent]) =>
+    seen.has(log) || log.endsWith('/*') ? [] : [{ log, ...agent, active: false, carriers: {} }],
   );
 }
 
@@ -94,7 +107,7 @@ function tell(rows: readonly Row[], project: string, now: number, options: Optio
         row.active ? paint('green', '●') : paint('dim', '○'),
         plain(row.conversation === undefined ? row.log : `${row.log}#${row.conversation}`),
         String(Object.values(row.open ?? {}).reduce((a, b) => a + b, 0)),
-        seenAs(row, now),
+        `${seenAs(row, now)}${row.paused ? ', agent paused' : ''}`,
         plain([row.host, row.hostVersion].filter(Boolean).join(' '), 40),
         plain(Object.keys(row.carriers).join(', ')),
       ]),

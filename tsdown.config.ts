@@ -49,8 +49,6 @@ const processes: UserConfig = {
     // Loaded by other programs, by their paths: `src/hosts/plugin-file.ts`.
     'plugins/opencode': 'src/hosts/opencode/plugin.ts',
     'plugins/pi': 'src/hosts/pi/extension.ts',
-    // Started by its path, from beside or above: `src/bus/templates/thread.ts`.
-    'workers/template': 'src/bus/templates/worker.ts',
   },
   dts: false,
   clean: false,
@@ -85,4 +83,16 @@ const thread: UserConfig = {
   outputOptions: { codeSplitting: false, comments: { jsdoc: false } },
 };
 
-export default defineConfig([library, processes, thread]);
+/**
+ * Started by its path, from beside or above: `src/bus/templates/thread.ts`. A process that runs while Earpiece is upgraded
+ * starts the new one, so its files have lasting names and need no others of ours.
+ */
+const templates: UserConfig = {
+  ...both,
+  entry: { 'workers/template': 'src/bus/templates/worker.ts' },
+  dts: false,
+  clean: false,
+  outputOptions: { chunkFileNames: 'workers/template-[name].js', comments: { jsdoc: false } },
+};
+
+export default defineConfig([library, processes, thread, templates]);

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMPILED } from './compiled.ts';
+import { RawClient } from './gateway/raw-client.ts';
 import type { Step } from './loaded.ts';
 import { proves } from './verifies.ts';
 
@@ -239,6 +240,104 @@ describe.each(oldNodes())('on $name', ({ command, args, version }) => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(line);
     expect(stderr).toContain(`npx node@24 ${cli}\n`);
+  });
+});
+
+describe('a process whose installation is replaced or removed while it runs', () => {
+  proves('package:replaced');
+  const ECHO = join(root, 'e2e/delivery/echo-server.ts');
+  const LOADED = { NODE_OPTIONS: `--import ${root}/e2e/loaded.ts` };
+
+  /** An installation of its own, and an environment in which each process tells what it loads. */
+  function another(name: string): { home: string; entry: string; env: Record<string, string>; loaded: () => string } {
+    const home = join(folder, name);
+    cpSync(app, home, { recursive: true, verbatimSymlinks: true });
+    const list = join(home, 'loaded');
+    const env = { EARPIECE_DB: join(home, 'e.db'), XDG_STATE_HOME: join(home, 'state'), EARPIECE_TEST_LOADED: list };
+    const entry = join(home, 'node_modules/earpiece', manifest.bin['earpiece'] ?? '');
+    return { home, entry, env, loaded: () => (existsSync(list) ? readFileSync(list, 'utf8') : '') };
+  }
+
+  const later = ['events', 'tasks'].map((name) => expect.stringContaining(`chunks/${name}-`));
+
+  async function gatewayOf({ entry, env }: ReturnType<typeof another>): Promise<RawClient> {
+    const client = new RawClient([entry, 'gateway', '--as', 'shop/coder#m', '--', process.execPath, ECHO], { ...env, ...LOADED });
+    await client.initialize();
+    return client;
+  }
+
+  async function echo(client: RawClient, id: number): Promise<string> {
+    client.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"echo","arguments":{"text":"t"}}}`);
+    return client.answer(id);
+  }
+
+  /** By another installation: an event that a template words, and a notification as it is. */
+  function tell({ EARPIECE_DB = '' }: Record<string, string>): void {
+    const event = node([cli, 'run-and-tell', '--to', 'shop/coder', '--', 'sh', '-c', 'exit 2'], process.execPath, {
+      EARPIECE_DB,
+    });
+    expect(event.code).toBe(2);
+    expect(node([cli, 'send', '--to', 'shop/coder', 'plain words'], process.execPath, { EARPIECE_DB }).code).toBe(0);
+  }
+
+  /** What is called anew by its content in the next version. */
+  const replace = (home: string): void => {
+    for (const part of ['dist/chunks', 'subscribers']) rmSync(join(home, 'node_modules/earpiece', part), { recursive: true });
+  };
+
+  test('a gateway has in memory what it needs', { timeout: 120_000 }, async () => {
+    const place = another('replaced');
+    await using client = await gatewayOf(place);
+    for (const each of later) await expect.poll(place.loaded, { timeout: 60_000 }).toEqual(each);
+    await echo(client, 1);
+    replace(place.home);
+    tell(place.env);
+    const answer = await echo(client, 2);
+    expect(answer).toContain('plain words');
+    expect(answer).toContain('exit 2');
+    expect(client.stderr.join('')).not.toContain('Cannot find module');
+  });
+
+  test('where nothing is left of it, one line says so and a template keeps nothing back', { timeout: 120_000 }, async () => {
+    const place = another('removed');
+    await using client = await gatewayOf(place);
+    await echo(client, 1);
+    rmSync(join(place.home, 'node_modules'), { recursive: true });
+    tell(place.env);
+    const answer = await echo(client, 2);
+    expect(answer).toContain('plain words');
+    expect(answer).toContain('its template failed');
+    await client.said('Earpiece was upgraded or removed while this process runs; restart it');
+    expect(client.stderr.join('')).not.toContain('Cannot find module');
+  });
+
+  test('a server answers, and its subscribers hear', { timeout: 120_000 }, async () => {
+    const place = another('served');
+    tell(place.env);
+    const env = { ...process.env, ...place.env, ...LOADED };
+    const server = new RawClient([place.entry, 'serve', '--json', '--port', '0'], env);
+    try {
+      const { url } = JSON.parse(await server.line((line) => line.includes('"url"'))) as { url: string };
+      const made = node([cli, 'token', 'create', '--json', '--kind', 'admin', '--name', 'x'], process.execPath, {
+        EARPIECE_DB: place.env['EARPIECE_DB'] ?? '',
+      });
+      const { token } = JSON.parse(made.stdout) as { token: string };
+      const ask = (path: string, body?: object): Promise<Response> =>
+        fetch(`${url}${path}`, {
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        });
+      // It is the last.
+      await expect.poll(place.loaded, { timeout: 60_000 }).toContain('chunks/why-');
+      const listed = (await (await ask('/api/notifications?log=shop/coder')).json()) as { items: { id: string }[] };
+      replace(place.home);
+      expect((await ask(`/api/notifications/${listed.items[0]?.id}`)).status).toBe(200);
+      const event = { specversion: '1.0', id: 'e1', type: 'alert.firing', source: 'ci', subject: 'shop/coder', data: {} };
+      expect(await (await ask('/api/events', event)).text()).toContain('"kind":"queued"');
+      expect(server.stderr.join('')).toBe('');
+    } finally {
+      server.process.kill();
+    }
   });
 });
 

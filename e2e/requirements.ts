@@ -716,6 +716,10 @@ export const REQUIREMENTS = {
   'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
   'package:layers': { behaviour: 'The arrows between the rooms point inward; the core has no clock, chance or I/O.' },
+  'package:replaced': {
+    behaviour:
+      'A long-lived process goes on when an upgrade replaces its files. Where they are removed it says so once, and what needs a template comes in plain words.',
+  },
   'package:first-example': { behaviour: 'The first example runs with no service and no key and prints what the README says.' },
   'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
   'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, with no key, service or terminal.' },

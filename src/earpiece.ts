@@ -1,6 +1,7 @@
 /** The composition root of the library: configuration, the default store, an inbox and the bus. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
+import type { ViewName } from './core/records.ts';
 import { eventsOf, projectSubscribers, templatesOf } from './events.ts';
 import { partsOf, UserInbox, type InboxOptions, type Parts } from './user-inbox.ts';
 
@@ -28,6 +29,12 @@ export class Earpiece extends UserInbox {
     this.bus = events.bus;
     this.toggles = events.toggles;
     this.templates = events.templates;
+  }
+
+  /** With the subscribers, since sources emit here. They take 4 MB, which a process that only delivers does without. */
+  override async loadAhead(view?: ViewName): Promise<void> {
+    await super.loadAhead(view);
+    this.bus.subscribers(this.project);
   }
 }
 

@@ -12,11 +12,13 @@ import {
   type Env,
   type Flags,
 } from './config/index.ts';
+import { GONE, isGone } from './core/errors.ts';
 import type { Emitter } from './core/event.ts';
 import type { Policy } from './core/policy.ts';
 import type { Clock, LineRenderer, Store } from './core/ports.ts';
+import type { ViewName } from './core/records.ts';
 import type { Events } from './events.ts';
-import { insideAgent, Inbox, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
+import { insideAgent, Inbox, rendererOf, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
 /** Loaded when a conversation is over, which a command that only sends never sees. */
@@ -85,6 +87,14 @@ export class UserInbox extends Inbox {
     await super.close();
   }
 
+  /**
+   * Loads what this process may need later, so that it goes on when its files are replaced by an upgrade or removed. For a
+   * process that lives long, when it has time. Does not reject: what cannot be loaded now is tried again when it is needed.
+   */
+  async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
+    await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);
+  }
+
   /** For whoever has made them already. */
   protected use(events: Events): void {
     this.#late.load = () => Promise.resolve(events);
@@ -99,7 +109,14 @@ class LateEvents {
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    render: async (line, how) => (await this.begin()).lines.render(line, how),
+    // A template that cannot be loaded keeps back no other notification of the same message.
+    render: async (line, how) => {
+      const events = await this.begin().catch((error: unknown) => {
+        if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
+        throw error;
+      });
+      return 'kind' in events ? events : events.lines.render(line, how);
+    },
     // Whoever waits for a text waits for its engine, too.
     busy: () => (this.#ready === undefined ? this.#events !== undefined : this.#ready.lines.busy?.() === true),
   };
@@ -174,12 +191,18 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
     store,
     policies,
   };
+  let told = false;
   return {
     config,
     deps,
     rootOf: files.rootOf,
     events: async (inbox) => {
-      const { eventsOf, projectSubscribers, templatesOf } = await import('./events.ts');
+      const loaded = await import('./events.ts').catch((error: unknown) => {
+        if (isGone(error) && !told) onProblem?.(GONE);
+        told = true;
+        throw error;
+      });
+      const { eventsOf, projectSubscribers, templatesOf } = loaded;
       const subscribers = projectSubscribers({ env, rootOf: files.rootOf, onProblem });
       return eventsOf(inbox, { ...templatesOf(store, onProblem), subscribers, onTrouble: onProblem });
     },

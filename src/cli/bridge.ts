@@ -8,6 +8,7 @@ import { openInboxWith } from '../user-inbox.ts';
 import { Bridge, lines, type FromBridge, type FromPlugin } from '../hosts/bridge/index.ts';
 import { logOfHost, type Host } from '../hosts/index.ts';
 import { identify, systemProcesses } from '../inbox/index.ts';
+import { loadAheadSoon } from './ahead.ts';
 import type { GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { complain } from './terminal.ts';
@@ -30,6 +31,7 @@ export async function bridge(host: Host, options: BridgeOptions): Promise<number
   logOfHost({ project: config.project, given }, host);
   const parent = process.ppid;
   const ear = await openInboxWith(config, { ...at, onProblem: complain, thread: true });
+  loadAheadSoon(ear);
   const { host: found } = await identify({ project: config.project, env: {} }, ear.store);
   const { machine } = systemProcesses;
   const running = new Bridge({

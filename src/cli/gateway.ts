@@ -13,6 +13,7 @@ import type { Spawned } from '../gateway/spawned.ts';
 import { hasTasks } from '../tasks/settings.ts';
 import { offersTaskTools } from '../tasks/tool-list.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';
+import { loadAheadSoon } from './ahead.ts';
 import { countOption, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { InstallHost } from './install-hosts.ts';
@@ -81,6 +82,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
     // It reads the same files again, and tells what is wrong in them.
     const opened = await openInboxWith(config, { ...at, onProblem: (line) => told.delete(line) || complain(line), thread: true });
     inbox = opened;
+    loadAheadSoon(opened, { view: options.view });
     void opened.witnesses.note().then(checkClock, () => {});
     anyTask.resolve(hasTasks(opened.store, projectOf(address, config)).catch(() => false));
     // A conversation says which tools its model has.

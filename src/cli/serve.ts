@@ -5,7 +5,9 @@ import { isatty } from 'node:tty';
 import { configWriter, readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
+import { loadWhy } from '../inbox/index.ts';
 import type { Earpiece } from '../earpiece.ts';
+import { loadAheadSoon } from './ahead.ts';
 import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { shellInfo } from './shell.ts';
@@ -84,6 +86,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
         print(paint('dim', 'It speaks plain HTTP: put a proxy with TLS before it where the network is not yours.'));
     }
     if (options.open) openBrowser(login);
+    loadAheadSoon(ear, { more: loadWhy });
 
     const clock = new OwnClock();
     const sweep = (): Promise<void> =>

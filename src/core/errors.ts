@@ -39,6 +39,13 @@ export type ErrorCode =
   | 'upstream'
   | 'timeout';
 
+/** Of a process whose own files an upgrade has replaced, or a removal has deleted. */
+export const GONE = 'Earpiece was upgraded or removed while this process runs; restart it';
+
+/** A module that was to be loaded late does not exist any more. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+
 /** The closest of `known` to what was typed, for "did you mean"; undefined when nothing is near. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -43,7 +43,7 @@ import { asAgent, mayRequeue, mayTakeBack, notAPerson, type InsideAgent } from '
 import { isAlive, selfOwner } from './processes.ts';
 import type { Companion, Succession } from './succession.ts';
 import { sweepLog } from './sweep.ts';
-import type { Reader, Why } from './why.ts';
+import type { explain, Reader, Why } from './why.ts';
 import { Witnesses } from './witnesses.ts';
 
 export interface PolicySource {
@@ -83,6 +83,9 @@ export type Pruned = { readonly records: number; readonly items: number };
 
 /** `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
+
+/** Loaded by whoever asks why, and ahead by a process that will be asked. */
+export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why.ts');
 
 /** The open inboxes of this process. */
 const OPEN = new Set<string>();
@@ -375,7 +378,7 @@ export class Inbox implements AsyncDisposable {
 
   /** What happened to a notification and why, with one verdict; for an open one also what the plan would say now. */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
-    const { explain } = await import('./why.ts');
+    const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 

@@ -1,4 +1,4 @@
-export { Inbox, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued } from './inbox.ts';
+export { Inbox, loadWhy, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued } from './inbox.ts';
 export type { Lifted, Withdrawn } from './lift.ts';
 export { arrive, begin, leave, type Arrival } from './arrival.ts';
 export {
@@ -26,3 +26,4 @@ export { placeOfSession, sessionTokenOf } from './session-token.ts';
 export { receiptOf, RECEIPTS, wasSentIn } from './receipts.ts';
 export type { Reader, Receipt, Why } from './why.ts';
 export type { WrongClock } from './witnesses.ts';
+export { rendererOf } from './views.ts';

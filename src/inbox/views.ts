@@ -1,3 +1,4 @@
+import { isGone } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
 import { renderer } from '../core/views/render.ts';
 import type { Render } from '../core/views/view.ts';
@@ -5,5 +6,13 @@ import type { Render } from '../core/views/view.ts';
 const render = renderer();
 
 /** Each process that carries pays for what it loads, and few conversations read TOON. */
-export const rendererOf = async (format: ViewName): Promise<Render> =>
-  format === 'toon' ? (await import('../core/views/index.ts')).render : render;
+export async function rendererOf(format: ViewName): Promise<Render> {
+  if (format !== 'toon') return render;
+  try {
+    return (await import('../core/views/index.ts')).render;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    // Another view is better than none.
+    return (_format, frame) => render('json', frame);
+  }
+}

@@ -2,7 +2,7 @@
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Problem } from '../core/api.ts';
-import { EarpieceError, type ErrorCode } from '../core/errors.ts';
+import { EarpieceError, GONE, isGone, type ErrorCode } from '../core/errors.ts';
 
 type Row = { readonly status: ContentfulStatusCode; readonly title: string };
 
@@ -40,6 +40,7 @@ export const OF_SERVER = {
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_streams: { status: 503, title: 'Too many streams' },
   webhook_not_ready: { status: 503, title: 'The webhook cannot receive yet' },
+  outdated: { status: 503, title: 'The server is older than its files' },
   stopping: { status: 503, title: 'The server stops' },
   internal: { status: 500, title: 'Something unexpected happened' },
 } as const satisfies Record<string, Row>;
@@ -92,6 +93,7 @@ export function toldOf(error: unknown, body = ''): Told {
       };
     if (error.status < 500) return { code: 'bad_argument', detail: `the body is not valid JSON${beginning(body)}` };
   }
+  if (isGone(error)) return { code: 'outdated', detail: GONE };
   return { code: 'internal', detail: 'something unexpected happened; the server wrote down what, under this instance' };
 }
 

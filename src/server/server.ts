@@ -13,7 +13,7 @@ import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config, ConfigWriter } from '../config/index.ts';
 import type { ShellInfo } from '../core/api.ts';
 import type { Emitter } from '../core/event.ts';
-import { EarpieceError } from '../core/errors.ts';
+import { EarpieceError, GONE } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { complete, written } from './answer.ts';
 import { bodies } from './bodies.ts';
@@ -147,6 +147,7 @@ export function createServer(options: ServerOptions): Server {
     const notJson = error instanceof HTTPException && error.status === 400;
     const { code } = toldOf(error);
     if (code === 'internal') report(`${c.get('answer')}: ${safe(error.stack ?? error.message)}`);
+    if (code === 'outdated') report(GONE);
     const answer = problemResponse(error, c.get('answer'), notJson ? await sentText(c) : undefined);
     complete(answer, c.get('answer'));
     return answer;

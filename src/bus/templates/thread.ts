@@ -1,6 +1,7 @@
 /** A worker's life: started, asked one question at a time, each against a deadline, ended. */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { GONE, isGone } from '../../core/errors.ts';
 import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
 
 export type Thread = {
@@ -19,7 +20,7 @@ const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'
 export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {
   const begun = new BigInt64Array(new SharedArrayBuffer(8));
   const file = PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
-  if (file === undefined) return died('its file is not in the package; install earpiece again');
+  if (file === undefined) return died(GONE);
   let worker: Worker;
   try {
     worker = new Worker(file, {
@@ -135,4 +136,4 @@ async function usedMs(worker: Worker): Promise<number | undefined> {
 const LATE: Lost = { kind: 'lost', reason: 'late' };
 const died = (why: string): Lost => ({ kind: 'lost', reason: { died: why } });
 const msSince = (ns: bigint): number => Number(process.hrtime.bigint() - ns) / 1e6;
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (isGone(error) ? GONE : error instanceof Error ? error.message : String(error));

@@ -1,5 +1,6 @@
 /** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
 import { openEarpiece } from '../../earpiece.ts';
+import { loadAheadSoon } from '../ahead.ts';
 import { countOption, type GlobalOptions } from '../context.ts';
 import { purposeOf } from '../purpose.ts';
 import { chooseConversation } from './conversation-choice.ts';
@@ -30,6 +31,7 @@ export async function lead(message: string, options: ChatOptions): Promise<numbe
     onProblem: (line) => front.note(line),
     thread: true,
   });
+  loadAheadSoon(ear);
   const choice = await chooseConversation(ear, {
     kind: 'chat',
     ...(options.as === undefined ? {} : { as: options.as }),

@@ -2,6 +2,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
 import { openEarpiece } from '../../earpiece.ts';
+import { loadAheadSoon } from '../ahead.ts';
 import { countOption, durationOption } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { purposeOf } from '../purpose.ts';
@@ -29,6 +30,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
     onProblem: note,
     thread: true,
   });
+  loadAheadSoon(ear);
   const choice = await chooseConversation(ear, {
     kind: 'run',
     ...(options.as === undefined ? {} : { as: options.as }),

@@ -352,6 +352,10 @@ export const REQUIREMENTS = {
   'gateway:starts-early': {
     behaviour: "A wrapped server starts before the gateway's own code is loaded, and ends with a command line that is refused.",
   },
+  'gateway:late-instructions': {
+    behaviour:
+      'The instructions of a server that starts after the handshake reach the agent as one notification, in the words of that server.',
+  },
   'gateway:lists-once': {
     behaviour:
       'A client that reads its list of tools once (Codex, Qwen Code) gets it when all servers have started or failed, or after 12 s.',

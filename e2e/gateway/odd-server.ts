@@ -73,8 +73,10 @@ function answer(line: string): void {
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-\d.eE+]+)/.exec(line)?.[1] ?? 'null';
   if (message.method === undefined) return text(waiting ?? 'null', JSON.stringify(message.result));
   if (message.method === 'initialize') {
+    const said = process.env.ODD_INSTRUCTIONS;
+    const instructions = said === undefined ? '' : `,"instructions":${JSON.stringify(said)}`;
     return say(
-      `{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1.0"},"future":1.0}}`,
+      `{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"odd","version":"1.0"},"future":1.0${instructions}}}`,
     );
   }
   if (message.method === 'tools/list')

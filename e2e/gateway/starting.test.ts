@@ -119,6 +119,27 @@ describe('several servers start apart', () => {
     expect(received).not.toContain('cancelled');
   });
 
+  test('the instructions of a slow one reach the agent once, those of a quick one in the handshake', async () => {
+    proves('gateway:late-instructions');
+    await using files = await ScriptFiles.make();
+    const ready = join(files.folder, 'ready');
+    const servers = [
+      node('slow', { ODD_HOLD: ready, ODD_INSTRUCTIONS: 'Words of slow.' }),
+      node('quick', { ODD_INSTRUCTIONS: 'Words of quick.' }),
+    ];
+    await using client = new RawClient(gateway(files, servers));
+    const greeting = JSON.parse(await client.initialize()) as { result: { instructions: string } };
+    expect(greeting.result.instructions).toMatch(/^quick: Words of quick\./u);
+    expect(greeting.result.instructions).not.toContain('slow');
+    writeFileSync(ready, '');
+    await client.said('MCP server "slow" started late: the agent gets its instructions as a notification');
+    await client.line(changed);
+    await listed(client, 'l');
+    expect(files.entries().filter(({ what }) => what === 'upstream')).toEqual([
+      { what: 'upstream', server: 'slow', state: 'introduced', detail: 'Words of slow.' },
+    ]);
+  });
+
   test('a call to one that never starts gets an answer that says so', async () => {
     await using files = await ScriptFiles.make();
     const hangs = node('hangs', { ODD_HOLD: join(files.folder, 'never') });

@@ -270,6 +270,11 @@ export class Multiplex implements Endpoint {
     this.#subscriptions.join(peer);
     this.#setLevelAt(peer);
     for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
+    const { name: server, instructions } = peer;
+    if (!instructions?.trim()) return;
+    // The client asks for instructions once, and has been answered.
+    this.#options.report(`MCP server "${server}" started late: the agent gets its instructions as a notification`);
+    this.#options.rider.upstream({ server, state: 'introduced', detail: instructions }, this.#connection!.key);
   }
 
   #changed(peer: Peer, list: string): void {

@@ -302,7 +302,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     },
 
     upstream(event: UpstreamEvent, of?: Connection['key']): void {
-      settled.add(event.server);
+      if (event.state !== 'introduced') settled.add(event.server);
       const hearing = [...seats.values()].filter(({ connection }) => of === undefined || connection.key === of);
       settle(Promise.all(hearing.map(async (seat) => tellUpstream(options, await seat.conversation(), event))));
     },

@@ -117,8 +117,11 @@ export type CallToolResult = { readonly content: readonly object[]; readonly isE
 
 export type UpstreamEvent = {
   readonly server: string;
-  /** `failed`: it never worked, or not yet. `started`: it does now. */
-  readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started';
+  /**
+   * `failed`: it never worked, or not yet. `started`: it does now. `introduced`: the client has been answered without this
+   * server, and `detail` is what its instructions say.
+   */
+  readonly state: 'disconnected' | 'reconnected' | 'failed' | 'started' | 'introduced';
   readonly detail: string;
 };
 

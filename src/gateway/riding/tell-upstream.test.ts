@@ -19,3 +19,20 @@ it('a server that is back for one client takes back the failure of that client a
   ]);
   await inbox.close();
 });
+
+it('the instructions of a server that started late are one notification in the words of that server, cut at 2,000 characters', async () => {
+  const inbox = new Inbox({ store: await openStore('memory:'), policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+  const [one, other] = ['one', 'other'].map((id) => inbox.conversation(`shop/coder#${id}`));
+  if (one === undefined || other === undefined) throw new Error('there are two');
+  await tellUpstream({ inbox }, one, { server: 'files', state: 'introduced', detail: 'Read before you write.' });
+  await tellUpstream({ inbox }, other, { server: 'files', state: 'introduced', detail: 'y'.repeat(9_000) });
+  const open = await inbox.store.items(logKey('shop', 'coder'), { kind: 'open' });
+  expect(
+    open.map(({ audience, notification: { level = 'info', message } }) => [audience, level, message.replace(/y{9,}/u, '<y>')]),
+  ).toEqual([
+    ['one', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): Read before you write."],
+    ['other', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): <y>…"],
+  ]);
+  expect(open[1]?.notification.message.length).toBeLessThan(2_100);
+  await inbox.close();
+});

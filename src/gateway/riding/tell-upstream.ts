@@ -40,6 +40,7 @@ export async function tellUpstream(
   event: UpstreamEvent,
 ): Promise<void> {
   const { server, detail, state } = event;
+  if (state === 'introduced') return tellInstructions(inbox, conversation, event);
   const back = state === 'reconnected' || state === 'started';
   const input: EventInput = {
     type: back ? 'mcp.reconnected' : 'mcp.disconnected',
@@ -54,6 +55,26 @@ export async function tellUpstream(
   if (emitter !== undefined) return void (await emitter.emit(input));
   const made = makeEvent(input, { id: inbox.ids.make('e'), now: inbox.store.now() });
   if (back) await takeBack(inbox, conversation, server);
+  await inbox.queue(conversation.address, notificationFrom(made));
+}
+
+/** Of the instructions of one server. */
+const INSTRUCTIONS_CHARS = 2_000;
+
+/** To this conversation only: others may have had the text in their handshake. */
+async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
+  const made = makeEvent(
+    {
+      type: 'mcp.instructions',
+      source: 'mcp',
+      subject: conversation.address,
+      severity: 'info',
+      message: upstreamMessage(event),
+      key: `mcp-instructions:${event.server}`,
+      supersede: true,
+    },
+    { id: inbox.ids.make('e'), now: inbox.store.now() },
+  );
   await inbox.queue(conversation.address, notificationFrom(made));
 }
 
@@ -74,7 +95,12 @@ function upstreamMessage({ server, state, detail }: UpstreamEvent): string {
       return `MCP server \`${server}\` is connected again${detail ? ` (${detail})` : ''}; what it kept in memory is gone`;
     case 'started':
       return `MCP server \`${server}\` works now${detail ? `: ${detail}` : ''}`;
+    case 'introduced':
+      return `MCP server \`${server}\` started late. It says of itself (its own words, not the user's): ${shortened(detail)}`;
     default:
       return state satisfies never;
   }
 }
+
+const shortened = (text: string): string =>
+  text.length <= INSTRUCTIONS_CHARS ? text : `${text.slice(0, INSTRUCTIONS_CHARS - 1).toWellFormed()}…`;

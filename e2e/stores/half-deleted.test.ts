@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LOG } from '../../contracts/drafts.ts';
+import { closed, LOG } from '../../contracts/drafts.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { proves } from '../verifies.ts';
 import { runScript, type Child } from './child.ts';
@@ -184,4 +184,105 @@ describe('a file that another program changed', () => {
     );
     await c.ended();
   });
+
+  it.each([
+    ['half', (size: number) => size / 2],
+    ['a quarter', (size: number) => size / 4],
+    ['half of the first page', () => 2_048],
+  ])('cut to %s while others use it: each process says the same, and nobody fills it with zeros', async (_, cutTo) => {
+    const before = await writer();
+    for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
+    await end([before]);
+    const a = await writer();
+    await acknowledged(a, 'a');
+    const whole = statSync(path).size;
+    const bytes = Math.floor(cutTo(whole) / 512) * 512;
+    truncateSync(path, bytes);
+    const line = new RegExp(`^store_corrupt the database ${path} has ${bytes} of \\d+ bytes: it was truncated\\. Stop`, 'u');
+    const refused: (string | undefined)[] = [];
+    for (const child of [runScript('writer.ts', [path]), runScript('writer.ts', [path])]) {
+      refused.push(await child.line());
+      await child.ended();
+    }
+    a.tell('lost');
+    refused.push(await a.line());
+    await a.ended();
+    const later = runScript('writer.ts', [path]);
+    refused.push(await later.line());
+    await later.ended();
+    expect(refused[0]).toMatch(line);
+    expect(new Set(refused).size).toBe(1);
+    expect(statSync(path).size).toBe(bytes);
+  });
+
+  it('cut while nobody is left who can mend it, after kill -9: told as truncated, with and without the -shm', async () => {
+    const before = await writer();
+    for (let i = 0; i < 12; i++) await acknowledged(before, `before${i}`);
+    await end([before]);
+    const a = await writer();
+    await acknowledged(a, 'a');
+    a.process.kill('SIGKILL');
+    await a.ended();
+    truncateSync(path, 40_960);
+    for (const sides of [[], ['-shm']]) {
+      remove(sides);
+      const c = runScript('writer.ts', [path]);
+      expect(await c.line()).toMatch(/^store_corrupt the database .* has 40960 of \d+ bytes: it was truncated/u);
+      await c.ended();
+    }
+  });
+});
+
+describe('a file whose pages are elsewhere is whole', () => {
+  proves('store:half-deleted');
+
+  it.each([
+    ['all in the -wal', []],
+    ['all in the -wal of a killed process', ['kill']],
+    ['all in the -wal of a killed process, without the -shm', ['kill', '-shm']],
+  ])('%s', async (_, what) => {
+    const a = await writer();
+    const acks: string[] = [];
+    for (let i = 0; i < 40; i++) acks.push(await acknowledged(a, `a${i}`));
+    expect(statSync(path).size).toBe(4_096);
+    if (what.includes('kill')) {
+      a.process.kill('SIGKILL');
+      await a.ended();
+    }
+    remove(what.filter((side) => side !== 'kill'));
+    const c = await writer();
+    acks.push(await acknowledged(c, 'c'));
+    await end(what.includes('kill') ? [c] : [c, a]);
+    expect((await kept()).ids).toEqual(acks);
+  });
+
+  it('while it grows past a checkpoint, shrinks, and is opened all the time', async () => {
+    const a = await writer();
+    const store = await openSqliteStore({ path });
+    const open = async (): Promise<void> => {
+      const other = await openSqliteStore({ path });
+      await other.append(LOG, []);
+      await other.close();
+    };
+    // SQLite writes the -wal into the main file after 1,000 pages: some 300 of these.
+    for (let i = 0; i < 700; i++) {
+      await acknowledged(a, `a${i}`);
+      await open();
+    }
+    expect(statSync(path).size).toBeGreaterThan(4_096 * 1_000);
+    const copy = join(folder, 'copy.db');
+    await store.backup(copy);
+    for (let i = 0; i < 600; i++) await store.append(LOG, [closed([`a${i}`], 'withdrawn')]);
+    await store.prune(Date.now() + 1);
+    const { before, after } = await store.compact();
+    expect(after).toBeLessThan(before);
+    await open();
+    await acknowledged(a, 'after');
+    await store.close();
+    await end([a]);
+    await open();
+    const backup = await openSqliteStore({ path: copy });
+    expect(await backup.verify()).toEqual([]);
+    await backup.close();
+  }, 60_000);
 });

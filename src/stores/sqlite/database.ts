@@ -2,12 +2,13 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
-import { changeOf, filesAt, Folder, Half, missingAt, realPath, splitError, truncation, type Files } from './files.ts';
+import { changeOf, filesAt, Folder, Half, missingAt, realPath, splitError, type Files } from './files.ts';
 import type { FileSystem } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
 import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
 import type { Outcome, Step } from './together.ts';
 import { explain, isBusy } from './trouble.ts';
+import { truncation } from './truncation.ts';
 
 /** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
 const sqlite = process.getBuiltinModule('node:sqlite');
@@ -235,11 +236,18 @@ export class Database {
     clearInterval(this.#timer);
     const db = this.#open;
     if (db === undefined) return;
-    const change = changeOf(this.#files, filesAt(this.path, this.#real));
-    if (change.kind === 'split') {
+    const files = filesAt(this.path, this.#real);
+    const change = changeOf(this.#files, files);
+    const wrong =
+      change.kind === 'split'
+        ? splitError(this.#real, change.replaced)
+        : change.kind === 'same' && files.size < this.#files.size
+          ? truncation(this.path, true)
+          : undefined;
+    if (wrong !== undefined) {
       leaveOpen(db);
       this.#open = undefined;
-      this.#report(splitError(this.#real, change.replaced).message);
+      this.#report(wrong.message);
       return;
     }
     this.#leave();
@@ -306,8 +314,9 @@ export class Database {
 
 function open(options: DatabaseOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  if (missingAt(options.path).length > 0) refuseOthers(options.path);
+  // Before anything opens it: the last one that closes a cut file would fill what it lost with zeros.
   throwIf(truncation(options.path));
+  if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
   try {
     migrate(db, options.path);

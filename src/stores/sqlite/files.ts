@@ -110,7 +110,7 @@ export function missingAt(path: string): readonly string[] {
 const HEADER = Buffer.from('SQLite format 3\0');
 
 /** Undefined for a file that is empty or no database. */
-function headerOf(path: string): { readonly wal: boolean; readonly bytes: number } | undefined {
+export function headerOf(path: string): { readonly wal: boolean; readonly pageSize: number; readonly bytes: number } | undefined {
   const bytes = Buffer.alloc(100);
   const file = openSync(path, 'r');
   try {
@@ -122,32 +122,8 @@ function headerOf(path: string): { readonly wal: boolean; readonly bytes: number
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
   // The count of pages holds only where it was written together with the last change.
   const counted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 1;
-  return { wal: bytes[18] === 2 && bytes[19] === 2, bytes: pageSize * counted };
+  return { wal: bytes[18] === 2 && bytes[19] === 2, pageSize, bytes: pageSize * counted };
 }
-
-/**
- * Why a main file lost its end; undefined for a whole one. A `-wal` with content may hold the missing pages, unless `opened`:
- * this process had the file open, and it is smaller than it was.
- */
-export function truncation(path: string, opened = false): EarpieceError | undefined {
-  const hasWal = (): boolean => (statSync(`${realPath(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  // First of all: another process that makes the database writes the main file before the -wal.
-  const before = hasWal();
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return undefined;
-  if (size === 0) return opened || before ? truncated(path, 'is empty: it was truncated to 0 bytes') : undefined;
-  const header = headerOf(path);
-  if (header === undefined) return opened ? truncated(path, `has ${size} bytes left and no header: it was truncated`) : undefined;
-  if (size >= header.bytes || (!opened && (before || hasWal()))) return undefined;
-  return truncated(path, `has ${size} of ${header.bytes} bytes: it was truncated`);
-}
-
-const truncated = (path: string, what: string): EarpieceError =>
-  new EarpieceError(
-    'store_corrupt',
-    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then put a backup in its place or move it away with its -wal and -shm files`,
-    { data: { path } },
-  );
 
 /**
  * A `-wal` or `-shm` whose main file is gone belongs to nobody: SQLite would read it into the new database, or delete it.

@@ -1,7 +1,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import type { Wait } from '../../core/ports.ts';
-import { truncation } from './files.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
+import { truncation } from './truncation.ts';
 
 /** `askedAt`: when the caller asked, by `performance.now()`, where that was before its turn. */
 type Asked = Wait & { readonly askedAt?: number };

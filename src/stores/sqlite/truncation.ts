@@ -1,0 +1,150 @@
+/**
+ * Whether a main file lost its end. While a database is in use, pages may legally stand in the `-wal` alone, so the size of
+ * the main file says nothing by itself: each page beyond its end must be in a part of the `-wal` that readers still use.
+ */
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { EarpieceError } from '../../core/errors.ts';
+import { headerOf, realPath } from './files.ts';
+
+/** What the database has by its `-shm` or `-wal`: its size, and the pages that readers take from the `-wal`. */
+type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
+
+/** How often it is looked again when another process changes the files meanwhile. */
+const LOOKS = 20;
+
+/**
+ * Why a main file is not whole; undefined for a whole one. `opened`: this process had the file open, so that a file without
+ * a header was cut.
+ */
+export function truncation(path: string, opened = false): EarpieceError | undefined {
+  const real = realPath(path);
+  for (let look = 1; ; look++) {
+    const before = state(real);
+    const error = looked(path, real, opened);
+    // Between two readings another process may have moved pages from the -wal into the main file.
+    if (error === undefined || look === LOOKS || before === state(real)) return error;
+  }
+}
+
+function looked(path: string, real: string, opened: boolean): EarpieceError | undefined {
+  // First of all: another process that makes the database writes the main file before the -wal.
+  const hasWal = sizeOf(`${real}-wal`) > 0;
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) return undefined;
+  if (file.size === 0) return opened || hasWal ? truncated(path, 'is empty: it was truncated to 0 bytes') : undefined;
+  const header = headerOf(path);
+  if (header === undefined)
+    return opened ? truncated(path, `has ${file.size} bytes left and no header: it was truncated`) : undefined;
+  const { pageSize } = header;
+  // Before the size: pages come into the main file before they are counted as written there.
+  const log = byIndex(real) ?? byFrames(real, pageSize);
+  const size = sizeOf(path);
+  const bytes = log === undefined ? header.bytes : log.pages * pageSize;
+  const cut = truncated(path, `has ${size} of ${bytes} bytes: it was truncated`);
+  if (size < pageSize) return cut;
+  if (size >= bytes) return undefined;
+  if (log === undefined) return cut;
+  const held = log.held();
+  for (let page = Math.floor(size / pageSize) + 1; page <= log.pages; page++) if (!held.has(page)) return cut;
+  return undefined;
+}
+
+const truncated = (path: string, what: string): EarpieceError =>
+  new EarpieceError(
+    'store_corrupt',
+    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then put a backup in its place or move it away with its -wal and -shm files`,
+    { data: { path } },
+  );
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Changes with each commit and each checkpoint. */
+const state = (real: string): string =>
+  `${sizeOf(real)} ${sizeOf(`${real}-wal`)} ${readStart(`${real}-shm`, INDEX_START)?.toString('hex')}`;
+
+/** Two copies of the header, then how many frames are in the main file already; see "The WAL-Index Header" in SQLite's format. */
+const INDEX_HEADER = 48;
+const INDEX_START = 2 * INDEX_HEADER + 4;
+/** The numbers of the pages, by frame: behind 136 bytes in the first block of 32 kB, at the start of each other one. */
+const BLOCK = 32_768;
+const FIRST = 136;
+const FRAMES_PER_BLOCK = 4_096;
+const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
+
+/** By the `-shm`; undefined where there is none, it is half written, or the database has nothing in its `-wal`. */
+function byIndex(real: string): Log | undefined {
+  const start = readStart(`${real}-shm`, INDEX_START);
+  if (start === undefined || start.length < INDEX_START) return undefined;
+  if (!start.subarray(0, INDEX_HEADER).equals(start.subarray(INDEX_HEADER, 2 * INDEX_HEADER))) return undefined;
+  const number = numberIn(start);
+  const [frames, pages, written] = [number(16), number(20), number(2 * INDEX_HEADER)];
+  if (start[12] !== 1 || pages === 0 || written > frames) return undefined;
+  return {
+    pages,
+    held: () => {
+      const whole = readAll(`${real}-shm`);
+      const at = numberIn(whole);
+      const held = new Set<number>();
+      for (let frame = written; frame < frames; frame++) {
+        const later = frame - FRAMES_IN_FIRST;
+        const offset =
+          later < 0 ? FIRST + 4 * frame : (1 + Math.floor(later / FRAMES_PER_BLOCK)) * BLOCK + 4 * (later % FRAMES_PER_BLOCK);
+        if (offset + 4 <= whole.length) held.add(at(offset));
+      }
+      return held;
+    },
+  };
+}
+
+const WAL_HEADER = 32;
+const FRAME_HEADER = 24;
+
+/** By the `-wal`, as SQLite does it when the last process was killed; undefined where nothing was committed in it. */
+function byFrames(real: string, pageSize: number): Log | undefined {
+  const wal = `${real}-wal`;
+  const start = readStart(wal, WAL_HEADER);
+  if (start === undefined || start.length < WAL_HEADER) return undefined;
+  const salts = start.subarray(16, 24);
+  const whole = readAll(wal);
+  let pages = 0;
+  const found: number[] = [];
+  let committed = 0;
+  for (let at = WAL_HEADER; at + FRAME_HEADER + pageSize <= whole.length; at += FRAME_HEADER + pageSize) {
+    // Behind the last frame stand those of an earlier round.
+    if (!whole.subarray(at + 8, at + 16).equals(salts)) break;
+    found.push(whole.readUInt32BE(at));
+    const size = whole.readUInt32BE(at + 4);
+    if (size === 0) continue;
+    pages = size;
+    committed = found.length;
+  }
+  return pages === 0 ? undefined : { pages, held: () => new Set(found.slice(0, committed)) };
+}
+
+/** The `-shm` has the byte order of the machine. */
+function numberIn(bytes: Buffer): (at: number) => number {
+  const isLittle = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+  return (at) => (isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
+}
+
+function readAll(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function readStart(path: string, length: number): Buffer | undefined {
+  try {
+    const bytes = Buffer.alloc(length);
+    const file = openSync(path, 'r');
+    try {
+      return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}

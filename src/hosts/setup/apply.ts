@@ -1,6 +1,6 @@
 /** Writes what was planned: each file whole or not at all, and recorded before, so that it can be undone. */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { replaceFile } from '../../config/index.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
@@ -36,8 +36,17 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
     if (after === undefined) remove(file, before ?? '');
     else await write(plan, after);
   }
-  for (const folder of known?.folders.toReversed() ?? []) removeEmpty(folder);
-  if (known !== undefined) book.drop(file);
+  if (known === undefined) return;
+  const left = known.folders.toReversed().filter((folder) => !removeEmpty(folder));
+  book.drop(file);
+  for (const folder of left) passOn(folder, book);
+}
+
+/** The last of our files in a folder takes the folder with it. */
+function passOn(folder: string, book: InstallBook): void {
+  const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
+  if (heir === undefined || heir.folders.includes(folder)) return;
+  book.put({ ...heir, folders: [...heir.folders, folder].toSorted((a, b) => a.length - b.length) });
 }
 
 const write = async ({ file, before, scope }: FilePlan, after: string): Promise<void> =>
@@ -69,10 +78,12 @@ function missingFolders(folder: string): readonly string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
-function removeEmpty(folder: string): void {
+/** False: something else lives in it by now. */
+function removeEmpty(folder: string): boolean {
   try {
     rmdirSync(folder);
+    return true;
   } catch {
-    // Something else lives in it by now.
+    return !existsSync(folder);
   }
 }

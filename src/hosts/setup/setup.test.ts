@@ -48,6 +48,11 @@ const all = (): Readonly<Record<string, string>> =>
       .map((path) => [path, readFileSync(join(folder, path), 'utf8')]),
   );
 
+const folders = (): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.startsWith('state') && statSync(join(folder, path)).isDirectory())
+    .toSorted();
+
 /** What people have in the files that an installation changes. */
 const THERE: Readonly<Record<string, string>> = {
   '.claude/settings.json': '{\n  // mine\n  "hooks": { "Stop": [], },\n}\n',
@@ -84,6 +89,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
   ])('%s: installed once, of a newer version, and back to the bytes before', async (_case, files) => {
     for (const [file, text] of Object.entries(files)) write(file, text);
     const before = all();
+    const foldersBefore = folders();
     expect(await put(name, OURS)).toBeGreaterThan(0);
     const installed = all();
     expect(await put(name, OURS)).toBe(0);
@@ -93,6 +99,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
     expect(Object.values(all()).some((text) => text.includes(NEWER.entry))).toBe(true);
     await takeOut(name);
     expect(all()).toEqual(before);
+    expect(folders()).toEqual(foldersBefore);
     expect(installBook({ env: { XDG_STATE_HOME: join(folder, 'state') }, home: folder }).list()).toEqual([]);
   });
 
@@ -102,6 +109,7 @@ describe.each(SETUPS.map(({ name }) => name))('%s', (name) => {
     expect(Object.keys(all()).filter((file) => !file.startsWith('shop/') && file !== '.claude.json')).toEqual([]);
     await takeOut(name, place('project'));
     expect(all()).toEqual({});
+    expect(folders()).toEqual(['shop']);
   });
 });
 

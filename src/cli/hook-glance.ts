@@ -4,8 +4,8 @@
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
-import { conversationId, nameFrom } from '../core/address.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/processes.ts';
+import { conversationOfSession } from '../inbox/session-id.ts';
 import { isQuiet } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
@@ -43,7 +43,7 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     return isQuiet({
       path,
       processes: hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt })),
-      conversation: conversationId(nameFrom(session)),
+      conversation: conversationOfSession(session),
       setting: WAITING,
       now,
       seenWithinMs: SEEN_WITHIN_MS,

@@ -2,12 +2,13 @@
  * What a host hears at one moment of its work, whatever its shapes are. The hook command, our MCP server and the bridges of
  * plugins all answer by this. It leases what the answer takes, so that another carrier of the conversation does not take it too.
  */
-import { conversationId, logKey, nameFrom, parseAddress, type LogKey } from '../core/address.ts';
+import { logKey, parseAddress, type LogKey } from '../core/address.ts';
 import { levelRank } from '../core/notification.ts';
 import type { ContactPoint } from '../core/records.ts';
 import { instructionsOf } from '../core/views/wording.ts';
 import {
   begin,
+  conversationOfSession,
   isSignal,
   PRESENCE_EVERY_MS,
   worktreeOf,
@@ -92,7 +93,7 @@ async function answerOf(conversation: Conversation, host: Host, caller: Caller, 
 /** The conversation of a session. What its other carriers know of it (which tools the model has) holds here too. */
 export async function conversationOf(place: Place, host: Host, caller: Caller): Promise<Conversation> {
   const { inbox } = place;
-  const id = conversationId(nameFrom(caller.session));
+  const id = conversationOfSession(caller.session);
   // The session may have changed its folder since it began; its agent stays the one that it began as.
   const bound = caller.process === undefined || host.manySessions ? undefined : await inbox.store.binding(caller.process);
   const log = bound?.conversation === id ? bound.log : logOfHost(place, host);

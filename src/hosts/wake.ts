@@ -1,6 +1,5 @@
 /** What may wake an idle agent whose host can be woken, and the words that wake it. */
-import { conversationId, nameFrom } from '../core/address.ts';
-import { isSignal, type Conversation } from '../inbox/index.ts';
+import { conversationOfSession, isSignal, type Conversation } from '../inbox/index.ts';
 import { conversationOf, type Place } from './attend.ts';
 import type { Host } from './host.ts';
 import type { Attended, Caller } from './moment.ts';
@@ -18,7 +17,7 @@ export async function wake(place: Place, host: Host, caller: Caller): Promise<Wo
   // Nobody could say whether the session is still the current one.
   if (caller.process === undefined) return { kind: 'over' };
   const bound = await store.binding(caller.process);
-  if (bound !== undefined && bound.conversation !== conversationId(nameFrom(caller.session))) return { kind: 'over' };
+  if (bound !== undefined && bound.conversation !== conversationOfSession(caller.session)) return { kind: 'over' };
   const conversation = await conversationOf(place, host, caller);
   const known = await conversation.presence();
   if (known?.endedAt !== undefined) return { kind: 'over' };

@@ -10,6 +10,7 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 import type { Owner } from '../core/records.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
+import { conversationOfSession } from './session-id.ts';
 
 /** A program that runs an agent's loop: how its process, its session variable and its MCP client name look. */
 export type KnownHost = {
@@ -77,7 +78,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];
-  if (session) return { log, conversation: conversationId(nameFrom(session)), by: 'session variable', ...about };
+  if (session) return { log, conversation: conversationOfSession(session), by: 'session variable', ...about };
   if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about };
   return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
 }

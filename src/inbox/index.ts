@@ -16,6 +16,7 @@ export { isIn, type Forked, type Stretch, type TranscriptQuery } from './fork.ts
 export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './identity.ts';
 export { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, insideAgent, notAPerson, type InsideAgent, type InsideQuestion } from './inside.ts';
 export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './processes.ts';
+export { conversationOfSession } from './session-id.ts';
 export { markOf, randomIds } from './ids.ts';
 export { patience } from './patience.ts';
 export type { Pulled, PulledNotification } from './pull.ts';

@@ -428,8 +428,18 @@ export const REQUIREMENTS = {
   'hosts:hold': {
     behaviour: 'An error holds the end of a turn of Claude Code, at most three times in a row; no turn is held for ever.',
   },
+  'hosts:hook-trouble': {
+    behaviour:
+      'A hook that goes wrong never stops its agent: it prints nothing, says one line on stderr and ends with 0, also where its folder is gone, its command line is wrong or its input never ends.',
+  },
+  'gateway:gone-folder': {
+    behaviour: 'A gateway and earpiece mcp serve in a working folder that is gone, and say in which folder they work instead.',
+  },
+  'hosts:distinct-sessions': {
+    behaviour: 'Two session ids of a host are two conversations, also where their characters are not allowed in an address.',
+  },
   'hosts:lean': {
-    behaviour: 'A hook call with nothing open loads nine small files and prints nothing; it writes a sign of life every 30 s.',
+    behaviour: 'A hook call with nothing open loads eleven small files and prints nothing; it writes a sign of life every 30 s.',
   },
   'hosts:evidence': {
     behaviour:

@@ -11,12 +11,14 @@ import { Shell } from './shell.ts';
 const SRC = new URL('../../src/', import.meta.url).href;
 const SHORT_WAY = [
   'cli/hook-glance.ts',
+  'cli/hook-guard.ts',
   'cli/hook-input.ts',
   'cli/main.ts',
   'config/places.ts',
   'core/address.ts',
   'core/errors.ts',
   'inbox/processes.ts',
+  'inbox/session-id.ts',
   'node-version.ts',
   'stores/sqlite/glance.ts',
 ];
@@ -82,7 +84,7 @@ function given(shell: Shell, stdout: string): void {
 describe('a hook call', () => {
   proves('hosts:lean');
 
-  it('loads nine small files and says nothing where nothing waits', async () => {
+  it('loads eleven small files and says nothing where nothing waits', async () => {
     await inSession(async ({ shell }) => {
       for (const event of ['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'])
         expect([event, await call(shell, event)]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);

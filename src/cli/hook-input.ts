@@ -1,48 +1,82 @@
 /** The event that an agent writes to its hook's stdin: read once a process, whoever asks first. */
 
 /** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
-const { fstatSync, readSync } = process.getBuiltinModule('node:fs');
+const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** What was read by now, and whether more may come. */
-type Read = { readonly bytes: Buffer; readonly ended: boolean };
+/** What was read by now, and whether more may come. `late`: nothing came for too long. */
+type Read = { readonly bytes: Buffer; readonly ended: boolean; readonly late: boolean };
 
+/** So long a hook waits for the next byte: its agent waits for the hook. */
+export const INPUT_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 2;
 const CHUNK = 64 * 1024;
 /** A larger input (a batch of large results) is left to the reader that has a limit. */
 const MAX_AT_ONCE = 4 * 1024 * 1024;
 const CLOSING = '}'.charCodeAt(0);
 
-let read: Read = { bytes: Buffer.alloc(0), ended: false };
+let read: Read = { bytes: Buffer.alloc(0), ended: false, late: false };
+let whole: HookInput | undefined;
 
 /** The input, read without an event loop; undefined where it cannot be had whole like that. */
 export function inputAtOnce(): HookInput | undefined {
+  if (whole !== undefined || read.ended) return whole;
   const about = fstatSync(0);
   if (!about.isFIFO() && !about.isSocket() && !about.isFile()) return undefined;
+  const fd = about.isFile() ? 0 : unblocked(about.isFIFO());
   const chunks = [read.bytes];
   let size = read.bytes.length;
   try {
     while (size < MAX_AT_ONCE) {
       const chunk = Buffer.allocUnsafe(CHUNK);
-      const n = readSync(0, chunk);
-      if (n === 0) {
-        read = { bytes: Buffer.concat(chunks), ended: true };
-        return parsed(read.bytes);
+      const n = readInTime(fd, chunk);
+      if (n === undefined || n === 0) {
+        read = { bytes: Buffer.concat(chunks), ended: true, late: n === undefined };
+        return (whole = parsed(read.bytes));
       }
       size += n;
       chunks.push(chunk.subarray(0, n));
       // A host that leaves the pipe open has said all when the object is whole.
       if (mayBeWhole(chunk.subarray(0, n))) {
-        read = { bytes: Buffer.concat(chunks), ended: false };
-        const whole = parsed(read.bytes);
+        read = { bytes: Buffer.concat(chunks), ended: false, late: false };
+        whole = parsed(read.bytes);
         if (whole !== undefined) return whole;
         chunks.splice(0, chunks.length, read.bytes);
       }
     }
   } catch {
-    // A pipe that does not block and has nothing yet: the event loop can wait for it.
+    // The event loop can read what cannot be read like this.
+  } finally {
+    if (fd !== 0) closeSync(fd);
   }
-  read = { bytes: Buffer.concat(chunks), ended: false };
+  read = { bytes: Buffer.concat(chunks), ended: false, late: false };
+  return undefined;
+}
+
+/** Stdin by a descriptor whose reads do not wait. */
+function unblocked(isPipe: boolean): number {
+  try {
+    if (isPipe) return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    // A system that has no such file.
+  }
+  // Node makes it one that does not wait. This costs a hook 4 ms.
+  void process.stdin;
+  return 0;
+}
+
+/** Undefined: nothing has come for too long. */
+function readInTime(fd: number, chunk: Buffer): number | undefined {
+  const until = performance.now() + INPUT_WITHIN_MS;
+  do {
+    try {
+      return readSync(fd, chunk);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+    }
+  } while (performance.now() < until);
   return undefined;
 }
 

@@ -8,8 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateFolder, type Env } from '../config/places.ts';
-import { conversationId, nameFrom } from '../core/address.ts';
 import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/processes.ts';
+import { conversationOfSession } from '../inbox/session-id.ts';
 import { openMark } from '../stores/sqlite/glance.ts';
 import { databaseOf } from './hook-glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
@@ -34,7 +34,7 @@ export async function wait(words: readonly string[], env: Env): Promise<number> 
     return await waitFor(input, host, { words, env });
   } catch (error) {
     process.stderr.write(`earpiece: hook --wait: ${String(error)}; the idle agent is not woken, the rest goes on\n`);
-    return 1;
+    return 0;
   }
 }
 
@@ -47,7 +47,7 @@ async function waitFor(input: HookInput, host: Process, given: { words: readonly
   const owner = { machine: systemProcesses.machine, pid: host.pid, startedAt: host.startedAt };
   const option = words.indexOf('--db');
   const path = databaseOf(option < 0 ? env['EARPIECE_DB'] : words[option + 1], env, String(input['cwd']));
-  const conversation = conversationId(nameFrom(String(input['session_id'])));
+  const conversation = conversationOfSession(String(input['session_id']));
   const lines = words.filter((word) => word !== '--wait');
   using place = takePlace(env, host);
   let [files, mark, dueAt, aliveAt] = ['', '', 0, 0];

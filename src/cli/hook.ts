@@ -1,6 +1,6 @@
 /**
  * `earpiece hook <host>`: one call of an agent's hook. It never stops the agent: whatever goes wrong is one line on stderr and
- * an exit code that hosts take for "go on" (never 2, which blocks).
+ * code 0. Some hosts take any other code for a refusal.
  */
 import { formatProblem, readConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -19,17 +19,14 @@ import {
 import { identify, patience } from '../inbox/index.ts';
 import { complain, handOver } from './terminal.ts';
 import type { GlobalOptions } from './context.ts';
-import { mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
+import { INPUT_WITHIN_MS, mayBeWhole, parsed, readBefore, type HookInput } from './hook-input.ts';
 
 /** The agent waits for its hook: without an answer of the store in this time, it goes on without one. */
 const STORE_WITHIN_MS = 250;
 /** A batch of large results is in a hook's input. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-/** Some hosts leave the hook's input open. */
-const INPUT_WITHIN_MS = 5_000;
 
-export const GOES_ON = 0;
-export const COMPLAINED = 1;
+const GOES_ON = 0;
 
 export type HookOptions = GlobalOptions & { readonly as?: string; readonly beside?: string; readonly look?: boolean };
 
@@ -42,7 +39,7 @@ export async function hook(host: HookHost, options: HookOptions): Promise<number
     return await answered(host, heard, input, options);
   } catch (error) {
     complain(`hook ${host.name}: ${error instanceof EarpieceError ? error.message : unexpected(error)}; the agent goes on`);
-    return host.blocksOnFailure ? GOES_ON : COMPLAINED;
+    return GOES_ON;
   }
 }
 
@@ -117,11 +114,16 @@ export async function readInput(): Promise<HookInput> {
   const before = readBefore();
   const chunks: Buffer[] = [before.bytes];
   let bytes = before.bytes.length;
-  const timer = setTimeout(() => process.stdin.destroy(), INPUT_WITHIN_MS);
+  let late = before.late;
+  const timer = setTimeout(() => {
+    late = true;
+    process.stdin.destroy();
+  }, INPUT_WITHIN_MS);
   try {
     const known = parsed(before.bytes);
     if (known !== undefined) return known;
     for await (const chunk of before.ended ? [] : (process.stdin as AsyncIterable<Buffer>)) {
+      timer.refresh();
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > MAX_INPUT_BYTES)
@@ -138,10 +140,15 @@ export async function readInput(): Promise<HookInput> {
   }
   const whole = parsed(Buffer.concat(chunks));
   if (whole !== undefined) return whole;
-  const shown = Buffer.concat(chunks).subarray(0, 80).toString('utf8');
+  const shown = JSON.stringify(Buffer.concat(chunks).subarray(0, 80).toString('utf8'));
+  if (late)
+    throw new EarpieceError(
+      'bad_argument',
+      `the hook's input ${shown} did not end within ${INPUT_WITHIN_MS / 1000} s; an agent writes one JSON object to stdin and closes it`,
+    );
   throw new EarpieceError(
     'bad_argument',
-    `the hook's input ${JSON.stringify(shown)} is no JSON object; an agent calls this command, with its event on stdin`,
+    `the hook's input ${shown} is no JSON object; an agent calls this command, with its event on stdin`,
   );
 }
 

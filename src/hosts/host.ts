@@ -66,8 +66,6 @@ export interface HookHost extends Host {
   readonly events: Readonly<Record<string, HookEvent>>;
   /** How its idle session is woken from outside. Default: not at all. */
   readonly waker?: Waker;
-  /** A hook that ends with an error blocks what it was asked about. Default: the agent goes on. */
-  readonly blocksOnFailure?: boolean;
 
   /**
    * Reads the JSON that the host gives a hook. Undefined for an event that we have no use for. Throws `EarpieceError`

@@ -1,8 +1,9 @@
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
-import type { Answer, CommandLine } from '../command-line.ts';
+import type { CommandLine } from '../command-line.ts';
 import type { HookOptions } from '../hook.ts';
+import { hookAnswers } from '../hook-guard.ts';
 
-export function hook(command: CommandLine, answer: Answer): void {
+export function hook(command: CommandLine): void {
   command
     .description(
       'Answers one hook call of a coding agent: it reads the event on stdin and prints what the agent is to read. ' +
@@ -29,10 +30,10 @@ export function hook(command: CommandLine, answer: Answer): void {
       }
       if (options.look) {
         const { look } = await import('../hook-look.ts');
-        answer(await look(host, options));
+        hookAnswers(await look(host, options));
         return;
       }
       const { hook: run } = await import('../hook.ts');
-      answer(await run(host, options));
+      hookAnswers(await run(host, options));
     });
 }

@@ -1,6 +1,6 @@
 /**
- * Cline, by its hook reference; not run here. A hook that fails blocks the call, so ours never ends with an error there. The
- * context that a hook adds reaches the next request, up to 50 KB.
+ * Cline, by its hook reference; not run here. A hook that ends with an error blocks the call. The context that a hook adds
+ * reaches the next request, up to 50 KB.
  */
 import { printed } from '../common.ts';
 import { SILENT, type Heard, type HookHost, type Printed } from '../host.ts';
@@ -14,7 +14,6 @@ export const cline: HookHost = {
   points: ['turn_start', 'tool_result', 'forced'],
   maxChars: 50_000,
   inBytes: true,
-  blocksOnFailure: true,
   manySessions: true,
 
   events: {

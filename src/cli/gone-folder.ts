@@ -1,0 +1,27 @@
+/** A working folder that is gone stops no command that serves an agent: it works in another one. */
+import { commandOf } from './hook-guard.ts';
+import { inputAtOnce } from './hook-input.ts';
+
+const SERVES = new Set(['hook', 'gateway', 'mcp', 'bridge']);
+
+/** Into the folder of the hook's event, else the home of the user, else the root. */
+export function leaveGoneFolder(args: readonly string[]): void {
+  const command = commandOf(args);
+  if (command === undefined || !SERVES.has(command)) return;
+  const own = command === 'hook' ? inputAtOnce()?.['cwd'] : undefined;
+  const found = [own, process.env['HOME'], '/'].find((folder) => typeof folder === 'string' && entered(folder));
+  // The event of a hook names its folder.
+  if (command !== 'hook')
+    process.stderr.write(
+      `earpiece: the working folder does not exist any more; earpiece ${command} works in ${JSON.stringify(found)} instead\n`,
+    );
+}
+
+function entered(folder: string): boolean {
+  try {
+    process.chdir(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -15,6 +15,7 @@ import {
   type Deliver,
   type NotificationId,
   type Subscribed,
+  tellerOf,
 } from './notification.ts';
 import { isRepeated, lineName, type Decision, type Grouped, type Line, type Plan, type Rest, type Said } from './plan.ts';
 import type { Policy } from './policy.ts';
@@ -208,9 +209,9 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   return [group.slice(0, middle), group.slice(middle)].flatMap((half) => fitting(half, policy, facts));
 }
 
-/** A person's words and whatever asks for an action are never merged with others. */
+/** The words of a person or of another agent, and whatever asks for an action, are never merged with others. */
 const standsAlone = ({ notification: n }: Item): boolean =>
-  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined;
+  n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
 /** One subscriber's, by one template, at one level, as many as it wants in one line; what a storm had too many of always. */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
@@ -275,6 +276,7 @@ function lineOf(group: Item[], { said }: Facts): Line {
     .filter((d) => d !== undefined);
   const subscriber = group.every((item) => item.notification.subscriber?.id === n.subscriber?.id) ? n.subscriber : undefined;
   const ids = group.map((item) => item.id);
+  const teller = tellerOf(n);
   const sent = sentOf(group);
   const made = sent === undefined ? said?.get(lineName({ ids })) : undefined;
   return {
@@ -294,6 +296,7 @@ function lineOf(group: Item[], { said }: Facts): Line {
     ...(n.action === undefined ? {} : { action: n.action }),
     ...(n.instruction === undefined ? {} : { instruction: n.instruction }),
     ...(n.origin?.person === undefined ? {} : { person: n.origin.person }),
+    ...(teller === undefined ? {} : { sender: { agent: teller, id: n.id } }),
     ...(sent === undefined ? {} : { sent }),
     ...(sent === undefined && first.text !== undefined ? { left: true as const } : {}),
     ...(made?.kind === 'text' ? { rendered: made.text } : {}),

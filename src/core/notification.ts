@@ -34,6 +34,15 @@ export type Origin = {
   readonly depth: number;
 };
 
+/** The tool by which an agent tells another one something. */
+export const TELL_TOOL = 'tell_agent';
+
+/** The agent that told it by that tool. Earpiece writes this origin: no producer can claim another agent's. */
+export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
+  if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
+  return origin.agent?.slice(origin.agent.indexOf('/') + 1);
+}
+
 /**
  * What the bus says of a notification that a subscriber made: by it those of one subscriber are grouped at delivery and
  * rendered by one template. It stays as it was queued, however the subscriber changes later.

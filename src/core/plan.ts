@@ -49,6 +49,8 @@ export type Line = {
   readonly instruction?: string;
   /** The person who typed it, where one did. */
   readonly person?: string;
+  /** The agent that told it by a tool of ours, and the id to answer to. */
+  readonly sender?: { readonly agent: string; readonly id: NotificationId };
   /** Its text as it was first sent: copied, never rendered again. */
   readonly sent?: string;
   /** What is left of a line that was sent: it repeats that line, and is rendered anew, without what is over. */

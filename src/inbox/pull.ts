@@ -8,7 +8,7 @@ import { holdsGate } from '../core/clocks.ts';
 import { pausedUntil } from '../core/views/gate.ts';
 import { itemKey, type Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
-import { formatKind, isInterrupt, showsData, type Notification } from '../core/notification.ts';
+import { formatKind, isInterrupt, showsData, tellerOf, type Notification } from '../core/notification.ts';
 import type { Withheld } from '../core/ports.ts';
 import type { ClosedRecord, Draft, OfferedRecord } from '../core/records.ts';
 import { countedKeys, unlistedText } from '../core/unlisted.ts';
@@ -20,6 +20,8 @@ export type PulledNotification = {
   readonly id: string;
   /** `interrupt`, `message` (a person's words), else the kind. */
   readonly type: string;
+  /** The agent that told it with `tell_agent`. */
+  readonly agent?: string;
   readonly action: string | null;
   readonly level: string;
   readonly message: string;
@@ -149,6 +151,7 @@ function shown(
   const { notification: n, at, count, differs } = item;
   const until = pausedUntil([item], now);
   const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
+  const teller = tellerOf(n);
   return {
     id: n.id,
     type: isInterrupt(n)
@@ -168,6 +171,7 @@ function shown(
     ...dataShown(n, differs),
     ...(count > 1 ? { count } : {}),
     ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
+    ...(teller === undefined ? {} : { agent: teller }),
     ...(repeated ? { repeated: true as const } : {}),
     ...(n.action === 'pause' && holdsGate(item, now)
       ? { holds: `until ${until === undefined ? '' : `${until}, or until `}a person lifts it: ${lift}, or the console` }

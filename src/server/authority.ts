@@ -106,7 +106,7 @@ export function mustQueue(who: Principal, to: Address, input: NotificationInput)
   if (input.action !== undefined) throw refused(who, `the action ${input.action}`);
   if (input.origin?.person !== undefined) throw refused(who, 'speaking for a person');
   const own = who.kind === 'agent' ? who.agent : null;
-  if (own !== null && input.origin?.agent !== undefined && input.origin.agent !== own)
+  if (input.origin?.agent !== undefined && input.origin.agent !== own)
     throw refused(who, `speaking for the agent ${JSON.stringify(input.origin.agent.slice(0, 80))}`);
   return {
     ...input,

@@ -4,7 +4,7 @@
  */
 import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
-import type { NotificationId } from '../core/notification.ts';
+import { TELL_TOOL, type NotificationId } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
 import type { Conversation, Inbox } from '../inbox/index.ts';
 import { askedAbout, type State } from './waiting.ts';
@@ -42,7 +42,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
     message,
     level,
     kind: { source: 'agent', name: sender },
-    origin: { agent: from.log, tool: 'tell_agent', depth, ...(cause === undefined ? {} : { cause: cause.id }) },
+    origin: { agent: from.log, tool: TELL_TOOL, depth, ...(cause === undefined ? {} : { cause: cause.id }) },
   });
   const there = await inbox.store.presence({ project });
   return {

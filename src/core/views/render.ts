@@ -72,7 +72,10 @@ function show(layout: Layout, format: LayoutName, input: ViewInput, how: How): S
   const page: Page = {
     mark,
     lead: leadOf(lines, rest) + (tellMark ? MEANING_OF_MARK : ''),
-    asks: lines.some((line) => line.person !== undefined || line.action !== undefined || line.instruction !== undefined),
+    asks: lines.some(
+      (line) =>
+        line.person !== undefined || line.sender !== undefined || line.action !== undefined || line.instruction !== undefined,
+    ),
     repeated: repeated === 0 ? undefined : repeated === lines.length ? 'all' : 'some',
     items: lines.map((line, at) => {
       const about = { source: line.kind.source, name: line.kind.name, level: line.level };

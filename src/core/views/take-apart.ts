@@ -38,7 +38,7 @@ export function takeApart(format: ListView, mark: string, text: string): Parts {
       for (const item of items) {
         const [, content] = /^<notification(?: [a-z]+="[^"<>]*")*>\n([^]*)\n<\/notification>$/.exec(item) ?? [];
         check(content !== undefined, `element ${item}`);
-        const text = content?.replace(/\n<instruction from="[^"<>]*">([^<>]*)<\/instruction>$/, '$1') ?? '';
+        const text = content?.replace(/\n<instruction(?: from="[^"<>]*")?>([^<>]*)<\/instruction>$/, '$1') ?? '';
         check(!/[<>]|&(?!(?:amp|lt|gt);)/.test(text), `content ${text}`);
       }
       return { opening: rows[0] ?? '', items, ending };

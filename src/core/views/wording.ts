@@ -66,7 +66,7 @@ export function dataSaid(line: Line, maxChars: number): string {
 /** It says so: no body can, see `neutralize`. */
 export const tellsOfWhole = (text: string): boolean => /(?<!\\)(?:\(all of it: |"all_of_it":")/.test(text);
 
-/** What happened, in one text; its line breaks are the messages' own. A person's words are quoted. */
+/** What happened, in one text; its line breaks are the messages' own. The words of a person or of another agent are quoted. */
 export function saidBy(line: Line, how: How): string {
   const whole = wholeOf(line, how);
   const end = whole === undefined ? '' : ` (all of it: ${whole})`;
@@ -89,7 +89,7 @@ function generic(line: Line, how: How): string {
     const all = [...texts, ...others];
     return all.join(all.some((text) => text.includes('\n')) ? '\n' : '; ');
   };
-  if (line.person !== undefined) return list(shown.map(quote));
+  if (line.person !== undefined || line.sender !== undefined) return list(shown.map(quote));
   const first = shown[0] ?? '(empty)';
   if (line.count <= 1 && line.messages.length <= 1) return first;
 
@@ -125,15 +125,16 @@ function commonHead(texts: readonly string[]): string | undefined {
 export function attribution(line: Line): string | undefined {
   const person = line.person === undefined ? undefined : neutralizeName(line.person);
   if (line.action !== undefined) return `${person === undefined ? '' : `${person} `}asks to ${line.action}`;
-  if (person === undefined) return undefined;
+  if (person === undefined)
+    return line.sender === undefined ? undefined : `${neutralizeName(line.sender.agent)} says, id ${line.sender.id}`;
   return line.count > 1 ? `${person} wrote ${line.count} times` : `${person} wrote`;
 }
 
-/** The instruction that came with it, to be quoted as the words of whom it is from. */
-export function instructionOf(line: Line, how: How): { readonly from: string; readonly text: string } | undefined {
+/** The instruction that came with it, to be quoted. `from`: the person whose words it is; a kind names nobody. */
+export function instructionOf(line: Line, how: How): { readonly from?: string; readonly text: string } | undefined {
   if (line.instruction === undefined) return undefined;
-  const from = line.person === undefined ? neutralizeKind(line.kind.source) : neutralizeName(line.person);
-  return { from, text: neutralize(line.instruction, how.maxItemChars) };
+  const text = neutralize(line.instruction, how.maxItemChars);
+  return line.person === undefined ? { text } : { from: neutralizeName(line.person), text };
 }
 
 /**
@@ -143,7 +144,9 @@ export function instructionOf(line: Line, how: How): { readonly from: string; re
 export function indentedBody(line: Line, how: How): string {
   const instruction = instructionOf(line, how);
   const told = indent(saidBy(line, how));
-  return instruction === undefined ? told : `${told}\n  instruction from ${instruction.from}: ${indent(quote(instruction.text))}`;
+  if (instruction === undefined) return told;
+  const from = instruction.from === undefined ? '' : ` from ${instruction.from}`;
+  return `${told}\n  instruction${from}: ${indent(quote(instruction.text))}`;
 }
 
 export const indent = (text: string): string => text.replace(/\n/g, '\n    ').replace(/\n +(?=\n)/g, '\n');

@@ -4,7 +4,7 @@ import { ending, opening, type Layout } from './layout.ts';
 import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } from './wording.ts';
 
 const ELEMENT =
-  /^<notification(?: [a-z]+="[^"<>]*")+>\n[^<>]*(?:\n<instruction from="[^"<>]*">[^<>]*<\/instruction>)?\n<\/notification>$/;
+  /^<notification(?: [a-z]+="[^"<>]*")+>\n[^<>]*(?:\n<instruction(?: from="[^"<>]*")?>[^<>]*<\/instruction>)?\n<\/notification>$/;
 
 /** One element a notification; its text and attributes are escaped as XML wants it. */
 export const xml: Layout = {
@@ -14,7 +14,7 @@ export const xml: Layout = {
       `<notification${attributes(line)}>`,
       escape(saidBy(line, how)),
       ...(instruction
-        ? [`<instruction from="${escape(instruction.from)}">${escape(quote(instruction.text))}</instruction>`]
+        ? [`<instruction${attribute('from', instruction.from)}>${escape(quote(instruction.text))}</instruction>`]
         : []),
       '</notification>',
     ].join('\n');
@@ -54,9 +54,13 @@ function attributes(line: Line): string {
     ['level', line.level],
     ['action', line.action],
     ['person', line.person === undefined ? undefined : neutralizeName(line.person)],
+    ['agent', line.sender === undefined ? undefined : neutralizeName(line.sender.agent)],
+    ['id', line.sender?.id],
   ];
-  return all.map(([name, value]) => (value === undefined ? '' : ` ${name}="${escape(value)}"`)).join('');
+  return all.map(([name, value]) => attribute(name, value)).join('');
 }
+
+const attribute = (name: string, value: string | undefined): string => (value === undefined ? '' : ` ${name}="${escape(value)}"`);
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

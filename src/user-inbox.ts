@@ -166,7 +166,6 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
   // A log in memory is nobody else's: then nothing is left on the disk.
   const remember = db !== 'memory:' && typeof db === 'string';
   const at = { cwd, env, ...(flags ? { flags } : {}) };
-  const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const store =
     typeof db === 'string'
       ? await openStore(db, {
@@ -175,6 +174,8 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
           ...(options.thread ? { thread: true } : {}),
         })
       : db;
+  // After the database: of a folder that can keep neither one line is enough.
+  const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const files = policySource({
     ...at,
     remember,

@@ -62,6 +62,7 @@ describe('a gateway', () => {
     const { steps, stdout } = await start(shell, GATEWAY, HANDSHAKE);
     expect(steps.slice(0, steps.indexOf(''))).toEqual([
       'src/cli/main.ts',
+      'src/cli/hook-guard.ts',
       'src/node-version.ts',
       'src/cli/early.ts',
       'src/gateway/spawned.ts',

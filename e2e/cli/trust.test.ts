@@ -160,6 +160,25 @@ describe('a clone that is not trusted', () => {
     expect(queued).toMatchObject({ items: [{ item: { notification: { level: 'info' } } }] });
   });
 
+  it.each([[true], [false]])(
+    'a subscriber that is wrong is told as subscribers list tells it, with earpiece.toml: %j',
+    async (toml) => {
+      await using shell = clone('');
+      const file = join(shell.folder, '.earpiece/subscribers/build.toml');
+      writeFileSync(file, '[subscriber]\nid = "build"\n');
+      if (!toml) rmSync(join(shell.folder, 'earpiece.toml'));
+      const { stdout, code, stderr } = await shell.run(['trust', '--yes']);
+      const told = (await shell.says(['subscribers', 'list'])).split('\n').filter((line) => line.startsWith(file));
+      expect(told.length).toBeGreaterThan(0);
+      expect(stdout.split('\n').filter((line) => line.startsWith(file))).toEqual(told);
+      expect({ code, stderr }).toEqual({ code: 8, stderr: '' });
+      expect(stdout).not.toMatch(/nothing in it needs trust|no subscribers that need trust/u);
+      const json = await shell.run(['trust', '--json']);
+      expect(json.code).toBe(8);
+      expect(json.stdout).toContain(`{"problem":{`);
+    },
+  );
+
   it('a trusted folder of subscribers counts with what comes into it later, and not at another path', async () => {
     await using shell = clone('');
     const event = { input: '{"type":"build.failed","source":"ci","severity":"error","data":{}}' };

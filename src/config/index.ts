@@ -23,10 +23,10 @@ export { homeOfProject, nameTold, policySource, rememberProject, type PolicySour
 export { readEntries, takeName } from './registry.ts';
 export { foreignNames, nobodyToAsk } from './foreign.ts';
 export { replaceFile } from './replace.ts';
-export { readState, writeState } from './state-file.ts';
+export { readState, unreadable, unusable, writeState } from './state-file.ts';
 export { readToml } from './toml.ts';
 export type { ProfileEntry, ServerEntry } from './servers.ts';
-export { untrustedTold, trustBook, type TrustBook, type Untrusted } from './trust.ts';
+export { checkTrustFile, untrustedTold, trustBook, type TrustBook, type Untrusted } from './trust.ts';
 export { formatDuration, parseDuration, type Form } from './values.ts';
 export { watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 export type { WebhookEntry, WebhookMap } from './webhooks.ts';

@@ -1,5 +1,5 @@
 /** A small JSON file of ours in the state folder: for its owner only, replaced whole or not at all. */
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
@@ -23,6 +23,29 @@ export function readState<T>(file: string, is: (value: unknown) => value is T): 
   }
 }
 
+const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+
+/** Why a file of the state folder cannot be read, as a code; undefined where it can, or is not there. */
+export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefined {
+  try {
+    readLimited(file, maxBytes);
+    return undefined;
+  } catch (cause) {
+    return codeOf(cause) === 'ENOENT' ? undefined : codeOf(cause);
+  }
+}
+
+/** Why nothing can be kept in a folder of ours, as a code; undefined where it can, or is not there yet. */
+export function unusable(folder: string): string | undefined {
+  try {
+    readdirSync(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (cause) {
+    return codeOf(cause) === 'ENOENT' ? undefined : codeOf(cause);
+  }
+}
+
 /** Throws `bad_config` when the folder cannot be written to. */
 export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
@@ -35,10 +58,13 @@ export function writeState(file: string, value: unknown): void {
     renameSync(draft, file);
   } catch (cause) {
     discard(draft);
-    const code = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
-    throw new EarpieceError('bad_config', `${file} cannot be written (${code}); make ${folder} writable or set XDG_STATE_HOME`, {
-      cause,
-    });
+    throw new EarpieceError(
+      'bad_config',
+      `${file} cannot be written (${codeOf(cause)}); make ${folder} writable or set XDG_STATE_HOME`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -12,7 +12,7 @@ import { MAX_BYTES, checkConfigText, type Entry } from './check.ts';
 import type { Demand } from './foreign.ts';
 import { lock } from './lock.ts';
 import { stateFolder, type Surroundings } from './places.ts';
-import { readState, writeState } from './state-file.ts';
+import { readState, unreadable, writeState } from './state-file.ts';
 
 /** What of a file needs trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
@@ -45,6 +45,16 @@ export type TrustBook = {
 };
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
+
+/** For whoever says what is trusted. Throws `bad_config` where that cannot be read; elsewhere nothing is trusted then. */
+export function checkTrustFile(at: Surroundings): void {
+  const code = unreadable(trustFile(at));
+  if (code === undefined) return;
+  throw new EarpieceError(
+    'bad_config',
+    `${trustFile(at)} cannot be read (${code}), so nothing is trusted; make ${stateFolder(at)} a folder that you may read and write, or set XDG_STATE_HOME`,
+  );
+}
 
 /** `foreign`: what more needs trust here, see `foreign.ts`. */
 export function trustBook(at: Surroundings, foreign: Demand = () => undefined): TrustBook {
@@ -124,8 +134,12 @@ export function trustedFolders(at: Surroundings): {
 } {
   const file = trustFile(at);
   const state = (): string => {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? '' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+    try {
+      const stat = statSync(file, { throwIfNoEntry: false });
+      return stat === undefined ? '' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+    } catch {
+      return '';
+    }
   };
   let book: Book | undefined;
   let of: string | undefined;

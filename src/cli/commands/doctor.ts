@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust } from '../../bus/index.ts';
-import { formatProblem, nameTold, policySource, readConfig, type Config } from '../../config/index.ts';
+import { formatProblem, nameTold, policySource, readConfig, stateFolder, unusable, type Config } from '../../config/index.ts';
 import type { LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { identify, Inbox } from '../../inbox/index.ts';
@@ -72,6 +72,7 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
       ok: true,
       advice: 'look at it, then: earpiece trust',
     })),
+    ...stateOf(stateFolder(at)),
     projectOf(config),
     ...heldSubscribers(config),
   ];
@@ -93,6 +94,13 @@ async function examine(options: GlobalOptions): Promise<Finding[]> {
   }
   findings.push(...(await setupFindings(options)));
   return findings;
+}
+
+function stateOf(folder: string): Finding[] {
+  const code = unusable(folder);
+  if (code === undefined) return [];
+  const advice = `make it a folder that you may read and write: chmod u+rwx ${folder}; or set XDG_STATE_HOME`;
+  return [{ what: 'state', value: `${folder} cannot be used (${code})`, ok: false, advice }];
 }
 
 function projectOf(config: Config): Finding {

@@ -1,5 +1,14 @@
-import { projectFolder, shippedFolder, subscriberFolders, subscriberTrust, type Subscriber } from '../../bus/index.ts';
 import {
+  formatSubscriberProblem,
+  projectFolder,
+  shippedFolder,
+  subscriberFolders,
+  subscriberTrust,
+  type Subscriber,
+  type SubscriberProblem,
+} from '../../bus/index.ts';
+import {
+  checkTrustFile,
   foreignNames,
   homeOfProject,
   nobodyToAsk,
@@ -10,8 +19,9 @@ import {
   type Config,
   type TrustBook,
 } from '../../config/index.ts';
-import type { CommandLine } from '../command-line.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, withNamedDatabase, type GlobalOptions } from '../context.ts';
+import { EXIT } from '../exit.ts';
 import { agreed } from '../setup/ask.ts';
 import { paint, plain, print, printJson } from '../terminal.ts';
 
@@ -33,11 +43,11 @@ type Part = {
   readonly allow: () => void;
 };
 
-export function trust(command: CommandLine): void {
+export function trust(command: CommandLine, answer: Answer): void {
   command
     .description(
       "Shows what this project would be allowed, and asks: its earpiece.toml (default: the one that counts here) may start commands, open the network, say where the database is, speak to the model or take another project's name; its subscribers may say what agents read. " +
-        'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer.',
+        'It counts for those parts of earpiece.toml as they are now, and for the folder of subscribers. Without a terminal nobody is asked: the command is the answer. Exit code 8 when a subscriber here is wrong.',
     )
     .option('--yes', 'do not ask')
     .option('--off', 'take it back')
@@ -53,21 +63,27 @@ export function trust(command: CommandLine): void {
         });
       }
       const at = { env: process.env };
+      checkTrustFile(at);
       const { config } = readConfig({ cwd: process.cwd(), ...at });
       const foreign = foreignNames({ names: readEntries(at), root: config.root, mayTake: nobodyToAsk(process.env) });
       const book = trustBook(at, foreign);
       if (options.list) return list(book, options);
       onlyAPerson('to trust a file');
       const target = file ?? config.files.find((f) => f.scope === 'project')?.file;
-      const here = file === undefined ? partsHere(config) : [];
+      const { parts: here, problems } = file === undefined ? partsHere(config) : { parts: [], problems: [] };
       if (options.off) return off(book, [...(target === undefined ? [] : [target]), projectFolder(config.projectRoot)], options);
+      if (options.json) problems.forEach((problem) => printJson({ problem }));
+      else if (problems.length > 0) print(problems.map((problem) => plain(formatSubscriberProblem(problem))).join('\n'));
+      if (problems.length > 0) answer(EXIT.problems.code);
       if (target === undefined && here.length === 0) {
+        if (problems.length > 0) return;
         if (options.json) return printJson({ file: null, trusted: false, what: [] });
         return print(
           paint('dim', 'this project has no earpiece.toml and no subscribers that need trust; your own files are always trusted'),
         );
       }
       const parts = [...(target === undefined ? [] : [partOf(book, target)]), ...here];
+      if (problems.length > 0 && parts.every(({ what }) => what.length === 0)) return;
       await decide(parts, options);
     });
 }
@@ -115,13 +131,16 @@ function partOf(book: TrustBook, target: string): Part {
   };
 }
 
-/** What the folder brings beside its configuration: its name, where it has moved, and its subscribers. */
-function partsHere(config: Config): readonly Part[] {
+/**
+ * What the folder brings beside its configuration: its name, where it has moved, and its subscribers; `problems`: of files in
+ * which nobody can see what they ask for.
+ */
+function partsHere(config: Config): { readonly parts: readonly Part[]; readonly problems: readonly SubscriberProblem[] } {
   const at = { env: process.env };
   const { wanted, root, projectRoot } = config;
-  const { held, counting } = subscribersHere(config);
+  const { held, counting, problems } = subscribersHere(config);
   const folder = projectFolder(projectRoot);
-  return [
+  const parts = [
     ...(wanted?.gone
       ? [
           {
@@ -147,6 +166,7 @@ function partsHere(config: Config): readonly Part[] {
         ]
       : []),
   ];
+  return { parts, problems };
 }
 
 const saidOf = ({ id, events, output }: Subscriber): string =>
@@ -155,15 +175,23 @@ const saidOf = ({ id, events, output }: Subscriber): string =>
 const MAX_SHOWN = 300;
 const shortened = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
-/** The project's own subscribers: those that wait for trust, and those that count. */
-function subscribersHere({ project, projectRoot }: Config): Record<'held' | 'counting', readonly Subscriber[]> {
+/** The project's own subscribers: those that wait for trust, those that count, and what is wrong with the others. */
+function subscribersHere({
+  project,
+  projectRoot,
+}: Config): Record<'held' | 'counting', readonly Subscriber[]> & { readonly problems: readonly SubscriberProblem[] } {
   const source = subscriberFolders({
     shipped: shippedFolder(),
     projectRoot: () => projectRoot,
     projectTrust: subscriberTrust({ env: process.env }),
   });
-  const { subscribers, held = [] } = source.of(project);
-  return { held, counting: subscribers.filter(({ from }) => from.folder === 'project') };
+  const { subscribers, held = [], problems } = source.of(project);
+  const folder = projectFolder(projectRoot);
+  return {
+    held,
+    counting: subscribers.filter(({ from }) => from.folder === 'project'),
+    problems: problems.filter(({ file, severity }) => severity === 'error' && file.startsWith(folder)),
+  };
 }
 
 function list(book: TrustBook, options: Options): void {

@@ -23,6 +23,8 @@ import { foundAt, oursHere, placeHere, setupsNamed, short } from './here.ts';
 /** Resolves with the exit code. */
 export async function runInstall(names: readonly string[], options: InstallOptions): Promise<number> {
   checkNames(names, options);
+  const book = installBook({ env: process.env });
+  book.check();
   const place = placeHere(options.scope);
   const setups = names.length > 0 ? setupsNamed(names) : SETUPS.filter((setup) => foundAt(setup, place) !== undefined);
   if (setups.length === 0) {
@@ -31,7 +33,6 @@ export async function runInstall(names: readonly string[], options: InstallOptio
   }
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
   const ours = oursHere(options);
-  const book = installBook({ env: process.env });
   const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
   const outcome = await carryOut(hosts, place, options, {
     question: 'Change these files? [y/N] ',
@@ -76,12 +77,15 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
   const [user, project] = [placeHere('user'), placeHere('project')];
   const ours = oursHere(options);
   const book = installBook({ env: process.env });
+  book.check();
   const setups = names.length > 0 ? setupsNamed(names) : SETUPS;
   const all = setups.map((setup) => ({ setup, files: planUninstall(setup, [user, project], ours, book) }));
   const hosts = all
     .map(({ setup, files }) => ({
       setup,
-      files: files.filter((file) => changes(file) || (file.problem !== undefined && book.get(file.file))),
+      files: files.filter(
+        (file) => changes(file) || (file.problem !== undefined && (book.get(file.file) ?? book.trouble(file.file))),
+      ),
     }))
     .filter(({ files }) => files.length > 0);
   if (hosts.length === 0) {
@@ -89,14 +93,20 @@ export async function runUninstall(names: readonly string[], options: SetupOptio
       print(`${names.length === 0 ? 'no agent' : setups.map(({ title }) => title).join(', ')}: nothing of earpiece is installed`);
     return EXIT.ok.code;
   }
+  const unrecorded = new Set(hosts.flatMap(({ setup, files }) => (files.some(({ file }) => !book.get(file)) ? [setup] : [])));
   const outcome = await carryOut(hosts, user, options, { question: 'Take this out? [y/N] ', done: 'removed', write: uninstall });
   if (outcome.asked === 'refused') print('nothing is changed');
   if (outcome.asked === 'nobody')
     complain('nothing is changed: nobody was asked, because this is no terminal; to change it, add --yes');
   if (outcome.asked === undefined && !options.json)
-    print(outcome.done.map(({ title }) => `${paint('green', '✓')} ${title} is as it was; restart it where it runs`).join('\n'));
+    print(outcome.done.map((setup) => `${paint('green', '✓')} ${takenOut(setup, unrecorded.has(setup))}`).join('\n'));
   return codeOf(outcome);
 }
+
+const takenOut = ({ title }: Setup, unrecorded: boolean): string =>
+  unrecorded
+    ? `the entries of Earpiece are out of ${title}; what its files were before is not recorded`
+    : `${title} is as it was; restart it where it runs`;
 
 function checkNames(names: readonly string[], { all }: SetupOptions): void {
   if (all && names.length > 0)

@@ -36,8 +36,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
     if (after === undefined) remove(file, before ?? '');
     else await write(plan, after);
   }
-  if (known === undefined) return;
-  const left = known.folders.toReversed().filter((folder) => !removeEmpty(folder));
+  const left = (known?.folders ?? []).toReversed().filter((folder) => !removeEmpty(folder));
   book.drop(file);
   for (const folder of left) passOn(folder, book);
 }

@@ -53,7 +53,7 @@ export function planUninstall(setup: Setup, places: readonly Place[], ours: Ours
   const known = recorded.map(({ scope, project }): Place => ({ ...(places[0] as Place), scope, project }));
   for (const place of [...places, ...known])
     for (const [file, parts] of byFile(setup.parts(place, ours)))
-      if (!plans.has(file)) plans.set(file, without(setup, place, file, parts, book.get(file)));
+      if (!plans.has(file)) plans.set(file, without(setup, place, file, parts, book));
   for (const record of recorded) if (!plans.has(record.file)) plans.set(record.file, elsewhere(record));
   return [...plans.values()];
 }
@@ -70,13 +70,16 @@ function elsewhere({ host, scope, project, file, base, written }: Recorded): Fil
   return { ...plan, after: base ?? undefined, ...stuck(file) };
 }
 
-function without(setup: Setup, place: Place, file: string, parts: readonly Part[], record: Recorded | undefined): FilePlan {
+function without(setup: Setup, place: Place, file: string, parts: readonly Part[], book: InstallBook): FilePlan {
+  const record = book.get(file);
   const plan = { host: setup.name, scope: place.scope, project: place.project, file, what: parts.map(({ what }) => what) };
   const there = look(file);
   if (there.problem !== undefined)
     return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
   const { text: before } = there;
   const base = record?.base ?? undefined;
+  const unknown = book.trouble(file);
+  if (unknown !== undefined) return { ...plan, before, after: before, base, problem: unknown };
   if (before === undefined) return { ...plan, before, after: before, base };
   if (record?.written.includes(digest(before))) return { ...plan, before, after: base, base, ...stuck(file) };
   const removed = all(parts.toReversed(), before, (part, text) => part.remove(text, base));

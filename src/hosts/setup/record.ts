@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readState, stateFolder, writeState, type Surroundings } from '../../config/index.ts';
+import { readState, stateFolder, unreadable, writeState, type Surroundings } from '../../config/index.ts';
+import { EarpieceError } from '../../core/errors.ts';
 import { keepPrivate, makeFolders, readLimited } from '../../input/index.ts';
 import type { Scope } from './setup.ts';
 
@@ -29,6 +30,10 @@ export type Recorded = {
 type Book = { readonly version: 1; readonly files: Readonly<Record<string, Recorded>> };
 
 export interface InstallBook {
+  /** Throws `bad_config` where the book is there and cannot be read: nobody then knows what was installed. */
+  check(): void;
+  /** Why the saved bytes of a file cannot be read, for people; undefined where they can, or are lost. */
+  trouble(file: string): string | undefined;
   list(): readonly Recorded[];
   get(file: string): Recorded | undefined;
   put(entry: Recorded): void;
@@ -51,6 +56,19 @@ export function installBook(at: Surroundings): InstallBook {
     }
   };
   return {
+    check() {
+      const code = unreadable(index);
+      if (code === undefined) return;
+      throw new EarpieceError(
+        'bad_config',
+        `${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; nothing is changed: make ${stateFolder(at)} a folder that you may read and write, or move it away to take out the entries of Earpiece alone`,
+      );
+    },
+    trouble(file) {
+      const code = files()[file]?.base == null ? undefined : unreadable(backupOf(file), MAX_BYTES);
+      if (code === undefined) return undefined;
+      return `the bytes that ${file} had before earpiece install cannot be read (${code}); make ${backupOf(file)} readable, or move it away to take out the entries of Earpiece alone`;
+    },
     list: () => Object.values(files()).flatMap((stored) => whole(stored) ?? []),
     get(file) {
       const stored = files()[file];
@@ -62,6 +80,7 @@ export function installBook(at: Surroundings): InstallBook {
       writeState(index, { version: 1, files: { ...files(), [entry.file]: { ...entry, base } } } satisfies Book);
     },
     drop(file) {
+      if (files()[file] === undefined) return;
       writeState(index, { version: 1, files: Object.fromEntries(Object.entries(files()).filter(([name]) => name !== file)) });
       rmSync(backupOf(file), { force: true });
     },
@@ -70,11 +89,20 @@ export function installBook(at: Surroundings): InstallBook {
 
 /** For its owner only: settings may hold keys. */
 function keep(file: string, text: string): void {
-  makeFolders(dirname(file));
-  keepPrivate(dirname(file));
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, text, { mode: 0o600, flush: true });
-  renameSync(draft, file);
+  try {
+    makeFolders(dirname(file));
+    keepPrivate(dirname(file));
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new EarpieceError(
+      'bad_config',
+      `${file} cannot be written (${code ?? message}); make ${dirname(file)} writable or set XDG_STATE_HOME`,
+      { cause },
+    );
+  }
 }
 
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

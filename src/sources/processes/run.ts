@@ -193,7 +193,7 @@ function cannotStart({ command, cwd, env }: RunOptions): Outcome | undefined {
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : (env['PATH'] ?? '').split(delimiter).map((folder) => join(resolve(cwd, folder), command));
-  const there = candidates.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+  const there = candidates.filter(isFile);
   if (there.some((file) => mayRun(file))) return undefined;
   return there.length > 0 || (command.includes('/') && isFolder(resolve(cwd, command)))
     ? { kind: 'not_started', code: 126, reason: 'it is no program that may be run' }
@@ -211,6 +211,15 @@ function mayRun(file: string): boolean {
   try {
     accessSync(file, fs.X_OK);
     return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A folder of the PATH that this user may not look into has nothing for them. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
   } catch {
     return false;
   }

@@ -1,0 +1,154 @@
+/** Commands whose state folder cannot be read: each says so in one clear line, and claims nothing that it cannot know. */
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { proves } from '../verifies.ts';
+import { Home, type Ran } from './home.ts';
+
+const STATE = '.local/state/earpiece';
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+const homes: Home[] = [];
+afterEach(() => {
+  for (const home of homes.splice(0)) home[Symbol.dispose]();
+});
+
+type Run = (args: readonly string[]) => Ran;
+type Kind = { readonly code: string; readonly spoil: (folder: string) => void };
+
+/** `chmod` does not bind root, so the one who is refused is another user. */
+const KINDS: readonly Kind[] = [
+  { code: 'EACCES', spoil: (folder) => chmodSync(folder, 0o000) },
+  { code: 'ENOTDIR', spoil: (folder) => (rmSync(folder, { recursive: true }), writeFileSync(folder, 'x')) },
+];
+
+/** An agent is there, `prepare` is done, and then the folder cannot be read any more. */
+function spoiled({ spoil }: Kind, prepare: (run: Run, home: Home) => void = () => {}): { home: Home; run: Run } {
+  const home = new Home('claude');
+  homes.push(home);
+  mkdirSync(join(home.home, STATE), { recursive: true });
+  home.write('shop/earpiece.toml', 'project = "shop"\n');
+  const own = (): void => {
+    if (isRoot)
+      for (const path of ['', ...readdirSync(home.folder, { recursive: true, encoding: 'utf8' })])
+        chownSync(join(home.folder, path), NOBODY, NOBODY);
+  };
+  const wrap = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'] : [];
+  const run: Run = (args) => home.run(args, { wrap });
+  own();
+  prepare(run, home);
+  own();
+  spoil(join(home.home, STATE));
+  return { home, run };
+}
+
+describe.each(KINDS)('a state folder that cannot be read: $code', (kind) => {
+  const { code } = kind;
+
+  describe('doctor', () => {
+    proves('hosts:doctor');
+
+    it('says so with the way out, and goes on with its other checks', () => {
+      const { home, run } = spoiled(kind);
+      const ran = run(['doctor', '--json']);
+      expect(ran).toMatchObject({ code: 8, stderr: '' });
+      const found = ran.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(found.find(({ what }) => what === 'state')).toEqual({
+        what: 'state',
+        value: `${join(home.home, STATE)} cannot be used (${code})`,
+        ok: false,
+        advice: `make it a folder that you may read and write: chmod u+rwx ${join(home.home, STATE)}; or set XDG_STATE_HOME`,
+      });
+      expect(new Set(found.map(({ what }) => what))).toEqual(
+        new Set(['earpiece', 'node', 'config', 'state', 'project', 'store', 'claude']),
+      );
+    });
+  });
+
+  describe('each other command', () => {
+    proves('cli:bad-input');
+
+    it.each([
+      [6, ['inbox']],
+      [6, ['log', '--json']],
+      [6, ['send', '--to', 'coder', 'x']],
+      [6, ['subscribers', 'list']],
+      [2, ['trust']],
+      [2, ['trust', '--yes']],
+      [2, ['trust', '--list']],
+      [2, ['install', '--yes']],
+    ] as const)('ends with %i and one line: %j', (exit, args) => {
+      const { home, run } = spoiled(kind);
+      const { code: ended, stdout, stderr } = run(args);
+      expect({ ended, stdout }).toEqual({ ended: exit, stdout: '' });
+      expect(stderr).toMatch(/^earpiece: [^\n]*\n$/u);
+      // The database's file cannot be made under a file.
+      expect(stderr).toMatch(code === 'ENOTDIR' ? /\((?:ENOTDIR|EEXIST)\)/u : /\(EACCES\)/u);
+      expect(stderr).toContain(join(home.home, STATE));
+    });
+
+    it.each([[['subscribers', 'check']], [['config', 'check']], [['sources']]])('that does not need it works: %j', (args) => {
+      const { run } = spoiled(kind);
+      expect(run(args)).toMatchObject({ code: 0, stderr: '' });
+    });
+  });
+
+  describe('uninstall', () => {
+    proves('hosts:uninstall');
+
+    it.each([[['uninstall', '--yes']], [['uninstall', 'claude', '--yes']]])('changes nothing and says why: %j', (args) => {
+      const { home, run } = spoiled(kind, (before) => expect(before(['install', '--yes']).code).toBe(0));
+      const before = home.snapshot();
+      const { code: ended, stdout, stderr } = run(args);
+      expect({ ended, stdout }).toEqual({ ended: 2, stdout: '' });
+      const index = join(home.home, STATE, 'installed/files.json');
+      expect(stderr).toBe(
+        `earpiece: ${index} cannot be read (${code}), so nobody knows what your settings were before earpiece install; ` +
+          `nothing is changed: make ${join(home.home, STATE)} a folder that you may read and write, or move it away to take out the entries of Earpiece alone\n`,
+      );
+      expect(home.snapshot()).toEqual(before);
+    });
+  });
+});
+
+describe('uninstall', () => {
+  proves('hosts:uninstall');
+
+  it('without its record takes out its own entries, and does not say that all is as it was', () => {
+    const { home, run } = spoiled({ code: '', spoil: (folder) => rmSync(folder, { recursive: true }) }, (before) =>
+      expect(before(['install', '--yes']).code).toBe(0),
+    );
+    const { code, stdout } = run(['uninstall', '--yes']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ the entries of Earpiece are out of Claude Code; what its files were before is not recorded');
+    expect(stdout).not.toContain('as it was');
+    expect(home.read('.claude/settings.json')).not.toContain('earpiece');
+  });
+
+  it('of a file whose saved bytes cannot be read changes nothing of its agent', () => {
+    const { home, run } = spoiled(
+      {
+        code: '',
+        spoil: (folder) => {
+          const saved = readdirSync(join(folder, 'installed')).find((name) => name.endsWith('.before')) ?? '';
+          rmSync(join(folder, 'installed', saved));
+          mkdirSync(join(folder, 'installed', saved));
+        },
+      },
+      (before, home) => {
+        home.write('.claude/settings.json', '{ "model": "opus" }\n');
+        if (isRoot) chownSync(join(home.home, '.claude/settings.json'), NOBODY, NOBODY);
+        if (isRoot) chownSync(dirname(join(home.home, '.claude/settings.json')), NOBODY, NOBODY);
+        expect(before(['install', '--yes']).code).toBe(0);
+      },
+    );
+    const before = home.snapshot();
+    const { code, stdout } = run(['uninstall', '--yes']);
+    expect(code).toBe(8);
+    expect(stdout).toMatch(/the bytes that .*settings\.json had before earpiece install cannot be read \(EISDIR\)/u);
+    expect(home.snapshot()).toEqual(before);
+  });
+});

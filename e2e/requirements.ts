@@ -251,6 +251,9 @@ export const REQUIREMENTS = {
   'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.' },
 
   // The gate.
+  'gate:no-id': {
+    behaviour: 'A tools/call without an id does not pass a gate that is up, and is never given to one of several servers.',
+  },
   'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
   'gate:one-text': { behaviour: 'All refused calls get the same id and text: one delivery, the others repeats.' },
   'gate:lowered': { behaviour: 'get_notifications lowers the gate, as do withdraw, resume and expiry.' },
@@ -322,6 +325,10 @@ export const REQUIREMENTS = {
   // The gateway.
   'gateway:identical': {
     behaviour: 'With nothing open every tool of two real servers answers byte for byte as without the gateway.',
+  },
+  'gateway:forged-answers': {
+    behaviour:
+      'An answer of a server passes once, to a request that this very server was sent; any other is dropped and told once.',
   },
   'gateway:tools-list': { behaviour: 'What a profile changes in tools/list is a golden file.' },
   'gateway:oddities': { behaviour: 'Odd JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },

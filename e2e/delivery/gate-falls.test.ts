@@ -142,6 +142,21 @@ describe('two gateways of one conversation', () => {
   });
 });
 
+it('a tools/call without an id does not pass a pause', async () => {
+  proves('gate:no-id');
+  await using stage = new Stage();
+  const ear = await stage.open();
+  const gateway = await stage.gateway();
+  await gateway.call('echo', { text: 'before' });
+  await ear.queue('shop/coder#main', { id: 'hold', message: 'hold on', action: 'pause' });
+  gateway.send({ method: 'tools/call', params: { name: 'echo', arguments: { text: 'without an id' } } });
+  expect(textOf(await gateway.call('echo', { text: 'refused' }))).toContain('hold on');
+  await ear.resume('shop/coder', { person: 'Ann' });
+  expect(textOf(await gateway.call('echo', { text: 'on' }))).toMatch(/^on/);
+  expect(stage.calls().map(({ text }) => text)).toEqual(['before', 'on']);
+  expect(gateway.stderr).toContain('tools/call of "echo" without an id');
+});
+
 describe('a pause with interrupt = "after"', () => {
   it('withholds the results of all calls until it is lifted', async () => {
     proves('gate:pause', 'gate:after');

@@ -14,6 +14,7 @@ import { noDelivery, noRider, type Rider } from '../../src/gateway/index.ts';
 import { Relay } from '../../src/gateway/relay.ts';
 import { Settling } from '../../src/gateway/riding/settling.ts';
 import { Catalog } from '../../src/gateway/riding/tools.ts';
+import { elementsOf, isAnswer, isPlainAnswer } from '../../src/gateway/unasked.ts';
 import { ODDITIES } from './oddities.ts';
 
 export type Fuzzed = { readonly rounds: number; readonly frames: number; readonly bytes: number; readonly longestMs: number };
@@ -119,6 +120,7 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
       key: 'k',
       profile: () => ({ kind: 'blocks', maxErrorChars: Infinity, maxResultChars: Infinity }),
       settling: new Settling(),
+      report: () => {},
       toClient: ({ bytes: out }: Outgoing) => void client.push(out),
       toServer: (out) => void server.push(out),
     });
@@ -129,6 +131,16 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
           const frame = frameOf(line);
           // A batch with calls is split, which is other bytes.
           if (side === 'client' && frame.kind === 'batch') return;
+          // Before the client has said who it is, a call without an id is dropped.
+          if (side === 'client' && frame.kind === 'note' && frame.method === 'tools/call') return;
+          // So is one with an answer, and an answer passes only to a request.
+          if (frame.kind === 'batch' && elementsOf(frame).some(isAnswer)) return;
+          if (side === 'server' && isAnswer(frame)) {
+            if (!isPlainAnswer(frame)) return;
+            const asked = frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${frame.id},"method":"ping"}\n`));
+            sent.client.push(asked.bytes);
+            relay.fromClient(asked);
+          }
           sent[side].push(line);
           if (side === 'client') relay.fromClient(frame);
           else relay.fromServer(frame);

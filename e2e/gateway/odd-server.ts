@@ -4,6 +4,7 @@
  *   odd        the oddity number `arguments.n`, with the request's id put in as it came
  *   pid        its process id, and that of a helper that it started
  *   later      answers when `release` was called
+ *   forge      first answers the requests of `arguments.ids`, which it was not sent
  *   crash      ends the process with code 3
  *   half       writes half of its answer and ends the process with code 3
  *   unended    writes its answer without a line ending and ends the process with code 3
@@ -64,7 +65,7 @@ function text(id: string, value: string): void {
 }
 
 function answer(line: string): void {
-  let message: { method?: string; params?: { name?: string; arguments?: { n?: number } }; result?: unknown };
+  let message: { method?: string; params?: { name?: string; arguments?: { n?: number; ids?: unknown[] } }; result?: unknown };
   try {
     message = JSON.parse(line) as typeof message;
   } catch {
@@ -106,6 +107,9 @@ function answer(line: string): void {
     case 'ask':
       waiting = id;
       return say('{"jsonrpc":"2.0","id":"from-server-\\u0041","method":"roots/list"}');
+    case 'forge':
+      for (const other of message.params.arguments?.ids ?? []) text(JSON.stringify(other), 'forged');
+      return text(id, 'done');
     case 'crash':
       process.exit(3);
       return;

@@ -13,6 +13,8 @@ export type HttpClient = {
   readonly settling: Settling;
   /** Requests whose answer may have to be changed, by the JSON text of their id. */
   readonly open: Map<string, OpenRequest>;
+  /** The ids of the requests that the server was sent and has not answered. */
+  readonly unanswered: Set<string>;
   seenAt: number;
 };
 
@@ -71,7 +73,13 @@ export class HttpClients {
       profile: profile(client),
       ...(nameOf && { nameOf: (tool: string): string => nameOf(connection, tool) }),
     };
-    const opened: HttpClient = { connection, settling: new Settling(), open: new Map(), seenAt: performance.now() };
+    const opened: HttpClient = {
+      connection,
+      settling: new Settling(),
+      open: new Map(),
+      unanswered: new Set(),
+      seenAt: performance.now(),
+    };
     opened.settling.cancelsAnswered = connection.profile.cancelsAnswered === true;
     this.#clients.set(key, opened);
     rider.opened(connection);

@@ -16,6 +16,7 @@ import type { StopOptions, TooLong } from './link.ts';
 import type { MakeLink } from './links.ts';
 import { answerOwn } from './riding/own-tools.ts';
 import { Peer } from './peer.ts';
+import { withoutId } from './relay.ts';
 import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
 import {
   clientInfoOf,
@@ -38,6 +39,7 @@ import { PATIENCE, Starting, within, type Patience } from './several/starting.ts
 import { Subscriptions } from './several/subscriptions.ts';
 import { cancelledBy, type Settling } from './riding/settling.ts';
 import { OwnNames } from './riding/tools.ts';
+import { isAnswer } from './unasked.ts';
 import type { Upstream } from './upstream.ts';
 
 export type MultiplexOptions = {
@@ -95,6 +97,7 @@ export class Multiplex implements Endpoint {
   /** What the client asked servers to log, for those that come later. */
   #level: string | undefined;
   #closed = false;
+  #saidWithoutId = false;
 
   constructor(options: MultiplexOptions) {
     this.#options = options;
@@ -189,6 +192,7 @@ export class Multiplex implements Endpoint {
   }
 
   async #request(frame: Request): Promise<void> {
+    this.#routed.delete(frame.id);
     try {
       // Without a turn of the event loop: a cancel may stand right behind it.
       if (!this.#met) await this.#meet(frame);
@@ -420,6 +424,7 @@ export class Multiplex implements Endpoint {
   #note(frame: Note): void {
     const cancelled = cancelledBy(frame);
     if (cancelled === undefined) {
+      if (frame.method === 'tools/call') return this.#dropCall(frame);
       if (frame.method === 'notifications/initialized') return; // Each server has had its own.
       for (const peer of this.#peers) if (peer.generation === 'legacy') peer.send(frame.bytes);
       return;
@@ -430,6 +435,12 @@ export class Multiplex implements Endpoint {
     const routed = this.#routed.get(cancelled);
     this.#routed.delete(cancelled);
     if (routed?.peer.ready) routed.peer.send(frame.bytes);
+  }
+
+  /** Nothing can answer a call without an id: neither its server nor the gate. */
+  #dropCall(frame: Note): void {
+    if (!this.#saidWithoutId) this.#options.report(`${withoutId(toolOf(frame) ?? '')}; the gateway drops such calls`);
+    this.#saidWithoutId = true;
   }
 
   /** The client's answer to a server's request. */
@@ -444,9 +455,15 @@ export class Multiplex implements Endpoint {
     switch (frame.kind) {
       case 'success':
       case 'failure': {
+        if (!isAnswer(frame)) return this.#send(out);
         const routed = this.#routed.get(frame.id);
+        if (routed?.peer !== peer) {
+          // The client has cancelled it, and may mean something else by this id now.
+          out.delivery?.release('cancelled');
+          return true;
+        }
         this.#routed.delete(frame.id);
-        return this.#send(routed && frame.kind === 'success' ? crossed(routed.request, peer.name, out, frame) : out);
+        return this.#send(frame.kind === 'success' ? crossed(routed.request, peer.name, out, frame) : out);
       }
       case 'request':
         return this.#ask(peer, frame);

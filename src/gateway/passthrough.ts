@@ -17,6 +17,7 @@ import { cancelledBy } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { refusal } from './relay.ts';
 import { failing, STOPPED } from './several/crossing.ts';
+import { idsIn, sifted, Unasked } from './unasked.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
@@ -41,6 +42,7 @@ export class HttpPassthrough implements HttpEndpoint {
   readonly #catalog = new Catalog();
   readonly #own: OwnTools;
   readonly #exchanges = new WeakMap<Request, Exchange>();
+  readonly #unasked: Unasked;
   readonly #running = new Set<AbortController>();
   #away = false;
   #stopped = false;
@@ -49,6 +51,7 @@ export class HttpPassthrough implements HttpEndpoint {
     this.#options = options;
     this.#rider = options.rider;
     this.#target = new HttpTarget(options.upstream.url, options.upstream.headers);
+    this.#unasked = new Unasked(options.upstream.name, options.report);
     this.#clients = new HttpClients({ ...options, nameOf: (connection, tool) => this.#own.nameOf(connection, tool) });
     this.#own = new OwnTools(options.rider, this.#catalog, (params, like) => this.#ask(this.#exchanges.get(like)!, params));
   }
@@ -77,6 +80,7 @@ export class HttpPassthrough implements HttpEndpoint {
             : this.#clients.ofSession(session, conversation);
       if (client === undefined) return this.#initialize(exchange, frame, conversation);
       client.settling.heard(frame);
+      client.unanswered.delete(frame.id);
       if (frame.method === 'tools/call') return this.#call(exchange, frame, client);
       if (isHandshake(frame.method)) client.open.set(frame.id, { kind: 'handshake', request: frame });
       if (frame.method === 'tools/list') client.open.set(frame.id, { kind: 'list', request: frame });
@@ -87,16 +91,19 @@ export class HttpPassthrough implements HttpEndpoint {
     const cancelled = client && cancelledBy(frame);
     const open = cancelled === undefined ? undefined : client?.open.get(cancelled);
     if (open?.kind === 'call') open.call.cancelled = true;
+    if (isCall(frame))
+      return refuse(response, 400, 'a tools/call without an id is not passed on: nothing can answer it', INVALID_REQUEST);
     if (frame.kind === 'batch' && frame.elements.some(({ start, end }) => isCall(frameOf(frame.bytes.subarray(start, end))))) {
       return refuse(response, 400, 'a batch with tools/call is not passed on: send each call by itself', INVALID_REQUEST);
     }
-    return this.#pass(exchange, client);
+    return this.#pass(exchange, client, undefined, idsIn(frame));
   }
 
   async close(): Promise<void> {
     this.#stopped = true;
     for (const abort of this.#running) abort.abort();
     this.#clients.close();
+    this.#unasked.end();
     this.#target.close();
   }
 
@@ -146,30 +153,33 @@ export class HttpPassthrough implements HttpEndpoint {
     if (!ok) return forward(upstream, exchange.response);
     const client = this.#clients.open(session, clientInfoOf(frame), conversation);
     client.open.set(frame.id, { kind: 'handshake', request: frame });
+    client.unanswered.add(frame.id);
     await this.#answer(
       upstream,
-      { response: exchange.response, client, frame },
+      { response: exchange.response, client, frame, waits: client.unanswered },
       given === undefined ? { [SESSION_ID]: session } : {},
     );
   }
 
   /** To the server and back. With a client, answers to its open requests become what they should be for it. */
-  async #pass(exchange: Exchange, client: HttpClient | undefined, frame?: Request): Promise<void> {
+  async #pass(
+    exchange: Exchange,
+    client: HttpClient | undefined,
+    frame?: Request,
+    ids: readonly string[] = frame ? [frame.id] : [],
+  ): Promise<void> {
+    const waits = client?.unanswered ?? new Set<string>();
+    for (const id of ids) waits.add(id);
     const upstream = await this.#send(exchange, frame, client);
-    if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame });
+    if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame, waits });
   }
 
   /** The server's answer, on its way to the client. */
-  async #answer(
-    upstream: IncomingMessage,
-    to: { readonly response: ServerResponse; readonly client: HttpClient | undefined; readonly frame: Request | undefined },
-    more: OutgoingHttpHeaders = {},
-  ): Promise<void> {
-    const { response, client, frame } = to;
+  async #answer(upstream: IncomingMessage, to: AnswerTo, more: OutgoingHttpHeaders = {}): Promise<void> {
+    const { response, client, frame, waits } = to;
     const type = mediaTypeOf(upstream.headers);
-    if (client === undefined || client.open.size === 0 || (upstream.statusCode ?? 500) >= 300)
-      return forward(upstream, response, more);
-    if (type === 'text/event-stream') return this.#passEvents(upstream, { response, client, frame }, more);
+    if ((upstream.statusCode ?? 500) >= 300) return forward(upstream, response, more);
+    if (type === 'text/event-stream') return this.#passEvents(upstream, to, more);
     if (type !== 'application/json') return forward(upstream, response, more);
     let body: Buffer | undefined;
     try {
@@ -182,17 +192,18 @@ export class HttpPassthrough implements HttpEndpoint {
       const why = `The MCP server "${this.#options.upstream.name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`;
       return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
     }
-    const out = (await this.#changed(frameOf(body), client)) ?? { bytes: body };
+    const kept = sifted(frameOf(body), waits, this.#unasked);
+    if (kept === undefined) {
+      const why = `The MCP server "${this.#options.upstream.name}" answered another request than this one.`;
+      return refuse(response, 502, why, INTERNAL_ERROR, frame?.id);
+    }
+    const out = (await this.#changed(kept, client)) ?? { bytes: kept.bytes };
     response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more, 'content-length': out.bytes.length });
     write(response, client, out, true);
   }
 
-  async #passEvents(
-    upstream: IncomingMessage,
-    to: { readonly response: ServerResponse; readonly client: HttpClient; readonly frame: Request | undefined },
-    more: OutgoingHttpHeaders,
-  ): Promise<void> {
-    const { response, client, frame } = to;
+  async #passEvents(upstream: IncomingMessage, to: AnswerTo, more: OutgoingHttpHeaders): Promise<void> {
+    const { response, client, frame, waits } = to;
     response.writeHead(upstream.statusCode ?? 200, { ...passed(upstream.headers), ...more });
     response.flushHeaders();
     let events: SseEvent[] = [];
@@ -204,7 +215,14 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        const out = client.open.size > 0 && event.data ? await this.#changed(frameOf(event.data), client) : undefined;
+        // To a reader of events a lone CR ends a line: behind it another event may hide.
+        if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
+          this.#unasked.drop('of an event with a lone CR');
+          continue;
+        }
+        const kept = event.data && sifted(frameOf(event.data), waits, this.#unasked);
+        if (event.data !== undefined && kept === undefined) continue;
+        const out = kept && ((await this.#changed(kept, client)) ?? { bytes: kept.bytes });
         if (out === undefined || out.bytes === event.data) response.write(event.raw);
         else write(response, client, { ...out, bytes: sseEvent(out.bytes, event) }, false);
         if (response.writableNeedDrain && !response.destroyed) await drained(response);
@@ -219,7 +237,7 @@ export class HttpPassthrough implements HttpEndpoint {
       await passEvents();
       response.end();
     } catch {
-      const answered = frame === undefined || !client.open.has(frame.id);
+      const answered = frame === undefined || !waits.has(frame.id);
       // It broke off; so it does for the client.
       if (answered || !this.#answeredStopped(response, frame)) response.destroy();
     }
@@ -236,7 +254,8 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 
   /** What an answer becomes for this client. Undefined when it is none of its open requests'. */
-  async #changed(frame: Frame, client: HttpClient): Promise<Outgoing | undefined> {
+  async #changed(frame: Frame, client: HttpClient | undefined): Promise<Outgoing | undefined> {
+    if (client === undefined) return undefined;
     if (frame.kind !== 'success' && frame.kind !== 'failure') return undefined;
     const open: OpenRequest | undefined = client.open.get(frame.id);
     if (open === undefined) return undefined;
@@ -338,6 +357,14 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
+/** Where an answer goes: `waits` has the ids that it may have. */
+type AnswerTo = {
+  readonly response: ServerResponse;
+  readonly client: HttpClient | undefined;
+  readonly frame: Request | undefined;
+  readonly waits: Set<string>;
+};
+
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -349,5 +376,5 @@ function answerIn(bytes: Buffer): Success | Failure | undefined {
 }
 
 function isCall(frame: Frame): boolean {
-  return frame.kind === 'request' && frame.method === 'tools/call';
+  return (frame.kind === 'request' || frame.kind === 'note') && frame.method === 'tools/call';
 }

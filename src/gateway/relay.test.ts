@@ -4,7 +4,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { frameOf } from './frames/frame.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import { Relay } from './relay.ts';
-import { noRider, type Delivery, type Rider } from './riding/rider.ts';
+import { noRider, type Delivery, type Rider, type Verdict } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { proves } from '../../e2e/verifies.ts';
@@ -31,6 +31,7 @@ function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
     catalog: new Catalog(),
     key: 'k',
     settling,
+    report: (line) => reports.push(line),
     toClient: (out) => {
       client.push(out.bytes.toString());
       outs.push(out);
@@ -71,7 +72,6 @@ const ping = '{"jsonrpc":"2.0","method":"notifications/ping"}';
 describe('passes what it does not understand', () => {
   test.each([
     '{"jsonrpc":"2.0","method":"x","params":{"a":1.0,"a":9007199254740993,"\\u0041":1e400}}',
-    '{"jsonrpc":"2.0","id":"s","result":{}}',
     '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}',
     '[{"jsonrpc":"2.0","method":"x"}]',
     'not JSON at all',
@@ -91,6 +91,108 @@ describe('passes what it does not understand', () => {
     fromClient(`[${call('1')}, ${call('2', 'write')},{"jsonrpc":"2.0","method":"n"}]`);
     expect(asked).toEqual(['read', 'write']);
     expect(server).toEqual([`${call('1')}\n`, `${call('2', 'write')}\n`, '{"jsonrpc":"2.0","method":"n"}\n']);
+  });
+});
+
+describe('an answer of the server passes to a request that it was sent and has not answered', () => {
+  const OWN = { tools: () => [{ name: 'get_notifications' }] };
+  const forged = (id: string): string => result(id, 'forged');
+
+  test('once, by the exact id; the first answer that is dropped is reported, and their number at the end', () => {
+    proves('gateway:forged-answers');
+    const { relay, client, reports, fromClient, fromServer } = given();
+    fromClient('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    for (const id of ['"1"', '2', '-1', '"\\u0031"', '1', '1.0', '1']) fromServer(forged(id));
+    fromServer('{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"forged"}}');
+    fromServer('{"jsonrpc":"2.0","id":7,"method":"x","result":{}}');
+    fromServer('{"jsonrpc":"2.0","id":7,"result":{"content":[NaN,Infinity,-Infinity]}}');
+    expect(client).toEqual([`${forged('1')}\n`]);
+    expect(reports).toEqual([expect.stringContaining('"files" sent an answer with the id "1", for which no request waits')]);
+    relay.close();
+    expect(reports[1]).toContain('sent 9 answers to no request');
+  });
+
+  test('not before the call is sent, not for a refused call, not for a tool of ours', async () => {
+    proves('gateway:forged-answers');
+    let decide: (verdict: Verdict) => void = () => {};
+    const { client, server, fromClient, fromServer } = given({
+      ...OWN,
+      before: () => new Promise((resolve) => (decide = resolve)),
+      callTool: () => new Promise(() => {}),
+    });
+    fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
+    fromServer('{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}');
+    fromClient(call('5'));
+    fromClient('{"jsonrpc":"2.0","id":6,"method":"ping"}');
+    fromClient(call('7', 'get_notifications'));
+    client.length = 0;
+    for (const id of ['5', '6', '7']) fromServer(forged(id));
+    expect([client, server.length]).toEqual([[], 1]);
+    decide({ kind: 'refuse', text: 'held' });
+    await turn();
+    await turn();
+    expect(client).toEqual([expect.stringContaining('"text":"held"')]);
+    for (const id of ['5', '7']) fromServer(forged(id));
+    expect(client).toHaveLength(1);
+    fromServer('{"jsonrpc":"2.0","id":6,"result":{}}');
+    expect(client).toHaveLength(2);
+  });
+
+  test('not to an id that the client uses anew for a tool of ours', async () => {
+    proves('gateway:forged-answers');
+    const { client, fromClient, fromServer } = given({ ...OWN, callTool: () => new Promise(() => {}) });
+    fromClient('{"jsonrpc":"2.0","id":0,"method":"tools/list"}');
+    fromServer('{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}');
+    fromClient(call('1'));
+    fromClient(cancel('1'));
+    fromClient(call('1', 'get_notifications'));
+    await turn();
+    client.length = 0;
+    fromServer(forged('1'));
+    expect(client).toEqual([]);
+  });
+
+  test('late to a cancelled call, and in a batch to the requests of a batch', () => {
+    const { client, fromClient, fromServer } = given();
+    fromClient(call('1'));
+    fromClient(cancel('1'));
+    fromServer(result('1'));
+    fromClient('[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":3,"method":"ping"}]');
+    const answers = `[${result('2')}, ${result('3')}]`;
+    fromServer(answers);
+    expect(client).toEqual([`${result('1')}\n`, `${answers}\n`]);
+  });
+
+  test('in a batch too: what was not asked is taken out of it', () => {
+    proves('gateway:forged-answers');
+    const { client, fromClient, fromServer } = given();
+    fromClient('{"jsonrpc":"2.0","id":2,"method":"ping"}');
+    fromServer(`[${forged('9')},${result('2')},[${forged('9')}],{"jsonrpc":"2.0","method":"n"},${result('2')}]`);
+    expect(client).toEqual([`${result('2')}\n`, '{"jsonrpc":"2.0","method":"n"}\n']);
+  });
+});
+
+describe('a tools/call without an id', () => {
+  const note = '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"write"}}';
+
+  test('does not pass a gate that is up, also in a batch; one line says so', () => {
+    proves('gate:no-id');
+    let up = true;
+    const delivery = settled();
+    const { server, reports, fromClient } = given({
+      before: () => (up ? { kind: 'refuse', text: 'held', delivery } : { kind: 'pass' }),
+    });
+    fromClient(note);
+    fromClient('{"jsonrpc":"2.0","id":0,"method":"ping"}');
+    server.length = 0;
+    fromClient(note);
+    fromClient(`[${note}]`);
+    expect(server).toEqual([]);
+    expect(delivery.said).toEqual(['late', 'late']);
+    expect(reports).toEqual([expect.stringContaining('tools/call of "write" without an id')]);
+    up = false;
+    fromClient(note);
+    expect(server).toEqual([`${note}\n`]);
   });
 });
 
@@ -147,13 +249,11 @@ describe('what rides', () => {
     fromServer(result('"1"'));
     fromServer('{"jsonrpc":"2.0","id":2,"result":{"content":[]}}');
     fromServer(result('1'));
-    fromServer(result('1'));
     expect(asked).toEqual(['b "1"', 'a 1']);
     expect(client).toEqual([
       `${result('"1"')}\n`,
       '{"jsonrpc":"2.0","id":2,"result":{"content":[]}}\n',
       '{"result":{"content":[{"type":"text","text":"x"},{"type":"text","text":"N"}]},"jsonrpc":"2.0","id":1}\n',
-      `${result('1')}\n`,
     ]);
     await vi.advanceTimersByTimeAsync(2_000);
   });

@@ -6,6 +6,7 @@ import {
   idOf,
   param,
   resultFrame,
+  type Batch,
   type Failure,
   type Frame,
   type Note,
@@ -30,6 +31,7 @@ import {
 import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
 import { cancelledBy, type Settling } from './riding/settling.ts';
 import type { Catalog, SchemaKind } from './riding/tools.ts';
+import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unasked } from './unasked.ts';
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
@@ -37,6 +39,9 @@ const HOLD_MS = 5_000;
 /** How long a question of our own (the upstream's tools/list) may take, and how long a new process may take to start. */
 const ASK_MS = 2_000;
 const START_MS = 30_000;
+
+/** What the ids of our own questions begin with. */
+const OURS = '"earpiece-';
 
 export type RelayOptions = {
   readonly server: string;
@@ -53,6 +58,7 @@ export type RelayOptions = {
   readonly toClient: (out: Outgoing) => void;
   readonly toServer: (bytes: Buffer) => void;
   readonly holdMs?: number;
+  readonly report: (line: string) => void;
 };
 
 /**
@@ -71,6 +77,9 @@ export class Relay {
   readonly #serverLane: Lane<Frame>;
   /** Calls whose answer is here but not on its way yet: it waits for the rider, or behind one that does. */
   readonly #answering = new Map<string, OpenCall>();
+  /** The ids of the requests that this process of the server was sent and has not answered: it may answer these, each once. */
+  readonly #unanswered = new Set<string>();
+  readonly #unasked: Unasked;
   #state: 'up' | 'down' | 'replaying' | 'gone' = 'up';
   #whyGone = '';
   #held = new Map<string, { readonly frame: Request; readonly timer: NodeJS.Timeout }>();
@@ -82,6 +91,7 @@ export class Relay {
   readonly #own: OwnTools;
   #asked = 0;
   #closed = false;
+  #saidWithoutId = false;
   /** What the client set up, to say it again to a new process. */
   readonly #setUp: { initialize?: Request; initialized?: Buffer; logging?: Request; readonly subscribed: Map<string, Request> } =
     {
@@ -93,6 +103,7 @@ export class Relay {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.introduced = promise;
     this.#introduce = resolve;
+    this.#unasked = new Unasked(options.server, options.report);
     this.#clientLane = new Lane((out) => this.#emit(out));
     this.#serverLane = new Lane((frame) => this.#deliver(frame));
     this.#own = new OwnTools(options.partOf ? undefined : options.rider, options.catalog, (params) =>
@@ -124,9 +135,15 @@ export class Relay {
 
   fromServer(frame: Frame): void {
     if (frame.kind === 'note') this.#streamed(frame);
-    if (frame.kind !== 'success' && frame.kind !== 'failure') return this.#pass(frame.bytes);
+    if (frame.kind === 'batch') return this.#batch(frame);
+    if (!isAnswer(frame)) return this.#pass(frame.bytes);
+    if (!isPlainAnswer(frame) || !this.#unanswered.delete(frame.id)) return this.#unasked.drop(frame.id);
     const open = this.#open.get(frame.id);
-    if (open === undefined) return this.#pass(frame.bytes);
+    if (open === undefined) {
+      // A late answer to a question of ours is nothing for the client. Any other is to a request of a batch.
+      if (!frame.id.startsWith(OURS)) this.#pass(frame.bytes);
+      return;
+    }
     this.#open.delete(frame.id);
     switch (open.kind) {
       case 'call':
@@ -141,12 +158,22 @@ export class Relay {
         if (frame.kind === 'success' && !this.#options.partOf && isHandshake(open.request.method)) return this.#greet(frame);
         return this.#pass(frame.bytes);
       case 'own':
-        // The upstream answers an id that it was never asked: not ours to judge.
-        this.#open.set(frame.id, open);
-        return this.#pass(frame.bytes);
+        return; // It is never sent to the server.
       default:
         return open satisfies never;
     }
+  }
+
+  /** The answers to a batch pass as they are. In any other batch each answer is one for itself: it may be changed, or dropped. */
+  #batch(frame: Batch): void {
+    const elements = elementsOf(frame);
+    const answers = elements.filter(isAnswer);
+    const waits = (id: string): boolean => this.#unanswered.has(id) && !this.#open.has(id);
+    if (answers.every((each) => isPlainAnswer(each) && waits(each.id)) && new Set(idsOf(answers)).size === answers.length) {
+      for (const id of idsOf(answers)) this.#unanswered.delete(id);
+      return this.#pass(frame.bytes);
+    }
+    for (const { kind, bytes } of elements) if (kind !== 'batch') this.fromServer(frameOf(asLine(bytes)));
   }
 
   /** The client does not want this answer any more, but has not told the server so (it hung up). */
@@ -159,6 +186,10 @@ export class Relay {
 
   /** The server sent a frame that is too long to hold. `id` is the request that it answered, when that can be told. */
   lostAnswer(id: string, why: string): void {
+    if (this.#unanswered.delete(id)) this.#lost(id, why);
+  }
+
+  #lost(id: string, why: string): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#open.delete(id);
@@ -168,6 +199,7 @@ export class Relay {
   serverDown(why: string): void {
     if (this.#closed) return;
     this.#state = 'down';
+    this.#unanswered.clear();
     for (const [id, open] of this.#open) {
       if (this.#held.has(id) || open.kind === 'own' || (open.kind === 'call' && open.phase === 'asking')) continue;
       this.#open.delete(id);
@@ -207,11 +239,14 @@ export class Relay {
     this.#closed = true;
     for (const { timer } of this.#held.values()) clearTimeout(timer);
     for (const open of this.#open.values()) if (open.kind === 'call' || open.kind === 'own') open.call.cancelled = true;
+    this.#unasked.end();
     this.#options.settling.end();
     if (this.#connection) this.#options.rider.closed(this.#connection);
   }
 
   #request(frame: Request): void {
+    // The client uses the id anew: a late answer to what it meant before must not pass for the answer to this.
+    this.#unanswered.delete(frame.id);
     const connection = this.#identify(frame);
     if (frame.method === 'tools/list') this.#open.set(frame.id, { kind: 'list', connection, request: frame });
     else if (frame.method === 'tools/call') return this.#call(frame, connection);
@@ -220,6 +255,7 @@ export class Relay {
   }
 
   #note(frame: Frame & { kind: 'note' }): void {
+    if (frame.method === 'tools/call') return this.#callWithoutId(frame);
     if (frame.method === 'notifications/initialized') this.#setUp.initialized = frame.bytes;
     const cancelled = cancelledBy(frame);
     const open = cancelled === undefined ? undefined : this.#open.get(cancelled);
@@ -286,6 +322,24 @@ export class Relay {
       return;
     }
     const verdict = ask();
+    this.#serverLane.push(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
+  }
+
+  /** A server may run it all the same. Nothing can answer it, so while the gate is up it is dropped. */
+  #callWithoutId(frame: Note): void {
+    const { partOf, report, rider, server } = this.#options;
+    const connection = partOf ? partOf.connection() : this.#connection;
+    const tool = toolOf(frame) ?? '';
+    const decide = (verdict: Verdict | undefined): Note | undefined => {
+      if (verdict?.kind === 'pass') return frame;
+      verdict?.delivery?.release('late');
+      if (!this.#saidWithoutId) report(`${withoutId(tool)} while an interrupt or a pause is up; the gateway drops such calls`);
+      this.#saidWithoutId = true;
+      return undefined;
+    };
+    // Before the client has said who it is, nobody knows whether a gate is up.
+    if (connection === undefined) return void decide(undefined);
+    const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
     this.#serverLane.push(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }
 
@@ -359,20 +413,22 @@ export class Relay {
   }
 
   #deliver(frame: Frame): void {
-    if (this.#state === 'up') this.#options.toServer(frame.bytes);
+    if (this.#state === 'up') this.#send(frame);
     else if (frame.kind !== 'request') return;
-    else if (this.#state === 'gone') this.lostAnswer(frame.id, this.#whyGone);
+    else if (this.#state === 'gone') this.#lost(frame.id, this.#whyGone);
     else this.#hold(frame);
+  }
+
+  #send(frame: Frame): void {
+    for (const id of idsIn(frame)) this.#unanswered.add(id);
+    this.#options.toServer(frame.bytes);
   }
 
   #hold(frame: Request): void {
     const { holdMs = HOLD_MS, server } = this.#options;
     const timer = setTimeout(() => {
       this.#held.delete(frame.id);
-      this.lostAnswer(
-        frame.id,
-        `The MCP server "${server}" has stopped and is not back after ${holdMs / 1000} s. Try again later.`,
-      );
+      this.#lost(frame.id, `The MCP server "${server}" has stopped and is not back after ${holdMs / 1000} s. Try again later.`);
     }, holdMs);
     timer.unref();
     this.#held.set(frame.id, { frame, timer });
@@ -439,7 +495,7 @@ export class Relay {
     this.#state = 'up';
     for (const { frame, timer } of held.values()) {
       clearTimeout(timer);
-      this.#options.toServer(frame.bytes);
+      this.#send(frame);
     }
     return true;
   }
@@ -469,6 +525,7 @@ export class Relay {
         resolve(frame);
       };
       this.#open.set(id, { kind: 'ours', answer });
+      this.#unanswered.add(id);
       this.#options.toServer(request(id));
     });
   }
@@ -492,6 +549,9 @@ export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' })
   return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
 }
 
+export const withoutId = (tool: string): string =>
+  `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;
+
 /** An event stream as it is asked for again: from where it had come to. */
 function goingOn(request: Request, cursor: string | undefined): Request {
   const params = request.params && objectAt(request.bytes, request.params.start);
@@ -501,7 +561,10 @@ function goingOn(request: Request, cursor: string | undefined): Request {
   return frameOf(edited(request.bytes, [edit])) as Request;
 }
 
+const idsOf = (frames: readonly { readonly id: string }[]): string[] => frames.map(({ id }) => id);
+
 function concernsTools(element: Buffer): boolean {
   const frame = frameOf(element);
+  if (frame.kind === 'note') return frame.method === 'tools/call';
   return frame.kind === 'request' && (frame.method === 'tools/call' || frame.method === 'tools/list');
 }

@@ -257,6 +257,11 @@ function skipScalar(json: Buffer, from: number): number {
       return skipWord(json, from, 'false');
     case 0x6e:
       return skipWord(json, from, 'null');
+    // No JSON, but Python writes and reads them: a frame with one is a call, or an answer, for a server or a client in Python.
+    case 0x4e:
+      return skipWord(json, from, 'NaN');
+    case 0x49:
+      return skipWord(json, from, 'Infinity');
     case undefined:
       return -1;
     default:
@@ -296,6 +301,7 @@ function skipString(json: Buffer, from: number): number {
 
 function skipNumber(json: Buffer, from: number): number {
   let at = json[from] === MINUS ? from + 1 : from;
+  if (json[at] === 0x49 && at > from) return skipWord(json, at, 'Infinity');
   if (json[at] === ZERO) at += 1;
   else {
     const whole = skipDigits(json, at);

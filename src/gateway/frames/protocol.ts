@@ -1,4 +1,4 @@
-import type { Request } from './frame.ts';
+import type { Note, Request } from './frame.ts';
 import { param } from './frame.ts';
 import { parsed, stringAt, type Range } from './json.ts';
 import type { ClientInfo } from '../riding/profiles.ts';
@@ -47,7 +47,7 @@ export function clientInfoOf(request: Request): ClientInfo | undefined {
   return 'version' in info && typeof info.version === 'string' ? { name: info.name, version: info.version } : { name: info.name };
 }
 
-export function toolOf(request: Request): string | undefined {
+export function toolOf(request: Request | Note): string | undefined {
   return stringAt(request.bytes, param(request, 'name'));
 }
 

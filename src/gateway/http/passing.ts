@@ -27,11 +27,11 @@ const NOT_PASSED = [
 /** Bytes for the client. What they deliver counts once they have left. `last`: the response ends with them. */
 export function write(
   response: ServerResponse,
-  client: HttpClient,
+  client: HttpClient | undefined,
   { bytes, requestId, delivery }: Outgoing,
   last: boolean,
 ): void {
-  if (delivery === undefined || requestId === undefined) {
+  if (client === undefined || delivery === undefined || requestId === undefined) {
     if (last) response.end(bytes);
     else response.write(bytes);
     return;

@@ -1,0 +1,85 @@
+import { frameOf, type Batch, type Failure, type Frame, type Success } from './frames/frame.ts';
+import { member, objectAt, skipSpace } from './frames/json.ts';
+
+/**
+ * The answers of one server that no request waits for. A hostile server sends them with ids that it guesses, to answer calls
+ * of other servers, calls that were refused, or tools of ours. They are dropped; the first one is reported, and their number
+ * at the end.
+ */
+export class Unasked {
+  readonly #server: string;
+  readonly #report: (line: string) => void;
+  #dropped = 0;
+
+  constructor(server: string, report: (line: string) => void) {
+    this.#server = server;
+    this.#report = report;
+  }
+
+  /** `id`: the JSON text of the answer's id. */
+  drop(id: string): void {
+    this.#dropped += 1;
+    if (this.#dropped > 1) return;
+    const shown = id.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
+    this.#report(
+      `the MCP server "${this.#server}" sent an answer with the id ${shown}, for which no request waits at it; the gateway drops such answers`,
+    );
+  }
+
+  end(): void {
+    if (this.#dropped > 1)
+      this.#report(`the MCP server "${this.#server}" sent ${this.#dropped} answers to no request; all were dropped`);
+    this.#dropped = 0;
+  }
+}
+
+/** What a client can take for an answer: with `method` and `result` in one frame, clients differ in what it is. */
+export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {
+  switch (frame.kind) {
+    case 'success':
+      return true;
+    case 'failure':
+      // With the id null it is about a frame that the server could not read, and answers no request.
+      return frame.id !== 'null';
+    case 'request':
+      return isBoth(frame.bytes);
+    case 'note':
+    case 'batch':
+    case 'opaque':
+      return false;
+    default:
+      return frame satisfies never;
+  }
+}
+
+export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame.kind === 'success' || frame.kind === 'failure';
+
+/**
+ * What of a frame may go on to a client whose requests `waits` names, and takes these off. The frame itself when that is all of
+ * it; undefined when it is nothing.
+ */
+export function sifted(frame: Frame, waits: Set<string>, unasked: Unasked): Frame | undefined {
+  if (frame.kind !== 'batch') {
+    if (!isAnswer(frame) || (isPlainAnswer(frame) && waits.delete(frame.id))) return frame;
+    unasked.drop(frame.id);
+    return undefined;
+  }
+  const elements = elementsOf(frame);
+  const kept = elements.filter((each) => each.kind !== 'batch' && sifted(each, waits, unasked) !== undefined);
+  if (kept.length === elements.length) return frame;
+  return kept.length === 0 ? undefined : frameOf(Buffer.from(`[${kept.map(({ bytes }) => bytes.toString()).join(',')}]`));
+}
+
+export const elementsOf = ({ bytes, elements }: Batch): Frame[] =>
+  elements.map(({ start, end }) => frameOf(bytes.subarray(start, end)));
+
+/** The ids of the requests in a frame for the server. */
+export function idsIn(frame: Frame): readonly string[] {
+  if (frame.kind === 'request') return [frame.id];
+  return frame.kind === 'batch' ? elementsOf(frame).flatMap((each) => (each.kind === 'request' ? [each.id] : [])) : [];
+}
+
+function isBoth(bytes: Buffer): boolean {
+  const object = objectAt(bytes, skipSpace(bytes, 0));
+  return object !== undefined && ['result', 'error'].some((name) => member(bytes, object, name) !== undefined);
+}

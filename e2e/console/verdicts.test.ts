@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { begin } from '../../src/inbox/index.ts';
 import { verifies } from '../verifies.ts';
 import { visit } from './articles.ts';
 import { openBrowser } from './browser.ts';
@@ -97,6 +98,43 @@ verifies('console:verdict', 'a cure is done by its button, and the verdict chang
   await page.getByRole('tabpanel').waitFor();
   await page.locator('.found').waitFor();
   expect(await page.locator('.found').getAttribute('data-setting')).toBe('conversation.notifications.kinds."lint.warned"');
+});
+
+verifies('console:verdict', 'a session that is over names the one that goes on, and how to connect its agent', async () => {
+  await using own = await Stage.open(browser);
+  const at = (name: string) =>
+    own.ear.conversation(`shop/sec#${name}`, {
+      host: 'claude-code',
+      carrier: 'gateway:stdio fs',
+      points: ['tool_result'],
+      folder: '/srv/shop',
+    } as never);
+  const first = at('s1');
+  await first.seen();
+  await own.ear.queue('shop/sec#s1', { kind: 'ci.failed', message: 'main is red' });
+  await first.ended();
+  const next = at('s2');
+  await next.seen();
+  await begin(next);
+  await (await next.offer({ at: 'tool_result', on: 'read_file' }))?.confirm();
+  await own.ear.queue('shop/sec#s1', { id: 'n-late', kind: 'ci.passed', message: 'main is green' });
+  const page = await own.page();
+  await page.goto(`${own.url}/#/agents/shop/sec/s1?why=n-late`);
+  await box(page).getByText('shop/sec#s2 goes on in its place: send it there.').waitFor();
+  const on = page.getByRole('note').getByRole('link', { name: 'shop/sec#s2' });
+  await on.waitFor();
+  expect(await page.locator('#say').count()).toBe(0);
+  await on.click();
+  await page.locator('#say').waitFor();
+
+  await page.goto(`${own.url}/#/agents?connect=shop/sec`);
+  const help = page.getByRole('region', { name: 'Connect shop/sec' });
+  await help.getByText('gateway --print claude --as shop/sec -- npx').waitFor();
+  expect(await help.locator('code').allInnerTexts()).toEqual([
+    expect.stringMatching(/server-filesystem \/srv\/shop$/u),
+    expect.stringMatching(/ chat$/u),
+    expect.stringContaining('send --to shop/sec '),
+  ]);
 });
 
 verifies(

@@ -63,6 +63,8 @@ export type ConversationSummary = {
   readonly purpose: string | null;
   readonly host: string | null;
   readonly hostVersion: string | null;
+  /** The worktree that it works in. */
+  readonly folder: string | null;
   readonly active: boolean;
   readonly startedAt: number;
   readonly seenAt: number;

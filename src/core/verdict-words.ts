@@ -24,7 +24,11 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
         : `Waiting: nobody has carried for ${verdict.log} yet. It is delivered when the agent first makes contact.`;
     case 'away':
       return `Waiting: ${verdict.address} is away. No contact since ${ago(verdict.lastContactAt)}${ABSENCES[verdict.absence]}.${
-        verdict.wrappedOnly ? ' It hears only when it calls a wrapped tool.' : ''
+        verdict.goesOn !== undefined
+          ? ` ${verdict.goesOn} goes on in its place: send it there.`
+          : verdict.wrappedOnly
+            ? ' It hears only when it calls a wrapped tool.'
+            : ''
       }`;
     case 'other_purpose':
       return `Waiting: it is for conversations of the purpose ${verdict.purpose}, and no active one of ${verdict.log} has that purpose.`;

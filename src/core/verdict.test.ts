@@ -120,6 +120,13 @@ const TABLE: readonly (readonly [what: string, given: Given, kind: string, says:
     [],
   ],
   [
+    'a session that another one goes on with',
+    { conversations: [there({ absence: 'ended', lastContactAt: NOW - MIN, wrappedOnly: true, passedTo: 'next' })] },
+    'away',
+    'Waiting: shop/coder#main is away. No contact since t-1 (1 min ago); it has ended. shop/coder#next goes on in its place: send it there.',
+    ['earpiece withdraw n1'],
+  ],
+  [
     'its process is gone; the newest contact counts',
     {
       conversations: [

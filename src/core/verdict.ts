@@ -23,6 +23,8 @@ export type KnownConversation = {
   readonly absence: Absence | null;
   /** All its carriers are gateways: it hears only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
+  /** The conversation that goes on in its place. */
+  readonly passedTo?: string;
 };
 
 /** The carrier that delivered it: its contact point, and the name of its tool or hook where there is one. */
@@ -70,6 +72,8 @@ export type Verdict =
       readonly lastContactAt: number;
       /** It would hear only from a wrapped tool. */
       readonly wrappedOnly: boolean;
+      /** The address that goes on in its place. */
+      readonly goesOn?: string;
     }
   /** No active conversation has the purpose that it is for. */
   | { readonly kind: 'other_purpose'; readonly log: string; readonly purpose: string }
@@ -101,6 +105,8 @@ export type Verdict =
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;
+      /** Something filters it now, so it would be filtered again. */
+      readonly holds: boolean;
     }
   /** There is no room: it rides on the message after the next, or its text is replaced by a count. */
   | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
@@ -264,6 +270,7 @@ function waitOf(facts: VerdictFacts): Verdict {
       absence: last.absence ?? 'silent',
       lastContactAt: last.lastContactAt,
       wrappedOnly: last.wrappedOnly,
+      ...(last.passedTo === undefined ? {} : { goesOn: `${log}#${last.passedTo}` }),
     };
   }
   const { purpose } = n;
@@ -332,7 +339,7 @@ function endOf(facts: VerdictFacts): Verdict {
       return { kind: 'summarized', at, conversation, read: item.read, readBy, ...(markedRead ? { markedRead } : {}) };
     case 'filtered':
       return closed?.cause === undefined
-        ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true }
+        ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true, holds: facts.filter !== undefined }
         : filteredOf(facts, closed.cause, true);
     case 'expired':
       return { kind: 'expired', at: item.notification.expiresAt ?? at, over: true, ...forProject };
@@ -379,7 +386,14 @@ function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boo
       return { kind: 'muted', log, pattern, by, ...(until === undefined ? {} : { until }), over, holds };
     }
     case 'setting':
-      return { kind: 'filtered', key: cause.key, setting: cause.says, file: cause.file ?? null, over };
+      return {
+        kind: 'filtered',
+        key: cause.key,
+        setting: cause.says,
+        file: cause.file ?? null,
+        over,
+        holds: filter !== undefined,
+      };
     default:
       return cause satisfies never;
   }
@@ -439,6 +453,8 @@ export function curesOf(verdict: Verdict, { log, id }: { readonly log: string; r
     case 'never_carried':
       return [log.endsWith('/*') ? { kind: 'withdraw', log, id } : { kind: 'connect' }];
     case 'away':
+      if (verdict.goesOn !== undefined) return [{ kind: 'withdraw', log, id }];
+      return verdict.wrappedOnly ? [{ kind: 'connect' }] : [];
     case 'due':
       return verdict.wrappedOnly ? [{ kind: 'connect' }] : [];
     case 'other_purpose':

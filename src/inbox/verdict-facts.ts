@@ -55,7 +55,7 @@ export async function factsOf(
     now,
     ...(wrongClock === undefined ? {} : { wrongClock }),
     ...gateExpired(item, records, { now, ownIsWrong: wrongClock?.own === true }),
-    conversations: known.map((presence) => knownOf(inbox, presence, now)),
+    conversations: known.map((presence) => knownOf(inbox, presence, { now, reader })),
     decisions,
     filter: withFile(filterOf(item.notification, policy, mutes, now)),
     gates,
@@ -95,7 +95,12 @@ function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => Filter
   return { at, by, reason, ...(cause === undefined ? {} : { cause }) };
 }
 
-function knownOf(inbox: Inbox, presence: Presence, now: number): KnownConversation {
+function knownOf(
+  inbox: Inbox,
+  presence: Presence,
+  { now, reader }: { readonly now: number; readonly reader: Reader },
+): KnownConversation {
+  const heir = presence.passedTo?.conversation;
   const carriers = Object.keys(presence.carriers);
   return {
     conversation: presence.conversation,
@@ -104,6 +109,7 @@ function knownOf(inbox: Inbox, presence: Presence, now: number): KnownConversati
     lastContactAt: presence.seenAt,
     absence: absenceOf(inbox, presence, now),
     wrappedOnly: carriers.length > 0 && carriers.every((carrier) => carrier.startsWith('gateway')),
+    ...(heir === undefined || !reader.conversation(heir) ? {} : { passedTo: heir }),
   };
 }
 

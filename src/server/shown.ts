@@ -60,6 +60,7 @@ export function conversationSummary(inbox: Inbox, known: Presence, now: number):
     purpose: known.purpose ?? null,
     host: known.host ?? null,
     hostVersion: known.hostVersion ?? null,
+    folder: known.folder ?? null,
     active: inbox.isActive(known, now),
     startedAt: known.startedAt,
     seenAt: known.seenAt,

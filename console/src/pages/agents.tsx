@@ -191,32 +191,52 @@ function ConnectHelp({ name }: { readonly name: string }): ReactElement {
   return (
     <section className="connect" ref={place} tabIndex={-1} aria-label={title}>
       <h2 className="words">{title}</h2>
-      <Connect />
+      {name === 'true' ? <Connect /> : <Connect log={name} />}
     </section>
   );
 }
 
+/** What `gateway --print` calls the hosts that it knows. */
+const CLIENTS: Readonly<Record<string, string>> = {
+  'claude-code': 'claude',
+  codex: 'codex',
+  gemini: 'gemini',
+  'gemini-cli': 'gemini',
+  qwen: 'qwen',
+  'qwen-code': 'qwen',
+  opencode: 'opencode',
+  cursor: 'cursor',
+};
+
 /** The commands for whatever agent is at hand: those that this machine has, else those that most have. */
-function Connect(): ReactElement {
+function Connect({ log }: { readonly log?: string }): ReactElement {
   const who = useCell(session);
   const { own } = useProjects();
   const found = who.kind === 'in' ? who.reply.shell.clients : [];
-  const clients = found.length > 0 ? found : ['claude', 'codex'];
+  const { items } = useAgents();
+  const known = items.find((agent) => agent.log === log)?.conversations ?? [];
+  const its = known.map(({ host }) => CLIENTS[host ?? '']).find((client) => client !== undefined);
+  const folder = known.find((each) => each.folder !== null)?.folder ?? '.';
+  const as = log === undefined ? '' : ` --as ${word(log)}`;
+  const clients = its !== undefined ? [its] : found.length > 0 ? found : ['claude', 'codex'];
   return (
     <>
       <h3>An agent that you have: put the gateway before one of its MCP servers</h3>
       <p className="muted">
-        {found.length > 0 ? 'Found on this machine. ' : ''}
+        {its === undefined && found.length > 0 ? 'Found on this machine. ' : ''}
         Each prints the one line that adds it, and the one that undoes it; behind the -- stands any MCP server.
       </p>
       {clients.map((client) => (
-        <Command key={client} text={`earpiece gateway --print ${client} -- npx -y @modelcontextprotocol/server-filesystem .`} />
+        <Command
+          key={client}
+          text={`earpiece gateway --print ${client}${as} -- npx -y @modelcontextprotocol/server-filesystem ${word(folder)}`}
+        />
       ))}
       <h3>The agent that ships with Earpiece</h3>
       <p className="muted">Without a model it says which it can use here.</p>
       <Command text="earpiece chat" />
       <h3>Nothing at hand: queue one for later</h3>
-      <Command text={`earpiece send --to ${word(`${own}/coder`)} "the staging database is back"`} />
+      <Command text={`earpiece send --to ${word(log ?? `${own}/coder`)} "the staging database is back"`} />
     </>
   );
 }

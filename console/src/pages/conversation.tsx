@@ -18,6 +18,7 @@ import { Ago } from '../parts/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { change, go, to, type Find } from '../route.ts';
 import { useAgents } from '../state/agents.ts';
+import { heirOf } from '../state/heir.ts';
 import { useCell } from '../state/cell.ts';
 import { day, lasting, serverNow, useNow, useNowAt } from '../state/clock.ts';
 import { useTalk } from '../state/conversation.ts';
@@ -48,6 +49,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   const calls = useMemo(() => callsIn(talk.records), [talk.records]);
   const listedAs = agent?.conversations.find((each) => each.conversation === conversation);
   const summary = useMemo(() => withContact(listedAs, conversation, talk.records), [listedAs, conversation, talk.records]);
+  const heir = useMemo(() => heirOf(agent, conversation), [agent, conversation]);
   const [everything, setEverything] = useState(false);
   const { records, known } = talk;
   const entries = useMemo(() => timelineOf(records, known.notes, { everything }), [records, known, everything]);
@@ -141,7 +143,10 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
             entries.length === 0 &&
             waiting.length === 0 &&
             here.length === 0 && (
-              <Nothing address={address} unknown={talk.unknown || (listed === undefined && !agents.loading && !agents.more)} />
+              <Nothing
+                address={heir === null ? address : `${log}#${heir}`}
+                unknown={talk.unknown || (listed === undefined && !agents.loading && !agents.more)}
+              />
             )}
           {shown.map((entry, n) => (
             <Fragment key={`${entry.seq} ${entry.kind}`}>
@@ -180,7 +185,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
           )}
         </div>
         <Wakes address={address} summary={summary} agent={agent} waiting={waiting} paused={paused} />
-        <Composer address={address} summary={summary} paused={paused} />
+        {heir === null ? <Composer address={address} summary={summary} paused={paused} /> : <GoesOn log={log} heir={heir} />}
       </section>
       {forking !== null && (
         <ForkDialog {...{ log, conversation, ours }} at={forking.at} forks={forks} onClose={() => setForking(null)} />
@@ -189,6 +194,15 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
     </div>
   );
 }
+
+/** What waits here nobody takes any more: whoever would write is led on. */
+const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }): ReactElement => (
+  <p className="composer words" role="note">
+    {'This session is over. '}
+    <a href={to.conversation(log, heir)}>{`${log}#${heir}`}</a>
+    {' goes on in its place: say it there.'}
+  </p>
+);
 
 /** In a conversation of ours its records say what it does sooner and better than the list of agents. */
 function withDoing(agent: AgentSummary | undefined, conversation: string, records: readonly Stored[]): AgentSummary | undefined {

@@ -8,7 +8,8 @@ import { timeWords, useNow } from '../state/clock.ts';
 import { messageOf } from '../state/loaded.ts';
 import { client } from '../state/server.ts';
 import { session } from '../state/session.ts';
-import { visible, word } from '../state/text.ts';
+import { settingCommand } from '../state/cures.ts';
+import { visible } from '../state/text.ts';
 import type { StoryItem } from '../types.ts';
 import { Command } from './copy.tsx';
 import { MuteButton } from './mutes.tsx';
@@ -92,15 +93,18 @@ export function VerdictBox({
           ))}
         <MuteButton log={log} kind={n.kind} />
       </div>
+      {'holds' in verdict && verdict.holds && cures.some(({ kind }) => kind === 'requeue') && (
+        <p className="words muted" id={`again-${n.id}`}>
+          {`If you queue it again now, ${verdict.kind === 'muted' ? 'the mute' : 'the setting'} filters it again.`}
+        </p>
+      )}
       {setting !== undefined && (
         <div className="cure-elsewhere">
           <p className="words">
             {`This setting belongs to the project ${project}, and Settings here change another project. `}
             {file === null ? `Run this in the folder of ${project}:` : `It is set in ${file}. Run this in that project's folder:`}
           </p>
-          <Command
-            text={`earpiece config unset ${word(setting.key)}${file?.includes('/.config/earpiece/') === true ? '' : ' --project'}`}
-          />
+          <Command text={settingCommand(setting.key, verdict)} />
         </div>
       )}
       <p className="cure-said words muted" role="status">

@@ -10,6 +10,7 @@ const conversation = z
     purpose: nullable(z.string()),
     host: nullable(z.string()),
     hostVersion: nullable(z.string()),
+    folder: nullable(z.string()),
     active: z.boolean(),
     startedAt: time,
     seenAt: time,

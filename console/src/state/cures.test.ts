@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { settingCommand } from './cures.ts';
+
+test('a budget is made larger, a filter is taken away where it is set', () => {
+  const budget = { kind: 'budget', how: 'waits', reason: 'beyond max_items 5: rides next' } as const;
+  expect(settingCommand('budget.max_items', budget)).toBe('earpiece config set budget.max_items 10 --project');
+  expect(settingCommand('budget.max_items', { ...budget, reason: 'beyond max_items 800' })).toBe(
+    'earpiece config set budget.max_items 1000 --project',
+  );
+  const filtered = { kind: 'filtered', key: 'min_level', setting: 'x', file: null, over: true, holds: true } as const;
+  expect(settingCommand('min_level', filtered)).toBe('earpiece config unset min_level --project');
+  expect(settingCommand('min_level', { ...filtered, file: '/home/a/.config/earpiece/earpiece.toml' })).toBe(
+    'earpiece config unset min_level',
+  );
+});

@@ -1,0 +1,17 @@
+/** What a person types to cure a verdict where this page cannot do it. */
+import type { Verdict } from '../../../src/client/index.ts';
+import { word } from './text.ts';
+
+/** Changes a setting of another project, in whose folder it is typed. */
+export function settingCommand(key: string, verdict: Verdict): string {
+  // A budget that no file sets has its default: there is nothing to unset.
+  if (verdict.kind === 'budget') {
+    const now = Number(/ (\d+)/u.exec(verdict.reason)?.[1] ?? 10);
+    const most = key.endsWith('max_items') ? MOST_ITEMS : Number.MAX_SAFE_INTEGER;
+    return `earpiece config set ${word(key)} ${Math.min(now * 2, most)} --project`;
+  }
+  const file = verdict.kind === 'filtered' ? verdict.file : null;
+  return `earpiece config unset ${word(key)}${file?.includes('/.config/earpiece/') === true ? '' : ' --project'}`;
+}
+
+const MOST_ITEMS = 1_000;

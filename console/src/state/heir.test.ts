@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import type { AgentSummary } from '../types.ts';
+import { heirOf } from './heir.ts';
+
+const agent = (...all: readonly (readonly [name: string, to: string | null, active?: boolean])[]): AgentSummary =>
+  ({
+    conversations: all.map(([conversation, to, active = false]) => ({
+      conversation,
+      active,
+      passedTo: to === null ? null : { conversation: to, at: 0 },
+    })),
+  }) as unknown as AgentSummary;
+
+test('whoever is over leads to the last that goes on, and whoever is active or has none to nobody', () => {
+  expect(heirOf(agent(['a', 'b'], ['b', 'c'], ['c', null, true]), 'a')).toBe('c');
+  expect(heirOf(agent(['a', 'b', true], ['b', null]), 'a')).toBeNull();
+  expect(heirOf(agent(['a', null]), 'a')).toBeNull();
+  expect(heirOf(agent(['a', 'b'], ['b', 'a']), 'a')).toBeNull();
+  expect(heirOf(undefined, 'a')).toBeNull();
+});

@@ -1,0 +1,14 @@
+import type { AgentSummary } from '../types.ts';
+
+/** The conversation that goes on where this one is over; null: it is not over, or none does. */
+export function heirOf(agent: AgentSummary | undefined, conversation: string): string | null {
+  let last = conversation;
+  const seen = new Set<string>();
+  for (;;) {
+    const here = agent?.conversations.find((each) => each.conversation === last);
+    if (here === undefined || here.active || here.passedTo === null || seen.has(last)) break;
+    seen.add(last);
+    last = here.passedTo.conversation;
+  }
+  return last === conversation ? null : last;
+}

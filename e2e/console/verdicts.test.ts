@@ -162,6 +162,10 @@ verifies(
     await main.offer({ at: 'turn_start' });
     expect((await own.ear.why('n1'))?.items[0]?.verdict).toMatchObject({ kind: 'muted', over: true });
 
+    await page.goto(`${own.url}/#/agents/shop/coder/main?why=n1`);
+    await cure(page, 'Queue again').waitFor();
+    await box(page).getByText('If you queue it again now, the mute filters it again.').waitFor();
+
     await page.goto(`${own.url}/#/settings/notifications`);
     await muted.getByText('is muted for shop/coder').waitFor();
     await page.getByRole('button', { name: 'Lift the mute of ci.* for shop/coder' }).click();

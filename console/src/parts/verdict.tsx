@@ -94,7 +94,7 @@ export function VerdictBox({
         <MuteButton log={log} kind={n.kind} />
       </div>
       {'holds' in verdict && verdict.holds && cures.some(({ kind }) => kind === 'requeue') && (
-        <p className="words muted" id={`again-${n.id}`}>
+        <p className="words muted">
           {`If you queue it again now, ${verdict.kind === 'muted' ? 'the mute' : 'the setting'} filters it again.`}
         </p>
       )}

@@ -277,7 +277,7 @@ describe('gateway --print', () => {
       'echo'
     ];
     expect(entry?.command).toBe(process.execPath);
-    expect(entry?.args.slice(1)).toEqual(['gateway', '--name', 'echo', '--as', 'coder', '--', 'echo-server']);
+    expect(entry?.args.slice(1)).toEqual(['gateway', '--name', 'echo', '--db', shell.db, '--as', 'coder', '--', 'echo-server']);
     const server = join(import.meta.dirname, '../delivery/echo-server.ts');
     copyFileSync(server, join(shell.folder, 'echo.ts'));
     const client = await shell.gateway({ args: [...(entry?.args.slice(2, -1) ?? []), process.execPath, server] });

@@ -112,7 +112,11 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
 }
 
 /** What the console's files may import beside each other: its packages, the client, and the names of what it speaks of. */
-const CONSOLE = { packages: ['react', 'react/jsx-runtime', 'react-dom/client', '@toon-format/toon'], rooms: ['client'], typesOf: ['core'] };
+const CONSOLE = {
+  packages: ['react', 'react/jsx-runtime', 'react-dom/client', '@toon-format/toon'],
+  rooms: ['client'],
+  typesOf: ['core'],
+};
 
 /** The same for the console, which stands outside of `src` and talks to the server through the client only. */
 export function consoleViolations(source: string): string[] {

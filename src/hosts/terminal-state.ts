@@ -2,13 +2,15 @@
  * What a coding agent in a terminal of ours (`earpiece in`) did last. Its hooks write it to a file, whose path they find in their
  * environment; the terminal reads it before it types anything.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ConversationId, LogKey } from '../core/address.ts';
 import type { Moment } from './moment.ts';
 
 /** Holds the path of the file. */
 export const TERMINAL_VARIABLE = 'EARPIECE_TERMINAL';
+
+const MAX_BYTES = 10_000;
 
 /** `idle`: its turn has ended and it waits for its person. `at`: epoch ms. */
 export type TerminalState = {
@@ -18,7 +20,7 @@ export type TerminalState = {
   readonly at: number;
 };
 
-/** Never throws: without the file the terminal types nothing. */
+/** Never throws: without the file the terminal types nothing. Replaces no file that is not of this kind: the path is from outside. */
 export function noteState(
   path: string,
   moment: Moment,
@@ -29,12 +31,19 @@ export function noteState(
   if (state === undefined) return;
   const known: TerminalState = { state, log, conversation: id, at: performance.timeOrigin + performance.now() };
   try {
+    if (!mayReplace(path)) return;
     const draft = `${path}.${process.pid}`;
     writeFileSync(draft, JSON.stringify(known), { mode: 0o600 });
     renameSync(draft, path);
   } catch {
     // The terminal is gone.
   }
+}
+
+function mayReplace(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  return found.isFile() && (found.size === 0 || (found.size < MAX_BYTES && stateIn(path)?.state !== undefined));
 }
 
 /** Undefined: no hook has told anything yet. */

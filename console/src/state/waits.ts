@@ -39,28 +39,17 @@ export function waitsSays(note: Note, { agent, force, verdict, now }: Holds): st
 
 /** What keeps it from the next message, beside the agent's absence; null: nothing does. */
 function heldBy(verdict: Verdict): string | null {
-  switch (verdict.kind) {
-    case 'muted':
-      return `muted by ${verdict.by}: the next message filters it`;
-    case 'filtered':
-      return 'a filter is set: the next message filters it';
-    case 'expired':
-      return 'its time is over';
-    case 'superseded':
-      return 'a newer one takes its place';
-    case 'known':
-      return 'the agent knows it already';
-    case 'budget':
-      return verdict.how === 'waits'
-        ? 'waits: the next message has no room for it'
-        : 'the next message has no room for its text, and counts it';
-    case 'behind_gate':
-      return 'waits: the agent has to read an interrupt first';
-    case 'other_purpose':
-      return `waits for a conversation of the purpose ${verdict.purpose}`;
-    default:
-      return null;
-  }
+  if (verdict.kind === 'muted') return `muted by ${verdict.by}: the next message filters it`;
+  if (verdict.kind === 'filtered') return 'a filter is set: the next message filters it';
+  if (verdict.kind === 'expired') return 'its time is over';
+  if (verdict.kind === 'superseded') return 'a newer one takes its place';
+  if (verdict.kind === 'known') return 'the agent knows it already';
+  if (verdict.kind === 'behind_gate') return 'waits: the agent has to read an interrupt first';
+  if (verdict.kind === 'other_purpose') return `waits for a conversation of the purpose ${verdict.purpose}`;
+  if (verdict.kind !== 'budget') return null;
+  return verdict.how === 'waits'
+    ? 'waits: the next message has no room for it'
+    : 'the next message has no room for its text, and counts it';
 }
 
 function momentOf(deliver: Deliver, now: number): string {

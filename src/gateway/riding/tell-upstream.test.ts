@@ -28,7 +28,7 @@ it('the instructions of a server that started late are one notification in the w
   await tellUpstream({ inbox }, other, { server: 'files', state: 'introduced', detail: 'y'.repeat(9_000) });
   const open = await inbox.store.items(logKey('shop', 'coder'), { kind: 'open' });
   expect(
-    open.map(({ audience, notification: { level = 'info', message } }) => [audience, level, message.replace(/y{9,}/u, '<y>')]),
+    open.map(({ audience, notification: { level, message } }) => [audience, level, message.replace(/y{9,}/u, '<y>')]),
   ).toEqual([
     ['one', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): Read before you write."],
     ['other', 'info', "MCP server `files` started late. It says of itself (its own words, not the user's): <y>…"],

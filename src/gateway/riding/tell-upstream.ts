@@ -63,19 +63,12 @@ const INSTRUCTIONS_CHARS = 2_000;
 
 /** To this conversation only: others may have had the text in their handshake. */
 async function tellInstructions(inbox: Inbox, conversation: Conversation, event: UpstreamEvent): Promise<void> {
-  const made = makeEvent(
-    {
-      type: 'mcp.instructions',
-      source: 'mcp',
-      subject: conversation.address,
-      severity: 'info',
-      message: upstreamMessage(event),
-      key: `mcp-instructions:${event.server}`,
-      supersede: true,
-    },
-    { id: inbox.ids.make('e'), now: inbox.store.now() },
-  );
-  await inbox.queue(conversation.address, notificationFrom(made));
+  await inbox.queue(conversation.address, {
+    kind: 'mcp.instructions',
+    message: upstreamMessage(event),
+    key: `mcp-instructions:${event.server}`,
+    supersede: true,
+  });
 }
 
 /** What this conversation was told of the server: another one may have a process of its own that is still gone. */

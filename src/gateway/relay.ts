@@ -31,7 +31,7 @@ import {
 import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
 import { cancelledBy, type Settling } from './riding/settling.ts';
 import type { Catalog, SchemaKind } from './riding/tools.ts';
-import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unasked } from './unasked.ts';
+import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unanswered, Unasked } from './unasked.ts';
 
 /** How long a request waits for a server that is being restarted. */
 const HOLD_MS = 5_000;
@@ -78,7 +78,7 @@ export class Relay {
   /** Calls whose answer is here but not on its way yet: it waits for the rider, or behind one that does. */
   readonly #answering = new Map<string, OpenCall>();
   /** The ids of the requests that this process of the server was sent and has not answered: it may answer these, each once. */
-  readonly #unanswered = new Set<string>();
+  readonly #unanswered = new Unanswered();
   readonly #unasked: Unasked;
   #state: 'up' | 'down' | 'replaying' | 'gone' = 'up';
   #whyGone = '';
@@ -245,8 +245,8 @@ export class Relay {
   }
 
   #request(frame: Request): void {
-    // The client uses the id anew: a late answer to what it meant before must not pass for the answer to this.
-    this.#unanswered.delete(frame.id);
+    // The client uses the id anew: a late answer to what it has given up must not pass for the answer to this.
+    if (!this.#open.has(frame.id)) this.#unanswered.forget(frame.id);
     const connection = this.#identify(frame);
     if (frame.method === 'tools/list') this.#open.set(frame.id, { kind: 'list', connection, request: frame });
     else if (frame.method === 'tools/call') return this.#call(frame, connection);

@@ -33,6 +33,36 @@ export class Unasked {
   }
 }
 
+/** The ids that a server was sent and has not answered, each as often as it was sent: a client may use one twice. */
+export class Unanswered {
+  readonly #times = new Map<string, number>();
+
+  add(id: string): void {
+    this.#times.set(id, (this.#times.get(id) ?? 0) + 1);
+  }
+
+  has(id: string): boolean {
+    return this.#times.has(id);
+  }
+
+  /** Takes off one. False where none waits. */
+  delete(id: string): boolean {
+    const times = this.#times.get(id);
+    if (times === undefined) return false;
+    if (times > 1) this.#times.set(id, times - 1);
+    else this.#times.delete(id);
+    return true;
+  }
+
+  forget(id: string): void {
+    this.#times.delete(id);
+  }
+
+  clear(): void {
+    this.#times.clear();
+  }
+}
+
 /** What a client can take for an answer: with `method` and `result` in one frame, clients differ in what it is. */
 export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {
   switch (frame.kind) {

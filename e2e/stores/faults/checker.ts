@@ -81,9 +81,12 @@ export async function check(
     if (isType(body, 'tool_call_response')) for (const { id } of body.notifications ?? []) carried.add(id);
     if (!isType(body, 'carrier_offered')) continue;
     carriers.add(body.carrier);
-    // The tool's answer is data, not a frame: it has no place for the word.
-    if (body.on === 'get_notifications') continue;
     const keys = (id: string): readonly string[] => keysOf(log, id, body.conversation);
+    // The tool's answer is data, not a frame: it has no place for the word.
+    if (body.on === 'get_notifications') {
+      for (const key of body.ids.flatMap(keys)) offeredAt.set(key, seq);
+      continue;
+    }
     const again = body.ids.filter((id) => keys(id).some((key) => texts.has(key)));
     counts.reoffered += again.length;
     if (again.length > 0 && body.at_point !== 'forced' && !body.view.repeated)

@@ -3,7 +3,9 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSy
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
+import { WITH_TRANSCRIPT } from '../../src/cli/hook-glance.ts';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
+import { HOOK_HOSTS } from '../../src/hosts/index.ts';
 import { askedAbout } from '../../src/talk/waiting.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
@@ -83,6 +85,11 @@ function given(shell: Shell, stdout: string): void {
 
 describe('a hook call', () => {
   proves('hosts:lean');
+
+  it('looks into the transcript of each host that has one: the short way has a list of its own', () => {
+    const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
+    expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
+  });
 
   it('loads eleven small files and says nothing where nothing waits', async () => {
     await inSession(async ({ shell }) => {

@@ -21,7 +21,7 @@ const SEEN_WITHIN_MS = 30_000;
 /** As `waitingKey` of the talk room writes it, before the log. */
 const WAITING = 'waiting for ';
 /** Hosts whose transcripts are looked at for what they were given, at the first calls after it. */
-const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
+export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
 const MAX_CONFIG_BYTES = 64 * 1024;
 

@@ -1,5 +1,5 @@
 /** Files of sessions, as hosts write them: one JSON object a line, each with the `timestamp` of its entry. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Transcript } from './host.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
@@ -43,7 +43,8 @@ export function transcriptOf({
 export function tailOf(file: string): string | undefined {
   let opened: number | undefined;
   try {
-    opened = openSync(file, 'r');
+    // The path comes from the host's input: a pipe without a writer would keep the hook waiting.
+    opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const about = fstatSync(opened);
     if (!about.isFile()) return undefined;
     const from = Math.max(0, about.size - TAIL_BYTES);

@@ -922,7 +922,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       given: 'a truncated database',
       args: ['--db', 'cut.db', 'send', '--to', 'coder', 'x'],
       ...store(
-        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then put a backup in its place or move it away with its -wal and -shm files',
+        'the database {folder}/cut.db has 6000 of 81920 bytes: it was truncated. Stop the programs that use it (`fuser {folder}/cut.db`), then move it away with its -wal and -shm files, and put a backup in its place if you have one',
       ),
     },
     {

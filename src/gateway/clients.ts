@@ -6,6 +6,7 @@ import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
 import { clientInfoAt, clientInfoOf } from './frames/protocol.ts';
 import type { Connection } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
+import { Unanswered } from './unasked.ts';
 
 /** One HTTP client, as far as it can be told from others. */
 export type HttpClient = {
@@ -14,7 +15,7 @@ export type HttpClient = {
   /** Requests whose answer may have to be changed, by the JSON text of their id. */
   readonly open: Map<string, OpenRequest>;
   /** The ids of the requests that the server was sent and has not answered. */
-  readonly unanswered: Set<string>;
+  readonly unanswered: Unanswered;
   seenAt: number;
 };
 
@@ -77,7 +78,7 @@ export class HttpClients {
       connection,
       settling: new Settling(),
       open: new Map(),
-      unanswered: new Set(),
+      unanswered: new Unanswered(),
       seenAt: performance.now(),
     };
     opened.settling.cancelsAnswered = connection.profile.cancelsAnswered === true;

@@ -17,7 +17,7 @@ import { cancelledBy } from './riding/settling.ts';
 import { Catalog } from './riding/tools.ts';
 import { refusal } from './relay.ts';
 import { failing, STOPPED } from './several/crossing.ts';
-import { idsIn, sifted, Unasked } from './unasked.ts';
+import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
@@ -80,7 +80,7 @@ export class HttpPassthrough implements HttpEndpoint {
             : this.#clients.ofSession(session, conversation);
       if (client === undefined) return this.#initialize(exchange, frame, conversation);
       client.settling.heard(frame);
-      client.unanswered.delete(frame.id);
+      client.unanswered.forget(frame.id);
       if (frame.method === 'tools/call') return this.#call(exchange, frame, client);
       if (isHandshake(frame.method)) client.open.set(frame.id, { kind: 'handshake', request: frame });
       if (frame.method === 'tools/list') client.open.set(frame.id, { kind: 'list', request: frame });
@@ -168,7 +168,7 @@ export class HttpPassthrough implements HttpEndpoint {
     frame?: Request,
     ids: readonly string[] = frame ? [frame.id] : [],
   ): Promise<void> {
-    const waits = client?.unanswered ?? new Set<string>();
+    const waits = client?.unanswered ?? new Unanswered();
     for (const id of ids) waits.add(id);
     const upstream = await this.#send(exchange, frame, client);
     if (upstream !== undefined) await this.#answer(upstream, { response: exchange.response, client, frame, waits });
@@ -215,7 +215,7 @@ export class HttpPassthrough implements HttpEndpoint {
       const some = events;
       events = [];
       for (const event of some) {
-        // To a reader of events a lone CR ends a line: behind it another event may hide.
+        // A reader of event streams ends a line at a lone CR, so another event could hide behind it.
         if (event.raw.includes(0x0d) && /\r(?!\n)/.test(event.raw.toString('latin1'))) {
           this.#unasked.drop('of an event with a lone CR');
           continue;
@@ -238,7 +238,7 @@ export class HttpPassthrough implements HttpEndpoint {
       response.end();
     } catch {
       const answered = frame === undefined || !waits.has(frame.id);
-      // It broke off; so it does for the client.
+      // The server broke off its answer, so the answer to the client breaks off too.
       if (answered || !this.#answeredStopped(response, frame)) response.destroy();
     }
   }
@@ -247,7 +247,7 @@ export class HttpPassthrough implements HttpEndpoint {
   #answeredStopped(response: ServerResponse, frame: Request | undefined): boolean {
     if (!this.#stopped || frame === undefined) return false;
     const { bytes } = failing(frame, STOPPED);
-    // Only an event stream has sent its head by then.
+    // If the head has left, the response is an event stream.
     if (response.headersSent) response.end(sseEvent(bytes));
     else response.writeHead(200, { 'content-type': 'application/json' }).end(bytes);
     return true;
@@ -357,12 +357,12 @@ export class HttpPassthrough implements HttpEndpoint {
   }
 }
 
-/** Where an answer goes: `waits` has the ids that it may have. */
+/** Where an answer goes. `waits`: the ids that may be answered. */
 type AnswerTo = {
   readonly response: ServerResponse;
   readonly client: HttpClient | undefined;
   readonly frame: Request | undefined;
-  readonly waits: Set<string>;
+  readonly waits: Unanswered;
 };
 
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -45,7 +45,7 @@ export class Unanswered {
     return this.#times.has(id);
   }
 
-  /** Takes off one. False where none waits. */
+  /** Removes one request with this id. False if none waits. */
   delete(id: string): boolean {
     const times = this.#times.get(id);
     if (times === undefined) return false;
@@ -63,7 +63,7 @@ export class Unanswered {
   }
 }
 
-/** What a client can take for an answer: with `method` and `result` in one frame, clients differ in what it is. */
+/** Whether a client may take the frame for an answer. Some clients do so with a frame that has both `method` and `result`. */
 export function isAnswer(frame: Frame): frame is Frame & { readonly id: string } {
   switch (frame.kind) {
     case 'success':
@@ -88,7 +88,7 @@ export const isPlainAnswer = (frame: Frame): frame is Success | Failure => frame
  * What of a frame may go on to a client whose requests `waits` names, and takes these off. The frame itself when that is all of
  * it; undefined when it is nothing.
  */
-export function sifted(frame: Frame, waits: Set<string>, unasked: Unasked): Frame | undefined {
+export function sifted(frame: Frame, waits: Unanswered, unasked: Unasked): Frame | undefined {
   if (frame.kind !== 'batch') {
     if (!isAnswer(frame) || (isPlainAnswer(frame) && waits.delete(frame.id))) return frame;
     unasked.drop(frame.id);

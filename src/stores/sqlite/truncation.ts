@@ -9,7 +9,7 @@ import { headerOf, realPath } from './files.ts';
 /** What the database has by its `-shm` or `-wal`: its size, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 
-/** How often it is looked again when another process changes the files meanwhile. */
+/** How often the check is repeated while another process changes the files. */
 const LOOKS = 20;
 
 /**
@@ -27,7 +27,7 @@ export function truncation(path: string, opened = false): EarpieceError | undefi
 }
 
 function looked(path: string, real: string, opened: boolean): EarpieceError | undefined {
-  // First of all: another process that makes the database writes the main file before the -wal.
+  // Read the -wal's size first: a process that creates the database writes the main file before the -wal.
   const hasWal = sizeOf(`${real}-wal`) > 0;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return undefined;
@@ -36,7 +36,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
   if (header === undefined)
     return opened ? truncated(path, `has ${file.size} bytes left and no header: it was truncated`) : undefined;
   const { pageSize } = header;
-  // Before the size: pages come into the main file before they are counted as written there.
+  // Read the log before the size: SQLite writes pages into the main file first, and counts them as written later.
   const log = byIndex(real) ?? byFrames(real, pageSize);
   const size = sizeOf(path);
   const bytes = log === undefined ? header.bytes : log.pages * pageSize;
@@ -52,7 +52,7 @@ function looked(path: string, real: string, opened: boolean): EarpieceError | un
 const truncated = (path: string, what: string): EarpieceError =>
   new EarpieceError(
     'store_corrupt',
-    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then put a backup in its place or move it away with its -wal and -shm files`,
+    `the database ${path} ${what}. Stop the programs that use it (\`fuser ${path}\`), then move it away with its -wal and -shm files, and put a backup in its place if you have one`,
     { data: { path } },
   );
 

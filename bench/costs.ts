@@ -6,10 +6,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-/** The processes that do a side's work. */
+/** The processes whose costs count for a side. */
 export type Pids = readonly number[];
 
-/** Microseconds of processor time that the processes have had, all of their threads together. Undefined where nobody tells. */
+/** Processor time that the processes used, all threads together, in microseconds. Undefined where the system does not tell. */
 export function cpuUs(pids: Pids): number | undefined {
   let sum = 0;
   for (const pid of pids) {
@@ -63,14 +63,14 @@ export async function systemCalls(pids: Pids, work: () => Promise<unknown>): Pro
   }
 }
 
-/** Of its table: a line for each kind of call, and one for all. */
+/** A row of strace's table: one for each system call, and one for the total. */
 function sumOf(table: string): number {
   let sum = 0;
   for (const [, calls, name] of table.matchAll(/^\s*(\d+)\s+(\w+)\s*$/gmu)) if (name !== 'total') sum += Number(calls);
   return sum;
 }
 
-/** It says so, a line a process; without the right to look it says something else and ends. */
+/** strace says so in one line a process. Without the right to trace it prints an error and ends. */
 async function attached(said: NodeJS.ReadableStream, processes: number): Promise<boolean> {
   let text = '';
   for await (const chunk of said) {

@@ -56,7 +56,7 @@ export async function versus({ ours, theirs, unit, rounds, beside = {}, pids }: 
   return { ours: { value: median(of('ours')), unit }, theirs: { value: median(of('theirs')), unit }, figures };
 }
 
-/** The processor time of one operation, where the side's figure is how many it does in a second. */
+/** Processor time of one operation, computed from the processor time of a run and its operations per second. */
 async function costed(side: () => number | Promise<number>, unit: Figure['unit'], pids: Pids): Promise<Seen> {
   const [before, start] = [cpuUs(pids), performance.now()];
   const figure = await side();

@@ -108,7 +108,7 @@ class Told {
   }
 }
 
-/** Calls that wait for nobody: a slow one does not put off the next. */
+/** Starts calls at a steady rate: a slow call does not delay the next. */
 class Caller {
   readonly #client: Client;
   readonly #told: Told;
@@ -177,7 +177,7 @@ function readArguments(): Record<'minutes' | 'every' | 'calls' | 'notifications'
   }
 }
 
-// Last, since classes are there from their line on.
+// At the end of the file: a class exists only below its definition.
 try {
   process.exitCode = (await run()) ? 0 : 1;
 } finally {

@@ -39,7 +39,7 @@ function cellsOf({ row, outcome }: Line): string[] {
   ];
 }
 
-/** Of one operation, ours and theirs. */
+/** Costs of one operation, ours and theirs. */
 function cost(of: string, figures: Measured['figures']): string {
   const [ours, theirs] = [figures[`${of}, ours`], figures[`${of}, theirs`]];
   if (ours === undefined || theirs === undefined) return '';

@@ -174,7 +174,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
           ...(options.thread ? { thread: true } : {}),
         })
       : db;
-  // After the database: of a folder that can keep neither one line is enough.
+  // The database comes first, so that a folder that can keep neither is told in one line.
   const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const files = policySource({
     ...at,

@@ -27,7 +27,7 @@ export const row: Row = {
   },
 };
 
-/** The work of as many copies; what is counted of them keeps it from being left out. */
+/** Makes that many copies. Returns a count of them, so that the compiler cannot leave the work out. */
 function copies(times: number): number {
   let sum = 0;
   for (let n = 0; n < times; n++) sum += (JSON.parse(JSON.stringify(event(n))) as { type: string }).type.length;

@@ -4,7 +4,7 @@ import { openInbox, NO_LIMIT } from '../log/ours.ts';
 import { median, perSecond } from '../rounds.ts';
 import type { Row } from '../row.ts';
 
-/** What a storm is made of. */
+/** The storms, each by its nth event. */
 const STORMS: Readonly<Record<string, (n: number) => EventInput>> = {
   'nine kinds': event,
   'one thing': () => ({ ...event(0), data: { tool_name: 'build', error_type: 'timeout', error_message: 'after 3 s' } }),

@@ -10,7 +10,7 @@ export type Stretch = {
 
 export type Verdict = { readonly kind: 'flat' | 'grown' | 'too short'; readonly lines: readonly string[] };
 
-/** So much more at the end than at the beginning is no growth: a collector and a machine have their moments. */
+/** A ratio up to this counts as flat: garbage collection alone moves the figures so far. */
 const MOST: { readonly [K in keyof Stretch]: number } = { rss: 1.1, heap: 1.1, p50: 1.25, p99: 1.5 };
 const LEAST_STRETCHES = 6;
 

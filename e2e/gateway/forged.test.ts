@@ -139,7 +139,7 @@ class HostileHttp implements AsyncDisposable {
   }
 
   static #answer(method: string, body: string, response: ServerResponse): void {
-    // It may answer 7 while that is open, and its GET may come then: so that one names an id that nobody uses.
+    // The GET may arrive while request 7 is open, so its forged answer has an id that no request uses.
     const id7 = method === 'GET' ? 77 : 7;
     const hidden = `: x\rdata: ${JSON.stringify(forged(id7))}\r\r\n\n`;
     const bad = event(forged(id7)) + hidden + event(JSON.stringify([forged(id7), forged(78)]));

@@ -1,4 +1,4 @@
-/** A gateway whose working folder is removed before it starts. */
+/** A gateway that starts in a folder that does not exist any more. */
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

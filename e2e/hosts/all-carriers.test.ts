@@ -1,4 +1,4 @@
-/** Hooks, a wrapped server, our own MCP server and pulls of one session, all at once: each notification is read once. */
+/** One session with hooks, a wrapped server, `earpiece mcp` and pulls at once: its model reads each notification once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openEarpiece } from '../../src/index.ts';

@@ -6,9 +6,9 @@ import type { UserInbox } from '../user-inbox.ts';
 const AFTER_MS = 3_000;
 
 type Ahead = {
-  /** What its readers read, where it is not what the configuration says. */
+  /** The view of its conversations, if not the one of the configuration. */
   readonly view?: ViewName | undefined;
-  /** Loads what the inbox does not know of. */
+  /** Loads modules that the inbox does not use. */
   readonly more?: () => Promise<unknown>;
 };
 
@@ -17,6 +17,6 @@ export function loadAheadSoon(inbox: UserInbox, { view, more }: Ahead = {}): voi
     await inbox.loadAhead(view);
     await more?.();
   };
-  // What cannot be loaded now is missed when it is needed, and told then.
+  // A module that fails to load now is reported when it is needed.
   setTimeout(() => void load().catch(() => {}), AFTER_MS).unref();
 }

@@ -4,7 +4,7 @@
  */
 import { Spawned } from '../gateway/spawned.ts';
 
-/** None of these options can mean that no server is wanted, or one for each client. Each takes a value. */
+/** With these options alone the gateway wraps one server over stdio. Each takes a value. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);
 
 let started: Spawned | undefined;

@@ -25,7 +25,7 @@ export type InstallQuestion = {
   readonly name?: string;
   readonly url?: string;
   readonly servers?: string;
-  /** Where it is none that every process of this user finds by itself, as a path that each folder understands. */
+  /** An absolute path. Undefined for the default database, which every process of this user finds by itself. */
   readonly db?: string;
   readonly as?: string;
   readonly purpose?: string;

@@ -208,7 +208,7 @@ export async function* open({ client }: Remote, scope: Scope): AsyncIterable<{ l
 
 export async function why({ client }: Remote, id: string, log: LogKey | undefined): Promise<Why> {
   const story = await client.why(id, log).catch((error: unknown) => {
-    // The server names its own route, which nobody types.
+    // The server's own words name an HTTP route; a person at the command line needs a command.
     throw isApiError(error) && error.code === 'not_found' ? notThere(client, id, log, error) : error;
   });
   return { log: story.log as LogKey, id: story.id as NotificationId, items: story.items.map((item) => whyItem(item)) };

@@ -103,7 +103,7 @@ export function endWithReaders(code: () => number, failed: number): void {
 /** Node forgets it: `process.stdout.errored` is null again at once. */
 let failure: NodeJS.ErrnoException | undefined;
 
-/** The error with which stdout failed, thrown on by whoever waited for it. */
+/** Whether this is the error with which stdout failed. */
 export const lost = (error: unknown): error is NodeJS.ErrnoException => error !== undefined && error === failure;
 
 export const unwritten = (error: NodeJS.ErrnoException): string =>

@@ -46,7 +46,7 @@ export type TrustBook = {
 
 export const trustFile = (at: Surroundings): string => join(stateFolder(at), 'trusted.json');
 
-/** For whoever says what is trusted. Throws `bad_config` where that cannot be read; elsewhere nothing is trusted then. */
+/** Commands that print or change trust call this first. Throws `bad_config` if the file cannot be read; other code then trusts nothing. */
 export function checkTrustFile(at: Surroundings): void {
   const code = unreadable(trustFile(at));
   if (code === undefined) return;

@@ -45,7 +45,7 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
   return agree(queued, clock) ? moment : queued + (moment - clock);
 }
 
-/** What has a time, as far as its end is asked for. */
+/** What the end of an item's time depends on. */
 export type Timed = Stamped & { readonly notification: Pick<Item['notification'], 'expiresAt'> };
 
 /** When its time ends, by the reader's clock. Undefined: never, or the reader cannot know its age. */
@@ -60,7 +60,7 @@ export function isExpired(item: Timed, now: number): boolean {
   return end !== undefined && end <= now;
 }
 
-/** It holds a gate up now. The index keeps `gate` behind the end of its time, until a sweep lowers it. */
+/** Whether it holds a gate up now. After its time is over, the index still says `gate` until a sweep lowers it. */
 export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 
 export type When = { readonly now: number; readonly sighted?: Sighted | undefined };

@@ -72,7 +72,7 @@ export type OfferedRecord = Base & {
   /** Closed as summarized when this carrier is confirmed. */
   readonly summarizes?: readonly NotificationId[];
   readonly owner: Owner;
-  /** How its process carries, where that counts later: a hook cannot see whether its host lived on. */
+  /** `hook`: the process ended with its output, so it does not know whether the host lived on. */
   readonly through?: 'hook';
   /** Epoch ms; a lease that is older may be released by anyone. */
   readonly until: number;

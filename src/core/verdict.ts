@@ -222,7 +222,7 @@ export type Cure =
   | { readonly kind: 'show'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'connect' };
 
-/** Nothing but its moment stands before it. */
+/** Whether nothing but its moment keeps it from the agent. */
 export const willRide = ({ kind, ...verdict }: Verdict): boolean =>
   kind === 'moment' || kind === 'offered' || kind === 'delivered' || (kind === 'due' && !('hiddenBy' in verdict));
 

@@ -140,7 +140,7 @@ export class Relay {
     if (!isPlainAnswer(frame) || !this.#unanswered.delete(frame.id)) return this.#unasked.drop(frame.id);
     const open = this.#open.get(frame.id);
     if (open === undefined) {
-      // A late answer to a question of ours is nothing for the client. Any other is to a request of a batch.
+      // The gateway gave up its own question: the client gets no answer to it. Other ids belong to requests of a batch.
       if (!frame.id.startsWith(OURS)) this.#pass(frame.bytes);
       return;
     }
@@ -325,7 +325,7 @@ export class Relay {
     this.#serverLane.push(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
   }
 
-  /** A server may run it all the same. Nothing can answer it, so while the gate is up it is dropped. */
+  /** A server may run a call without an id. No refusal can answer it, so the gateway drops it while the gate is up. */
   #callWithoutId(frame: Note): void {
     const { partOf, report, rider, server } = this.#options;
     const connection = partOf ? partOf.connection() : this.#connection;

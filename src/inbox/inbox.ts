@@ -84,7 +84,7 @@ export type Pruned = { readonly records: number; readonly items: number };
 /** `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
-/** Loaded by whoever asks why, and ahead by a process that will be asked. */
+/** Loaded when somebody asks why. `loadAhead` loads it earlier. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why.ts');
 
 /** The open inboxes of this process. */

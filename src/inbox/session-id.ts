@@ -9,7 +9,7 @@ export function conversationOfSession(session: string): ConversationId {
   const name = nameFrom(session);
   if (name === session) return conversationId(name);
   const { createHash } = process.getBuiltinModule('node:crypto');
-  // UTF-16, because UTF-8 writes every broken character alike.
+  // As UTF-16: UTF-8 writes all lone surrogates alike, so two ids would have one hash.
   const hash = createHash('sha256').update(session, 'utf16le').digest('hex').slice(0, HASH);
   return conversationId(`${nameFrom(name.slice(0, MAX_NAME - HASH - 1))}-${hash}`);
 }

@@ -6,7 +6,7 @@ import type { Inbox } from './inbox.ts';
 import { liftRecords } from './lift.ts';
 import { isSame } from './presence.ts';
 
-/** Who ends what is over: the `by` of its records. */
+/** The `by` of records that a sweep writes. */
 export const EXPIRY = 'sweep';
 const OVER = { by: EXPIRY, reason: 'its time was over' };
 

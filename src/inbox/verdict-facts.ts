@@ -68,7 +68,7 @@ export async function factsOf(
   };
 }
 
-/** A delivered one that held a gate up to the end of its time. A clock that is known to be wrong does not tell that. */
+/** Whether a delivered interrupt held its gate up until its time was over. A clock that is known to be wrong decides nothing. */
 function gateExpired(
   item: Item,
   records: readonly Stored[],

@@ -12,7 +12,7 @@ export async function rendererOf(format: ViewName): Promise<Render> {
     return (await import('../core/views/index.ts')).render;
   } catch (error) {
     if (!isGone(error)) throw error;
-    // Another view is better than none.
+    // TOON could not be loaded: JSON takes its place.
     return (_format, frame) => render('json', frame);
   }
 }

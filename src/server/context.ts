@@ -121,7 +121,7 @@ export const timeQuery = {
   to: seqQuery.optional().openapi({ description: 'epoch milliseconds, exclusive' }),
 };
 
-/** Times of a query are numbers, and whoever reads the answer is a person. */
+/** A query has times as numbers; a person reads them as dates. */
 export function notBefore(from: number, to: number): ProblemError {
   const says = (at: number): string => (at > LAST_TIME ? String(at) : new Date(at).toISOString());
   return new ProblemError('bad_argument', `from ${says(from)} is not before to ${says(to)}`, { field: 'from' });

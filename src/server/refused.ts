@@ -27,7 +27,7 @@ function wrong(issue: Issue, field: string, given: unknown): string {
   return `${field} ${shown(value)}: ${type === undefined ? rule(issue, value) : `must be ${type}`}`;
 }
 
-/** What would be right. */
+/** What the schema allows. */
 function rule(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_value': {
@@ -40,7 +40,7 @@ function rule(issue: Issue, value: unknown): string {
     case 'too_big':
       return `must ${amount('at most', issue.maximum, issue)}`;
     case 'invalid_format':
-      // The schema says it in its own words.
+      // The schema has a message of its own.
       if (!issue.message.startsWith('Invalid ')) return issue.message;
       return 'pattern' in issue && issue.pattern !== undefined
         ? `must match ${issue.pattern.replace(/^\/(.*)\/[a-z]*$/u, '$1')}`
@@ -57,7 +57,7 @@ function rule(issue: Issue, value: unknown): string {
   }
 }
 
-/** Of a number its size, of a text and a list how long it is. */
+/** What a schema's limit counts: a number's value, or the length of a text or list. */
 function amount(
   bound: string,
   limit: number | bigint,

@@ -195,7 +195,7 @@ export function ConversationPage({ log, conversation, why, find, at }: Props): R
   );
 }
 
-/** What waits here nobody takes any more: whoever would write is led on. */
+/** No agent reads this conversation any more: the page links to the one that goes on. */
 const GoesOn = ({ log, heir }: { readonly log: string; readonly heir: string }): ReactElement => (
   <p className="composer words" role="note">
     {'This session is over. '}

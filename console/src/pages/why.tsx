@@ -38,7 +38,7 @@ export function WhyPanel({
     panel.current?.focus({ preventScroll: true });
     const here = panel.current;
     return () => {
-      // Where somebody has gone on since, the focus stays.
+      // The focus moved meanwhile: it stays where it is.
       if (document.activeElement === document.body || here?.contains(document.activeElement) === true)
         document.querySelector<HTMLElement>(`article[data-note="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
     };

@@ -29,9 +29,9 @@ export function useKeys({ onPalette, onHelp, onEscape }: Keys): void {
 }
 
 let keyed = false;
-/** What a key opens takes the focus; what a click opens leaves it where it is. */
+/** A panel that a key opens takes the focus. A panel that a click opens does not. */
 const byKey = (act: () => boolean): boolean => (keyed = act());
-/** Once for each key. */
+/** Whether a key opened it. True once for each key press. */
 export function openedByKey(): boolean {
   const was = keyed;
   keyed = false;

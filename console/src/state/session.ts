@@ -50,7 +50,7 @@ async function entered(reply: SessionReply): Promise<void> {
   live.start(reply.head, () => session.set({ kind: 'out', why: 'This browser is not logged in any more.' }));
 }
 
-/** It may queue, and every page here begins with reading. */
+/** A send-only token may queue, but every page of the console reads first. */
 const SENDS_ONLY = 'A send token reads nothing, and this page reads. Log in with a token of an admin, a project or an agent.';
 
 function refused(error: unknown, asked: boolean): void {

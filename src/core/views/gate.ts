@@ -66,7 +66,7 @@ const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 /** When the last of these pauses expires, as a model reads it. Undefined: one of them never does, or nobody knows when. */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
   const ends = pauses.map((pause) => endOf(pause, now));
-  // A second begins too early by up to 999 ms.
+  // Rounded up to the next second: an earlier time would be untrue.
   const date = new Date(Math.ceil(Math.max(...ends.map((end) => end ?? Number.POSITIVE_INFINITY)) / 1_000) * 1_000);
   return ends.length === 0 || Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace('.000Z', 'Z');
 }

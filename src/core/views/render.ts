@@ -52,7 +52,7 @@ export const renderer =
     return view;
   };
 
-/** So much is left of an item, whatever the budget. */
+/** The least of an item that is shown, in characters, whatever the budget is. */
 const LEAST_CHARS = 40;
 
 const charsIn = (lines: readonly Line[], maxItemChars: number): number =>

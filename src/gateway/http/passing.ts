@@ -1,4 +1,4 @@
-/** How an HTTP message goes from one side of the gateway to the other. */
+/** Passes headers and bodies of HTTP messages between the client and the server. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 

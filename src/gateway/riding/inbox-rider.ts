@@ -204,7 +204,7 @@ export function inboxRider(options: InboxRiderOptions): InboxRider {
     let carries = true;
     try {
       conversation = await speakerOf(inbox, seat, tokenOf(call));
-      // The answer before this call is read: an interrupt that it showed is not unread.
+      // This call proves that the agent read the answer before it, with the interrupts in it.
       await seat.settled();
       const answer = await answerTaskCall(conversation, call);
       result = text(JSON.stringify(answer.body));

@@ -29,7 +29,7 @@ function isGiven({ type, payload }: Entry): boolean {
   return item['type'] === 'message' ? item['role'] !== 'assistant' : String(item['type']).endsWith('_output');
 }
 
-/** A file that is not there where the session is older. */
+/** Returns a path that does not exist if the session is older. */
 function ofSession(file: string, session: string): string {
   const root = dirname(dirname(dirname(dirname(file))));
   const days = ofNames(root).flatMap((year) =>

@@ -41,7 +41,7 @@ export async function uninstall(plan: FilePlan, book: InstallBook): Promise<void
   for (const folder of left) passOn(folder, book);
 }
 
-/** The last of our files in a folder takes the folder with it. */
+/** Another file of ours is still in the folder: uninstalling that file removes the folder. */
 function passOn(folder: string, book: InstallBook): void {
   const heir = book.list().find(({ file }) => file.startsWith(`${folder}${sep}`));
   if (heir === undefined || heir.folders.includes(folder)) return;
@@ -77,7 +77,7 @@ function missingFolders(folder: string): readonly string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
-/** False: something else lives in it by now. */
+/** False if the folder is not empty. */
 function removeEmpty(folder: string): boolean {
   try {
     rmdirSync(folder);

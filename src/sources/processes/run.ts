@@ -216,7 +216,7 @@ function mayRun(file: string): boolean {
   }
 }
 
-/** A folder of the PATH that this user may not look into has nothing for them. */
+/** Skips a folder of the PATH that this user may not read. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

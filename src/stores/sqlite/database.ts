@@ -314,7 +314,7 @@ export class Database {
 
 function open(options: DatabaseOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
-  // Before anything opens it: the last one that closes a cut file would fill what it lost with zeros.
+  // Check before SQLite opens the file: the last process that closes a cut file writes the -wal into it.
   throwIf(truncation(options.path));
   if (missingAt(options.path).length > 0) refuseOthers(options.path);
   const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });

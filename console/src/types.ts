@@ -16,6 +16,6 @@ export type {
   StoryItem,
   SubscriberItem,
   TaskView,
-} from '../../src/client/index.ts';
+} from '../../src/wire/client/index.ts';
 export type { Deliver, Level } from '../../src/core/notification.ts';
 export type { TaskExecution, TaskPriority, TaskStatus } from '../../src/core/task.ts';

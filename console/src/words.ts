@@ -1,5 +1,5 @@
 /** What things are called on the page: the words of the glossary. */
-import { markedBy } from '../../src/client/index.ts';
+import { markedBy } from '../../src/wire/client/index.ts';
 import type { AgentSummary, ConversationSummary, Counts, Force, Level } from './types.ts';
 
 export const LEVELS: readonly Level[] = ['info', 'warning', 'error', 'critical'];

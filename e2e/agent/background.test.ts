@@ -10,7 +10,7 @@ import { createAgent, type Tool } from '../../src/agent/index.ts';
 import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
 import { DEFAULT_POLICY } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';
-import { handleRegistry, runTool } from '../../src/sources/handles/index.ts';
+import { handleRegistry, runTool } from '../../src/handles/index.ts';
 import { memoryStore } from '../../src/stores/index.ts';
 import { verifies } from '../verifies.ts';
 

@@ -12,7 +12,7 @@ import { filesSource } from '../../src/sources/files/index.ts';
 import type { Part } from '../model/answer.ts';
 import type { Step } from '../model/server.ts';
 import { find } from '../model/find.ts';
-import type { Tool } from '../../src/sources/tool.ts';
+import type { Tool } from '../../src/handles/tool.ts';
 import { proves } from '../verifies.ts';
 import { APIS, type Api } from './apis.ts';
 import { ADDRESS, doing, Talk, type TalkOptions } from './talk.ts';

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import type { NotificationInput } from '../../src/core/notification.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { Inbox } from '../../src/inbox/index.ts';
-import type { Tool } from '../../src/sources/tool.ts';
+import type { Tool } from '../../src/handles/tool.ts';
 import { memoryStore } from '../../src/stores/index.ts';
 import { find } from '../model/find.ts';
 import type { Recorded } from '../model/tap.ts';

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { CLI } from '../delivery/stage.ts';
 import { PROVIDERS } from '../../src/agent/models.ts';
-import { isSecret } from '../../src/sources/handles/environment.ts';
+import { isSecret } from '../../src/handles/environment.ts';
 import { proves } from '../verifies.ts';
 import { call, ChatStage, CODER, readIn, text } from './stage.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
-import { openScreen, type Screen } from '../../src/sources/handles/screen.ts';
+import { openScreen, type Screen } from '../../src/handles/screen.ts';
 import { Shell } from '../cli/shell.ts';
 import { CLI } from '../delivery/stage.ts';
 import type { Answer } from '../model/answer.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { shellInfo } from '../../src/cli/shell.ts';
 import { readConfig } from '../../src/config/index.ts';
-import type { ShellInfo } from '../../src/core/api.ts';
+import type { ShellInfo } from '../../src/wire/api.ts';
 import { verifies } from '../verifies.ts';
 
 let folder: string;

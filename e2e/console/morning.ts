@@ -1,6 +1,6 @@
 /** A morning of a small team: several agents at several hosts, with something in every place that the console shows. */
 import { nextFor, Tasks } from '../../src/tasks/index.ts';
-import type { Tool } from '../../src/sources/tool.ts';
+import type { Tool } from '../../src/handles/tool.ts';
 import type { Stage } from './stage.ts';
 
 /** Answers what the test says, when it says so. */

@@ -63,7 +63,7 @@ verifies(
     await rode(page, 'user.message').waitFor();
     expect(await pending.count()).toBe(0);
     const { items } = await (
-      await import('../../src/client/index.ts')
+      await import('../../src/wire/client/index.ts')
     )
       .createClient({ url: stage.url, token: (await stage.server.tokens.create({ kind: 'admin', name: 't' })).token })
       .notifications({ log: 'shop/coder' });

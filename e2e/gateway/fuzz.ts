@@ -7,8 +7,8 @@
  * although nothing rides, or when what rides on a result makes it anything but the same result and the text.
  */
 import type { Outgoing } from '../../src/gateway/riding/carry.ts';
-import { frameOf } from '../../src/gateway/frames/frame.ts';
-import { LineReader, SseReader } from '../../src/gateway/frames/framing.ts';
+import { frameOf } from '../../src/mcp/frames/frame.ts';
+import { LineReader, SseReader } from '../../src/mcp/frames/framing.ts';
 import { GuardedRider } from '../../src/gateway/riding/guarded.ts';
 import { noDelivery, noRider, type Rider } from '../../src/gateway/index.ts';
 import { Relay } from '../../src/gateway/relay.ts';

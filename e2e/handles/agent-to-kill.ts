@@ -1,5 +1,5 @@
 /** An agent that starts some handles, says so, and then waits to be killed. Arguments: its folder. */
-import { handleRegistry, runTool, type StatefulTool } from '../../src/sources/handles/index.ts';
+import { handleRegistry, runTool, type StatefulTool } from '../../src/handles/index.ts';
 
 const [folder = ''] = process.argv.slice(2);
 const idle: StatefulTool = {

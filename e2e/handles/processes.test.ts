@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { systemProcesses } from '../../src/inbox/index.ts';
-import { runTool } from '../../src/sources/handles/index.ts';
-import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { runTool } from '../../src/handles/index.ts';
+import { membersOf } from '../../src/handles/sessions.ts';
 import { stage } from './stage.ts';
 
 describe('run to the end', () => {

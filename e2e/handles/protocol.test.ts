@@ -1,7 +1,7 @@
 /** Stateful tools as a model calls them (RFD 009), with tools that do what the test says. */
 import { describe, expect, it, vi } from 'vitest';
 
-import { schemaOf, ToolFailure, type StatefulTool } from '../../src/sources/handles/index.ts';
+import { schemaOf, ToolFailure, type StatefulTool } from '../../src/handles/index.ts';
 import { puppet, stage } from './stage.ts';
 
 const run = (tool: ReturnType<typeof puppet>, id: string) => {

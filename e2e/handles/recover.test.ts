@@ -8,9 +8,9 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { selfOwner, systemProcesses } from '../../src/inbox/index.ts';
-import { runTool } from '../../src/sources/handles/index.ts';
-import type { LedgerEntry } from '../../src/sources/handles/ledger.ts';
-import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { runTool } from '../../src/handles/index.ts';
+import type { LedgerEntry } from '../../src/handles/ledger.ts';
+import { membersOf } from '../../src/handles/sessions.ts';
 import { proves } from '../verifies.ts';
 import { puppet, stage } from './stage.ts';
 

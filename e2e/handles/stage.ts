@@ -14,9 +14,9 @@ import {
   type HandleSide,
   type HandleView,
   type StatefulTool,
-} from '../../src/sources/handles/index.ts';
-import { markOfProcess } from '../../src/sources/handles/sessions.ts';
-import type { ToolCall, ToolOutcome } from '../../src/sources/tool.ts';
+} from '../../src/handles/index.ts';
+import { markOfProcess } from '../../src/handles/sessions.ts';
+import type { ToolCall, ToolOutcome } from '../../src/handles/tool.ts';
 import { memoryStore } from '../../src/stores/index.ts';
 
 export const ADDRESS = 'shop/coder#main';

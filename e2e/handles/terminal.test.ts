@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
-import { runTool } from '../../src/sources/handles/index.ts';
+import { runTool } from '../../src/handles/index.ts';
 import { stage, type Stage } from './stage.ts';
 
 type Shown = { state: string; content?: string; question?: string; result?: string };

@@ -1,7 +1,7 @@
 /** What becomes of handles that still run when a turn ends (RFD 037). */
 import { describe, expect, it } from 'vitest';
 
-import type { Inquiry, OnTurnEnd, TurnEndAnswer } from '../../src/sources/handles/index.ts';
+import type { Inquiry, OnTurnEnd, TurnEndAnswer } from '../../src/handles/index.ts';
 import { puppet, stage } from './stage.ts';
 
 async function running(onTurnEnd: OnTurnEnd | undefined, ids: readonly string[], turnEndSecs = 60) {

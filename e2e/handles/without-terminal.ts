@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { handleRegistry, runTool } from '../../src/sources/handles/index.ts';
+import { handleRegistry, runTool } from '../../src/handles/index.ts';
 
 registerHooks({
   resolve: (specifier, context, next) => {

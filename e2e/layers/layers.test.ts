@@ -12,8 +12,8 @@ test('the console talks to the server through the client only', () => {
   expect(consoleViolations(join(import.meta.dirname, '../../console/src'))).toEqual([]);
   expect(consoleViolations(join(import.meta.dirname, 'fixture-console/src'))).toEqual([
     'console/reaches.ts:1 imports preact; only react, react/jsx-runtime, react-dom/client, @toon-format/toon',
-    'console/reaches.ts:2 imports ../../src/stores/index.ts; of src it may import client, and types of core',
-    'console/reaches.ts:3 imports ../../src/core/records.ts; of src it may import client, and types of core',
+    'console/reaches.ts:2 imports ../../src/stores/index.ts; of src it may import wire/client, and types of core',
+    'console/reaches.ts:3 imports ../../src/core/records.ts; of src it may import wire/client, and types of core',
   ]);
 });
 
@@ -26,11 +26,11 @@ test('an arrow outward, an impure core and an unknown room are each seen', () =>
     'core/impure.ts:10 says Math.random; core has no clock, no chance and no I/O',
     'core/impure.ts:11 says performance.n; core has no clock, no chance and no I/O',
     'core/views/leak.ts:1 imports core/arbitraries.ts, which is for tests only',
-    'gateway/outward.ts:1 imports stores/index.ts; it may import core, inbox, tasks',
-    'gateway/outward.ts:2 imports cli/main.ts; it may import core, inbox, tasks',
-    'gateway/outward.ts:3 imports earpiece.ts; it may import core, inbox, tasks',
+    'gateway/outward.ts:1 imports stores/index.ts; it may import core, inbox, tasks, mcp',
+    'gateway/outward.ts:2 imports cli/main.ts; it may import core, inbox, tasks, mcp',
+    'gateway/outward.ts:3 imports earpiece.ts; it may import core, inbox, tasks, mcp',
     'gateway/outward.ts:4 imports ../../../package.json, which is outside of src',
-    'gateway/outward.ts:5 imports stores/memory.ts; it may import core, inbox, tasks',
+    'gateway/outward.ts:5 imports stores/memory.ts; it may import core, inbox, tasks, mcp',
     'lounge/somebody.ts: the room lounge has no arrows yet; say in e2e/layers/layers.ts whom it may import',
   ]);
 });

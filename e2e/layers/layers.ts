@@ -21,20 +21,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: { mayImport: ['core', 'input'] },
   // Its files are read and checked like the configuration.
   bus: { mayImport: ['core', 'input', 'inbox', 'config'] },
-  // What happens: events for the bus, and tools for an agent's loop, whose handles are in the agent's log.
-  sources: { mayImport: ['core', 'input', 'inbox', 'bus'] },
+  // Background tools: an agent's loop calls them, and their handles are in the agent's log.
+  handles: { mayImport: ['core', 'inbox'] },
+  // What happens outside: events for the bus.
+  sources: { mayImport: ['core', 'input', 'inbox', 'bus', 'handles'] },
   // What agents are to do: records of their logs, and the interrupts of whoever takes it out of their hands.
   tasks: { mayImport: ['core', 'inbox'] },
   // What agents say to each other.
   talk: { mayImport: ['core', 'inbox'] },
-  gateway: { mayImport: ['core', 'inbox', 'tasks'] },
+  // Frames and links of MCP, over stdio and HTTP, in both generations. It knows no notification.
+  mcp: { mayImport: [] },
+  gateway: { mayImport: ['core', 'inbox', 'tasks', 'mcp'] },
   // The extension points of coding agents: what they tell, and what they are answered.
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
   // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
-  agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'sources', 'gateway'] },
+  agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'gateway'] },
+  // The shapes that cross HTTP, and the client that speaks them.
+  wire: { mayImport: ['core'] },
   // Webhooks come in by it.
-  server: { mayImport: ['core', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
-  client: { mayImport: ['core'] },
+  server: { mayImport: ['core', 'wire', 'inbox', 'tasks', 'bus', 'sources', 'config'] },
   cli: {
     mayImport: [
       'core',
@@ -45,18 +50,34 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'config',
       'bus',
       'sources',
+      'handles',
       'agent',
+      'mcp',
       'gateway',
       'hosts',
       'talk',
+      'wire',
       'server',
-      'client',
       '.',
     ],
   },
   // What the package exports, one file a subpath.
   entries: {
-    mayImport: ['core', 'stores', 'inbox', 'tasks', 'config', 'bus', 'sources', 'agent', 'gateway', 'server', 'client', '.'],
+    mayImport: [
+      'core',
+      'wire',
+      'stores',
+      'inbox',
+      'tasks',
+      'config',
+      'bus',
+      'handles',
+      'sources',
+      'agent',
+      'gateway',
+      'server',
+      '.',
+    ],
   },
 };
 
@@ -114,7 +135,7 @@ export function violations(src: string, rooms: Readonly<Record<string, Room>> = 
 /** What the console's files may import beside each other: its packages, the client, and the names of what it speaks of. */
 const CONSOLE = {
   packages: ['react', 'react/jsx-runtime', 'react-dom/client', '@toon-format/toon'],
-  rooms: ['client'],
+  rooms: ['wire/client'],
   typesOf: ['core'],
 };
 
@@ -133,7 +154,7 @@ export function consoleViolations(source: string): string[] {
           return CONSOLE.packages.includes(target) ? [] : [`${why}; only ${CONSOLE.packages.join(', ')}`];
         const path = join(dirname(file), target);
         if (!path.startsWith('..')) return [];
-        const [, room = ''] = /^\.\.\/\.\.\/src\/([^/]+)\//u.exec(path) ?? [];
+        const [, room = ''] = /^\.\.\/\.\.\/src\/(wire\/client|[^/]+)\//u.exec(path) ?? [];
         if (CONSOLE.rooms.includes(room)) return [];
         if (CONSOLE.typesOf.includes(room) && /^(?:import|export) type\b/u.test(match[0])) return [];
         return [`${why}; of src it may import ${CONSOLE.rooms.join(', ')}, and types of ${CONSOLE.typesOf.join(', ')}`];

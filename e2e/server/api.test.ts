@@ -1,6 +1,6 @@
 /** The routes, over real HTTP, by the typed client. */
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/client/index.ts';
+import { ApiError } from '../../src/wire/client/index.ts';
 import type { Stored } from '../../src/core/records.ts';
 import { proves } from '../verifies.ts';
 import { Stage } from './stage.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/wire/client/index.ts';
 import { CLI } from '../delivery/stage.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';

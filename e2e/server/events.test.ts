@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, createClient, type Client } from '../../src/client/index.ts';
+import { ApiError, createClient, type Client } from '../../src/wire/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';

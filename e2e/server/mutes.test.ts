@@ -1,6 +1,6 @@
 /** Mutes over HTTP and on the command line are the same mutes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, createClient, type Client } from '../../src/client/index.ts';
+import { ApiError, createClient, type Client } from '../../src/wire/client/index.ts';
 import type { Earpiece } from '../../src/index.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { Shell } from '../cli/shell.ts';

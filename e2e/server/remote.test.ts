@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/cli/version.ts';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/wire/client/index.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from '../cli/shell.ts';
 import { Stage } from './stage.ts';

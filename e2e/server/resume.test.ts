@@ -1,6 +1,6 @@
 /** A person lifts pauses over HTTP, as `earpiece resume` does on the database: the same words, the same records. */
 import { expect } from 'vitest';
-import { ApiError } from '../../src/client/index.ts';
+import { ApiError } from '../../src/wire/client/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';

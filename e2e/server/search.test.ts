@@ -1,7 +1,7 @@
 /** Words in the log over HTTP: all of it is looked through, a part at a time, and each answer says how far back. */
 import { expect } from 'vitest';
 import type { ConversationId, LogKey } from '../../src/core/address.ts';
-import type { Hit, SearchPage } from '../../src/client/index.ts';
+import type { Hit, SearchPage } from '../../src/wire/client/index.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 

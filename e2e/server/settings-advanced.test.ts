@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { SettingReply, SettingsReply } from '../../src/client/index.ts';
+import type { SettingReply, SettingsReply } from '../../src/wire/client/index.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { ApiError, type SettingReply, type SettingsReply } from '../../src/client/index.ts';
+import { ApiError, type SettingReply, type SettingsReply } from '../../src/wire/client/index.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { verifies } from '../verifies.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { makeEvent, notificationFrom, type Emitter } from '../../src/core/event.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';
 import { Inbox } from '../../src/inbox/index.ts';

@@ -1,7 +1,7 @@
 /** Streams, over kill -9 and restarts: no gap, no repeat. */
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/wire/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createClient, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { logKey } from '../../src/core/address.ts';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { createServer, Tokens, type Server } from '../../src/server/index.ts';

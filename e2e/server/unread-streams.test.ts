@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/wire/client/index.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { openStore } from '../../src/stores/index.ts';
 import { verifies } from '../verifies.ts';

@@ -7,7 +7,7 @@ import { spawn as spawnPty } from '@lydell/node-pty';
 import { describe, expect, it } from 'vitest';
 import type { EventInput } from '../../src/core/event.ts';
 import { EarpieceError } from '../../src/index.ts';
-import { membersOf } from '../../src/sources/handles/sessions.ts';
+import { membersOf } from '../../src/handles/sessions.ts';
 import { runAndTell } from '../../src/sources/processes/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { CLI } from '../delivery/stage.ts';

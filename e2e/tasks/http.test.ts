@@ -1,6 +1,6 @@
 /** The routes for tasks, over real HTTP, by the typed client. */
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/client/index.ts';
+import { ApiError } from '../../src/wire/client/index.ts';
 import { Stage } from '../server/stage.ts';
 import { proves } from '../verifies.ts';
 

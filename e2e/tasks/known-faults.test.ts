@@ -1,6 +1,6 @@
 /** What was wrong with the design that tasks come from, each by its number there (2.10), tried for real. */
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/client/index.ts';
+import { ApiError } from '../../src/wire/client/index.ts';
 import { logKey } from '../../src/core/address.ts';
 import { proves } from '../verifies.ts';
 import { Office } from './stage.ts';

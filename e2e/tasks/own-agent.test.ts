@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { taskTools } from '../../src/agent/task-tools.ts';
-import { createClient, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { openEarpiece, type Earpiece } from '../../src/index.ts';
 import { createServer } from '../../src/server/index.ts';
 import { APIS, type Api } from '../agent/apis.ts';

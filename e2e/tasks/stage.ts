@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as McpClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { createClient, type Client } from '../../src/client/index.ts';
+import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { createServer } from '../../src/server/index.ts';
 import { Tasks } from '../../src/tasks/index.ts';

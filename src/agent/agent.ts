@@ -18,8 +18,8 @@ import {
   type ToolCallResponseRecord,
 } from '../core/records.ts';
 import { begin, worktreeOf, type Carried, type Conversation, type Inbox } from '../inbox/index.ts';
-import type { BudgetOptions, Usage } from '../sources/budget.ts';
-import type { Tool } from '../sources/tool.ts';
+import type { BudgetOptions, Usage } from './watching/budget.ts';
+import type { Tool } from '../handles/tool.ts';
 import { TASK_TOOLS } from '../tasks/index.ts';
 import type { Answer, Finish } from './answer.ts';
 import { runBatch } from './batch.ts';

@@ -1,8 +1,8 @@
 import type { ToolCallRequestRecord } from '../core/records.ts';
 import { didYouMean } from '../core/errors.ts';
-import { plainDuration } from '../sources/seen.ts';
-import type { CallEnd, ToolUse } from '../sources/tool-calls.ts';
-import type { Tool, ToolOutcome } from '../sources/tool.ts';
+import { plainDuration } from './watching/seen.ts';
+import type { CallEnd, ToolUse } from './watching/tool-calls.ts';
+import type { Tool, ToolOutcome } from '../handles/tool.ts';
 import type { AgentEvent } from './events.ts';
 
 export type Batch = {

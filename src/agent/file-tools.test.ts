@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../core/json.ts';
-import type { ToolOutcome } from '../sources/tool.ts';
+import type { ToolOutcome } from '../handles/tool.ts';
 import { fileTools } from './file-tools.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'earpiece-file-tools-'));

@@ -6,7 +6,7 @@ import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Json } from '../core/json.ts';
 import type { FilesSource } from '../sources/files/index.ts';
-import type { Tool, ToolOutcome } from '../sources/tool.ts';
+import type { Tool, ToolOutcome } from '../handles/tool.ts';
 
 export type FileToolsOptions = {
   /** What relative paths are relative to. */

@@ -1,5 +1,5 @@
 /** Questions about background tools at the end of a turn, put to the model aside and all at once (RFD 037 of JP). */
-import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../sources/handles/index.ts';
+import { TURN_END_ANSWERS, type Inquiry, type TurnEndAnswer } from '../handles/index.ts';
 
 /** `ask` puts one question to the model. What it does not answer in the asked form has no answer: then nothing is done. */
 export const askInquiries =

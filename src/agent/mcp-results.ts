@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import type { Json } from '../core/json.ts';
 import { randomIds } from '../inbox/index.ts';
-import type { ToolOutcome } from '../sources/tool.ts';
+import type { ToolOutcome } from '../handles/tool.ts';
 
 type Content = {
   readonly type: string;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Json } from '../core/json.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { noRider, startGateway, type Gateway, type Rider, type Upstream } from '../gateway/index.ts';
-import type { Tool, ToolOutcome } from '../sources/tool.ts';
+import type { Tool, ToolOutcome } from '../handles/tool.ts';
 import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts';
 
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };

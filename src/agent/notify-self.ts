@@ -10,9 +10,9 @@ import type { Json } from '../core/json.ts';
 import { formatKind, type Deliver, type NotificationId } from '../core/notification.ts';
 import { queuedRecord } from '../core/records.ts';
 import type { Conversation } from '../inbox/index.ts';
-import { say } from '../sources/say.ts';
+import { say } from '../inbox/say.ts';
 import { parseWhen, type When } from '../sources/timers/index.ts';
-import type { Tool, ToolOutcome } from '../sources/tool.ts';
+import type { Tool, ToolOutcome } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';
 
 const PREFIX = {

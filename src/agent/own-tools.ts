@@ -1,5 +1,5 @@
 /** The tools that an agent of ours has besides what it is given: reading, noting for itself, telling its user. */
-import type { Tool } from '../sources/tool.ts';
+import type { Tool } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';
 import { notifySelf } from './notify-self.ts';
 

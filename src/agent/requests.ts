@@ -14,8 +14,8 @@ import type { LanguageModelV4FunctionTool, SharedV4ProviderOptions } from '@ai-s
 import { fault } from '../core/faults.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { isType, type ChatRequestRecord, type Draft, type ToolCallResponseRecord } from '../core/records.ts';
-import { plainDuration } from '../sources/seen.ts';
-import type { Tool } from '../sources/tool.ts';
+import { plainDuration } from './watching/seen.ts';
+import type { Tool } from '../handles/tool.ts';
 import { askModel, type Answer } from './answer.ts';
 import type { AgentOptions } from './agent.ts';
 import { withCacheMarks } from './cache.ts';

@@ -5,7 +5,7 @@ import { proves } from '../../e2e/verifies.ts';
 import { makeEvent, type Emitted, type Emitter, type EventInput } from '../core/event.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { Inbox } from '../inbox/index.ts';
-import type { Tool } from '../sources/tool.ts';
+import type { Tool } from '../handles/tool.ts';
 import { memoryStore } from '../stores/index.ts';
 import { createAgent, type Agent, type AgentOptions } from './agent.ts';
 import { scriptedModel, type Step } from './scripted-model.ts';

@@ -8,13 +8,13 @@ import type { Emitted, Emitter } from '../core/event.ts';
 import type { Origin } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
 import { patience, type Inbox } from '../inbox/index.ts';
-import { Budget, type BudgetOptions, type Usage } from '../sources/budget.ts';
-import { changes, lastSetup, sameSetup, setupKeys, setupRecord, type Setup } from '../sources/config.ts';
-import { Loops } from '../sources/loops.ts';
-import { RateLimits, type Headers } from '../sources/rate-limits.ts';
-import type { Seen } from '../sources/seen.ts';
-import { queried, resumed, sessionEnded, turnBegan, turnEnded } from '../sources/sessions.ts';
-import { ToolCalls, type CallEnd, type ToolUse } from '../sources/tool-calls.ts';
+import { Budget, type BudgetOptions, type Usage } from './watching/budget.ts';
+import { changes, lastSetup, sameSetup, setupKeys, setupRecord, type Setup } from './watching/config.ts';
+import { Loops } from './watching/loops.ts';
+import { RateLimits, type Headers } from './watching/rate-limits.ts';
+import type { Seen } from './watching/seen.ts';
+import { queried, resumed, sessionEnded, turnBegan, turnEnded } from './watching/sessions.ts';
+import { ToolCalls, type CallEnd, type ToolUse } from './watching/tool-calls.ts';
 
 export type SelfWatchOptions = {
   readonly inbox: Inbox;

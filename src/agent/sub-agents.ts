@@ -3,7 +3,7 @@
  * is the result. What is queued for the one never reaches the other.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { ToolFailure, type StatefulTool } from '../sources/handles/index.ts';
+import { ToolFailure, type StatefulTool } from '../handles/index.ts';
 import type { Agent } from './agent.ts';
 
 export type SubAgent = { readonly agent: Agent; close(): Promise<void> };

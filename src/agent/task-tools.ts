@@ -1,7 +1,7 @@
 /** The tools for tasks, as an agent of ours has them: they speak for its own conversation, and no other. */
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import type { Tool } from '../sources/tool.ts';
+import type { Tool } from '../handles/tool.ts';
 import { answerTask, TASK_TOOLS, Tasks } from '../tasks/index.ts';
 import type { Agent } from './agent.ts';
 

@@ -2,7 +2,7 @@
  * The server that `earpiece gateway -- <command>` wraps starts before the gateway's own code is loaded, because a client waits
  * for both. This file imports nothing else of ours.
  */
-import { Spawned } from '../gateway/spawned.ts';
+import { Spawned } from '../mcp/spawned.ts';
 
 /** With these options alone the gateway wraps one server over stdio. Each takes a value. */
 const VALUES = new Set(['--name', '--as', '--purpose', '--view', '--profile', '--db']);

@@ -9,7 +9,7 @@ import { inboxRider, ownTools, type InboxRider } from '../gateway/riding/inbox-r
 import type { OwnTool } from '../gateway/riding/rider.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { retryingRider } from '../gateway/riding/retrying-rider.ts';
-import type { Spawned } from '../gateway/spawned.ts';
+import type { Spawned } from '../mcp/spawned.ts';
 import { hasTasks } from '../tasks/settings.ts';
 import { offersTaskTools } from '../tasks/tool-list.ts';
 import { startGateway, type Front, type Gateway, type ProfileKind, type Upstream } from '../gateway/index.ts';

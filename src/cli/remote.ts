@@ -2,9 +2,9 @@
  * Commands with `--server <url>`: the same questions, asked of a running server instead of the database. The token is in
  * `EARPIECE_TOKEN`, so that it stands in no command line and no history.
  */
-import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../client/index.ts';
+import { createClient, type ApiError, type Client, type CloudEventInput, type StreamOptions } from '../wire/client/index.ts';
 import { formatAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
-import type { EmittedReply, NotificationView, QueuedReply, ReceiptReply, StoryItem, TokenInfo } from '../core/api.ts';
+import type { EmittedReply, NotificationView, QueuedReply, ReceiptReply, StoryItem, TokenInfo } from '../wire/api.ts';
 import { EarpieceError, type ErrorCode } from '../core/errors.ts';
 import type { Emitted, Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { readConfig, type Config } from '../config/index.ts';
-import type { ShellInfo } from '../core/api.ts';
+import type { ShellInfo } from '../wire/api.ts';
 import { quote } from '../hosts/setup/ours.ts';
 import type { InstallHost } from './install-hosts.ts';
 

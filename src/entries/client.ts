@@ -1,4 +1,4 @@
 /** `earpiece/client`. The typed client of the HTTP API, for Node and browsers. */
 import '../node-version.ts';
 
-export * from '../client/index.ts';
+export * from '../wire/client/index.ts';

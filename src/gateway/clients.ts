@@ -1,9 +1,9 @@
 import type { OpenCall } from './riding/carry.ts';
-import type { Request } from './frames/frame.ts';
+import type { Request } from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { textOf } from './frames/json.ts';
-import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
-import { clientInfoAt, clientInfoOf } from './frames/protocol.ts';
+import { textOf } from '../mcp/frames/json.ts';
+import { profileOf, type Profile } from './riding/profiles.ts';
+import { clientInfoAt, clientInfoOf, type ClientInfo } from '../mcp/frames/protocol.ts';
 import type { Connection } from './riding/rider.ts';
 import { Settling } from './riding/settling.ts';
 import { Unanswered } from './unasked.ts';

@@ -1,16 +1,17 @@
+import { type ClientInfo } from '../mcp/frames/protocol.ts';
 import type { Readable, Writable } from 'node:stream';
 
 import { GuardedRider } from './riding/guarded.ts';
 import type { HttpFrontOptions } from './http/front.ts';
-import { linksTo } from './links.ts';
-import { profileOf, type ClientInfo, type Profile, type ProfileKind } from './riding/profiles.ts';
+import { linksTo } from '../mcp/links.ts';
+import { profileOf, type Profile, type ProfileKind } from './riding/profiles.ts';
 import type { Rider } from './riding/rider.ts';
 import { Session, type MakeEndpoint } from './session.ts';
 import { Settling } from './riding/settling.ts';
 import type { Patience } from './several/starting.ts';
 import { StdioClient } from './stdio.ts';
 import { Catalog } from './riding/tools.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream } from '../mcp/upstream.ts';
 
 export type GatewayOptions = {
   readonly front: Front;

@@ -1,5 +1,5 @@
 export { startGateway, type Closed, type Front, type Gateway, type GatewayOptions } from './gateway.ts';
-export { profileOf, PROFILES, type ClientInfo, type Profile, type ProfileKind } from './riding/profiles.ts';
+export { profileOf, PROFILES, type Profile, type ProfileKind } from './riding/profiles.ts';
 export { NOTICES, SIGNAL } from './riding/results.ts';
 export { noDelivery, noRider } from './riding/rider.ts';
 export type {
@@ -18,4 +18,5 @@ export type {
   UpstreamEvent,
   Verdict,
 } from './riding/rider.ts';
-export type { HttpUpstream, StdioUpstream, Upstream } from './upstream.ts';
+export type { ClientInfo } from '../mcp/frames/protocol.ts';
+export type { HttpUpstream, StdioUpstream, Upstream } from '../mcp/upstream.ts';

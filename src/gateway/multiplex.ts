@@ -9,15 +9,16 @@ import {
   type Frame,
   type Note,
   type Request,
-} from './frames/frame.ts';
+  cancelledBy,
+} from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { edited, isJson, stringAt, textOf, type Edit } from './frames/json.ts';
-import type { StopOptions, TooLong } from './link.ts';
-import type { MakeLink } from './links.ts';
+import { edited, isJson, stringAt, textOf, type Edit } from '../mcp/frames/json.ts';
+import type { StopOptions, TooLong } from '../mcp/link.ts';
+import type { MakeLink } from '../mcp/links.ts';
 import { answerOwn } from './riding/own-tools.ts';
 import { Peer } from './peer.ts';
 import { withoutId } from './relay.ts';
-import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
+import { profileOf, type Profile } from './riding/profiles.ts';
 import {
   clientInfoOf,
   INTERNAL_ERROR,
@@ -29,7 +30,8 @@ import {
   STATELESS_SINCE,
   toolOf,
   versionOf,
-} from './frames/protocol.ts';
+  type ClientInfo,
+} from '../mcp/frames/protocol.ts';
 import type { Connection, OwnTool, UpstreamEvent } from './riding/rider.ts';
 import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
 import { crossed, envelopeEdits, envelopeLike, failing, introductionIn, type Introduction } from './several/crossing.ts';
@@ -37,10 +39,10 @@ import { Lists, LISTS, type ListMethod } from './several/lists.ts';
 import { Refusal } from './several/refusal.ts';
 import { PATIENCE, Starting, within, type Patience } from './several/starting.ts';
 import { Subscriptions } from './several/subscriptions.ts';
-import { cancelledBy, type Settling } from './riding/settling.ts';
+import type { Settling } from './riding/settling.ts';
 import { OwnNames } from './riding/tools.ts';
 import { isAnswer } from './unasked.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream } from '../mcp/upstream.ts';
 
 export type MultiplexOptions = {
   readonly upstreams: readonly Upstream[];

@@ -3,22 +3,30 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 
 import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
-import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Request, type Success } from './frames/frame.ts';
-import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from './frames/framing.ts';
+import {
+  errorFrame,
+  frameOf,
+  resultFrame,
+  type Failure,
+  type Frame,
+  type Request,
+  type Success,
+  cancelledBy,
+} from '../mcp/frames/frame.ts';
+import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from '../mcp/frames/framing.ts';
 import { reasonOf, type GuardedRider } from './riding/guarded.ts';
 import { isHandshake, withInstructions } from './riding/instructions.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './http/front.ts';
-import { CONVERSATION, SESSION_ID } from './http/headers.ts';
+import { CONVERSATION, SESSION_ID } from '../mcp/http/headers.ts';
 import { drained, forward, passed, write } from './http/passing.ts';
-import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './http/target.ts';
+import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from '../mcp/http/target.ts';
 import { answerOwn, OwnTools } from './riding/own-tools.ts';
-import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from './frames/protocol.ts';
-import { cancelledBy } from './riding/settling.ts';
+import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from '../mcp/frames/protocol.ts';
 import { Catalog } from './riding/tools.ts';
 import { refusal } from './relay.ts';
 import { failing, STOPPED } from './several/crossing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
-import type { HttpUpstream } from './upstream.ts';
+import type { HttpUpstream } from '../mcp/upstream.ts';
 
 /** Sessions that the server knows nothing of: it keeps none, and we have to know its clients apart. */
 const OUR_SESSION = 'earpiece-';

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Outgoing } from './riding/carry.ts';
-import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from './frames/frame.ts';
+import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { parsed, stringAt, valueAt } from './frames/json.ts';
-import { STATELESS_SINCE } from './frames/protocol.ts';
+import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
+import { STATELESS_SINCE } from '../mcp/frames/protocol.ts';
 import type { Connection, UpstreamEvent } from './riding/rider.ts';
 import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
-import type { StopOptions } from './link.ts';
-import type { MakeLink } from './links.ts';
+import type { StopOptions } from '../mcp/link.ts';
+import type { MakeLink } from '../mcp/links.ts';
 import type { Introduction } from './several/crossing.ts';
 import { Catalog } from './riding/tools.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream } from '../mcp/upstream.ts';
 
 export type Generation = 'legacy' | 'stateless';
 

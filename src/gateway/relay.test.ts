@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { Outgoing } from './riding/carry.ts';
-import { frameOf } from './frames/frame.ts';
+import { frameOf } from '../mcp/frames/frame.ts';
 import { GuardedRider } from './riding/guarded.ts';
 import { Relay } from './relay.ts';
 import { noRider, type Delivery, type Rider, type Verdict } from './riding/rider.ts';

@@ -12,13 +12,14 @@ import {
   type Note,
   type Request,
   type Success,
-} from './frames/frame.ts';
+  cancelledBy,
+} from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
-import { addMember, edited, member, objectAt, stringAt, textOf } from './frames/json.ts';
+import { addMember, edited, member, objectAt, stringAt, textOf } from '../mcp/frames/json.ts';
 import { isHandshake, withInstructions } from './riding/instructions.ts';
 import { Lane } from './riding/lane.ts';
 import { answerOwn, OwnTools } from './riding/own-tools.ts';
-import { profileOf, type ClientInfo, type Profile } from './riding/profiles.ts';
+import { profileOf, type Profile } from './riding/profiles.ts';
 import {
   clientInfoAt,
   clientInfoOf,
@@ -27,9 +28,10 @@ import {
   META_SUBSCRIPTION,
   staysOpen,
   toolOf,
-} from './frames/protocol.ts';
+  type ClientInfo,
+} from '../mcp/frames/protocol.ts';
 import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
-import { cancelledBy, type Settling } from './riding/settling.ts';
+import type { Settling } from './riding/settling.ts';
 import type { Catalog, SchemaKind } from './riding/tools.ts';
 import { elementsOf, idsIn, isAnswer, isPlainAnswer, Unanswered, Unasked } from './unasked.ts';
 

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Outgoing } from './riding/carry.ts';
-import { errorFrame, frameOf, type Frame } from './frames/frame.ts';
-import { MAX_FRAME_BYTES } from './frames/framing.ts';
-import type { Link, StopOptions, TooLong } from './link.ts';
-import type { MakeLink } from './links.ts';
-import { INVALID_REQUEST } from './frames/protocol.ts';
+import { errorFrame, frameOf, type Frame } from '../mcp/frames/frame.ts';
+import { MAX_FRAME_BYTES } from '../mcp/frames/framing.ts';
+import type { Link, StopOptions, TooLong } from '../mcp/link.ts';
+import type { MakeLink } from '../mcp/links.ts';
+import { INVALID_REQUEST } from '../mcp/frames/protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
 import type { UpstreamEvent } from './riding/rider.ts';
 import type { Settling } from './riding/settling.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream } from '../mcp/upstream.ts';
 
 /** What a front talks to: the servers as one client sees them. */
 export interface Endpoint {

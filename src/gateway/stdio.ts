@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 
 import type { Outgoing } from './riding/carry.ts';
-import { frameOf, wholeLine, type Frame } from './frames/frame.ts';
-import { LineReader } from './frames/framing.ts';
+import { frameOf, wholeLine, type Frame } from '../mcp/frames/frame.ts';
+import { LineReader } from '../mcp/frames/framing.ts';
 import { reasonOf } from './riding/guarded.ts';
 import type { Settling } from './riding/settling.ts';
 

@@ -1,5 +1,5 @@
-import { frameOf, type Batch, type Failure, type Frame, type Success } from './frames/frame.ts';
-import { member, objectAt, skipSpace } from './frames/json.ts';
+import { frameOf, type Batch, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
+import { member, objectAt, skipSpace } from '../mcp/frames/json.ts';
 
 /**
  * The answers of one server that no request waits for. A hostile server sends them with ids that it guesses, to answer calls

@@ -1,6 +1,6 @@
 /** Pages of records. What is looked at for one page is bounded, so a page may be short and have a next one. */
 import type { LogKey } from '../core/address.ts';
-import type { RecordsPage } from '../core/api.ts';
+import type { RecordsPage } from '../wire/api.ts';
 import type { Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { Chunks, PageBytes } from './page-bytes.ts';

@@ -2,7 +2,7 @@
 export { isLoopbackHost } from './guards.ts';
 export { createServer, type Listening, type Server, type ServerOptions, type Timeouts } from './server.ts';
 export { Tokens, type Principal } from './tokens.ts';
-export type { TokenRequest } from '../core/api.ts';
+export type { TokenRequest } from '../wire/api.ts';
 export { loginUrl, makeCode } from './sessions.ts';
 export { openTelemetry, type Telemetry } from './telemetry.ts';
 export { DEFAULT_RATES, type Rate, type Rates } from './limits.ts';

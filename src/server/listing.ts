@@ -1,6 +1,6 @@
 /** Notifications by the page, the newest first: of one agent, or across agents. What is looked at for one page is bounded. */
 import type { LogKey } from '../core/address.ts';
-import type { NotificationView, Page } from '../core/api.ts';
+import type { NotificationView, Page } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import { formatKind } from '../core/notification.ts';
 import { isType, notificationOf } from '../core/records.ts';

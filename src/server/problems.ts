@@ -1,7 +1,7 @@
 /** Everything that goes wrong is answered as an RFC 9457 problem. One table says which status a code has. */
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Problem } from '../core/api.ts';
+import type { Problem } from '../wire/api.ts';
 import { EarpieceError, GONE, isGone, type ErrorCode } from '../core/errors.ts';
 
 type Row = { readonly status: ContentfulStatusCode; readonly title: string };

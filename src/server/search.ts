@@ -3,7 +3,7 @@
  * the answer says how far back it looked, and whoever wants more asks from there.
  */
 import type { LogKey } from '../core/address.ts';
-import type { Hit, SearchPage } from '../core/api.ts';
+import type { Hit, SearchPage } from '../wire/api.ts';
 import { formatKind } from '../core/notification.ts';
 import { isType, notificationOf, type Stored } from '../core/records.ts';
 import type { Inbox } from '../inbox/index.ts';

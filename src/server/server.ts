@@ -11,7 +11,7 @@ import { HTTPException } from 'hono/http-exception';
 import type { Context } from 'hono';
 import type { SubscriberToggles } from '../bus/index.ts';
 import type { Config, ConfigWriter } from '../config/index.ts';
-import type { ShellInfo } from '../core/api.ts';
+import type { ShellInfo } from '../wire/api.ts';
 import type { Emitter } from '../core/event.ts';
 import { EarpieceError, GONE } from '../core/errors.ts';
 import type { Inbox } from '../inbox/index.ts';

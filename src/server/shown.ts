@@ -2,7 +2,7 @@
 import { formatAddress, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { holdsGate } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
-import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../core/api.ts';
+import type { AgentSummary, ConversationSummary, Doing, Effect, Force, NotificationView, QueuedReply } from '../wire/api.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import { formatKind } from '../core/notification.ts';
 import type { AgentOverview, Presence } from '../core/ports.ts';

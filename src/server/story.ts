@@ -1,5 +1,5 @@
 /** What happened to one notification, and what was sent of it, as the wire says it. */
-import type { Sent, Story, StoryItem } from '../core/api.ts';
+import type { Sent, Story, StoryItem } from '../wire/api.ts';
 import type { Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import { isType, type SentView, type Stored } from '../core/records.ts';

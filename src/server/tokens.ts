@@ -4,7 +4,7 @@
  */
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { nameFrom } from '../core/address.ts';
-import type { CreatedToken, TokenInfo, TokenRequest } from '../core/api.ts';
+import type { CreatedToken, TokenInfo, TokenRequest } from '../wire/api.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Store } from '../core/ports.ts';
 

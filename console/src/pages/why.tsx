@@ -1,6 +1,6 @@
 /** Why it was heard, or not: each receipt with its time, the rule, the plan, the carrier, and exactly what was sent. */
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { curesOf } from '../../../src/client/index.ts';
+import { curesOf } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Problem, Skeleton } from '../parts/empty.tsx';

@@ -1,6 +1,6 @@
 /** Notifications as they stand in a conversation: those that rode, those that wait, those that ended otherwise. */
 import type { ReactElement, ReactNode } from 'react';
-import { byWhom, type Verdict } from '../../../src/client/index.ts';
+import { byWhom, type Verdict } from '../../../src/wire/client/index.ts';
 import { exact, lasting, span, useNow } from '../state/clock.ts';
 import { waitsSays, type AgentHolds } from '../state/waits.ts';
 import type { Force } from '../types.ts';

@@ -1,6 +1,6 @@
 /** Shows what a subscriber would say, and sends that to one agent only when a person has chosen one. */
 import { useState, type ReactElement } from 'react';
-import { sayVerdict, willRide } from '../../../src/client/index.ts';
+import { sayVerdict, willRide } from '../../../src/wire/client/index.ts';
 import { useAgents } from '../state/agents.ts';
 import { serverNow, timeWords } from '../state/clock.ts';
 import { messageOf, useLoaded } from '../state/loaded.ts';

@@ -1,6 +1,6 @@
 /** The answer to why, before its details: one sentence, and what a person can do about it. */
 import { useState, type ReactElement } from 'react';
-import { curesOf, sayVerdict, type Cure } from '../../../src/client/index.ts';
+import { curesOf, sayVerdict, type Cure } from '../../../src/wire/client/index.ts';
 import type { NotificationId } from '../../../src/core/notification.ts';
 import { to, useRoute } from '../route.ts';
 import { useCell } from '../state/cell.ts';

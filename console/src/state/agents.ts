@@ -1,5 +1,5 @@
 /** Who is there: the first pages of the list, asked again when the log or the time says that it may be another one. */
-import type { AgentSummary } from '../../../src/client/index.ts';
+import type { AgentSummary } from '../../../src/wire/client/index.ts';
 import { Cell, useCell } from './cell.ts';
 import { generation, listen } from './live.ts';
 import { back, messageOf } from './loaded.ts';

@@ -1,6 +1,6 @@
 /** The server's time, as far as it is known here, and how times are said. */
 import { Cell, useCell } from './cell.ts';
-import type { TimeWords } from '../../../src/client/index.ts';
+import type { TimeWords } from '../../../src/wire/client/index.ts';
 import { useEffect, useState } from 'react';
 
 let skewMs = 0;

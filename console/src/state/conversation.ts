@@ -1,7 +1,7 @@
 /** One conversation: its history by the page, what comes, what waits, and what a person has said that is not in the log yet. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Stored } from '../../../src/core/records.ts';
-import { ApiError } from '../../../src/client/index.ts';
+import { ApiError } from '../../../src/wire/client/index.ts';
 import type { NotificationView } from '../types.ts';
 import { useCell } from './cell.ts';
 import { generation, listen } from './live.ts';

@@ -1,5 +1,5 @@
 /** What a person types to cure a verdict where this page cannot do it. */
-import type { Verdict } from '../../../src/client/index.ts';
+import type { Verdict } from '../../../src/wire/client/index.ts';
 import { word } from './text.ts';
 
 /** Changes a setting of another project, in whose folder it is typed. */

@@ -8,7 +8,7 @@
  * - **resting**: nobody has looked at this page for a while, so the connection was given back.
  * - **over**: this browser is not logged in (any more).
  */
-import { ApiError, type StreamState } from '../../../src/client/index.ts';
+import { ApiError, type StreamState } from '../../../src/wire/client/index.ts';
 import type { Stored } from '../../../src/core/records.ts';
 import { Cell } from './cell.ts';
 import { client } from './server.ts';

@@ -1,6 +1,6 @@
 /** Something asked of the server: what is known of it, whether it is asked again, and what went wrong. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../../src/client/index.ts';
+import { ApiError } from '../../../src/wire/client/index.ts';
 import { asked, type Asked } from './asked.ts';
 import { connection, generation } from './live.ts';
 

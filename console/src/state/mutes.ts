@@ -1,6 +1,6 @@
 /** What is muted, of one agent or a project: asked again when the log says that it changed. */
 import { useEffect } from 'react';
-import type { MuteView } from '../../../src/client/index.ts';
+import type { MuteView } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';
 import { useLoaded, type Loaded } from './loaded.ts';
 import { client } from './server.ts';

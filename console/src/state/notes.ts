@@ -2,7 +2,7 @@
  * What is known of the notifications of one conversation: as the server listed them, moved on by the records that came
  * since. Applying a record a second time changes nothing, so lists and records may overlap.
  */
-import { isByAgent } from '../../../src/client/index.ts';
+import { isByAgent } from '../../../src/wire/client/index.ts';
 import type { Draft, KnownDraft, Stored } from '../../../src/core/records.ts';
 import type { Deliver, Level, NotificationView } from '../types.ts';
 

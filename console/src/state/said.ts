@@ -2,7 +2,7 @@
  * What a person does: shown as pending until the log has it. The id is made here, so trying again does it once; what was
  * typed and what was not sent survive a reload.
  */
-import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/client/index.ts';
+import { ApiError, type InterruptReply, type QueuedReply, type ResumeReply } from '../../../src/wire/client/index.ts';
 import type { Deliver, Level } from '../types.ts';
 import { Cell } from './cell.ts';
 import { messageOf } from './loaded.ts';

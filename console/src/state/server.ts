@@ -1,4 +1,4 @@
 /** The one client of this page. Its cookie goes along by itself. */
-import { createClient } from '../../../src/client/index.ts';
+import { createClient } from '../../../src/wire/client/index.ts';
 
 export const client = createClient();

@@ -2,7 +2,7 @@
  * Who looks at this page. The address that `earpiece serve` prints holds a code that is good once; it is taken out of the
  * address before anything else happens, so that it stands in no history.
  */
-import { ApiError, type SessionReply } from '../../../src/client/index.ts';
+import { ApiError, type SessionReply } from '../../../src/wire/client/index.ts';
 import { Cell } from './cell.ts';
 import { serverSaid } from './clock.ts';
 import { forgetAgents } from './agents.ts';

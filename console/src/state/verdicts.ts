@@ -1,6 +1,6 @@
 /** Why each of some notifications waits: the server's answer to why, asked again when something that decides it changes. */
 import { useEffect, useMemo, useState } from 'react';
-import type { Verdict } from '../../../src/client/index.ts';
+import type { Verdict } from '../../../src/wire/client/index.ts';
 import { listen } from './live.ts';
 import { back } from './loaded.ts';
 import { client } from './server.ts';

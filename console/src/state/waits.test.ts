@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Verdict } from '../../../src/client/index.ts';
+import type { Verdict } from '../../../src/wire/client/index.ts';
 import type { Note } from './notes.ts';
 import { waitsSays } from './waits.ts';
 

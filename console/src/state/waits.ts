@@ -1,5 +1,5 @@
 /** What a card says of a notification that waits. */
-import type { Verdict } from '../../../src/client/index.ts';
+import type { Verdict } from '../../../src/wire/client/index.ts';
 import type { Deliver, Force } from '../types.ts';
 import { MOMENTS } from '../words.ts';
 import { whenSays } from './clock.ts';

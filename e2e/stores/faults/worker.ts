@@ -10,7 +10,7 @@ import type { ConversationId, LogKey } from '../../../src/core/address.ts';
 import { EarpieceError } from '../../../src/core/errors.ts';
 import { DEFAULT_POLICY } from '../../../src/core/policy.ts';
 import type { ToolCallResponseRecord } from '../../../src/core/records.ts';
-import { frameOf } from '../../../src/gateway/frames/frame.ts';
+import { frameOf } from '../../../src/mcp/frames/frame.ts';
 import { Settling } from '../../../src/gateway/riding/settling.ts';
 import { Inbox, type Conversation, type Offer } from '../../../src/inbox/index.ts';
 import { armFaultsFromEnv } from '../../../src/stores/fault-env.ts';

@@ -19,14 +19,7 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Draft, SentView } from '../../core/records.ts';
 import type { Earpiece } from '../../earpiece.ts';
 import { tellUpstream } from '../../gateway/riding/tell-upstream.ts';
-import {
-  handleRegistry,
-  isSecret,
-  runTool,
-  type HandleRegistry,
-  type HandleView,
-  type OnTurnEnd,
-} from '../../sources/handles/index.ts';
+import { handleRegistry, isSecret, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../handles/index.ts';
 import type { Upstream } from '../../gateway/index.ts';
 import { HANDLE_OF_VARIABLE, HANDLE_VARIABLE } from '../../inbox/index.ts';
 import { offersTaskTools, Tasks } from '../../tasks/index.ts';

@@ -4,8 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { MAX_FRAME_BYTES } from '../frames/framing.ts';
-import { bodyOf, mediaTypeOf } from './target.ts';
+import { MAX_FRAME_BYTES } from '../../mcp/frames/framing.ts';
+import { bodyOf, mediaTypeOf } from '../../mcp/http/target.ts';
 import { reasonOf } from '../riding/guarded.ts';
 
 export type HttpFrontOptions = {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import type { HttpClient } from '../clients.ts';
 import type { Outgoing } from '../riding/carry.ts';
-import { CONVERSATION } from './headers.ts';
+import { CONVERSATION } from '../../mcp/http/headers.ts';
 
 /** Headers that are between two neighbours, or that are made anew. */
 const NOT_PASSED = [

@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Outgoing } from '../riding/carry.ts';
-import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request } from '../frames/frame.ts';
-import { sseEvent } from '../frames/framing.ts';
+import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request, cancelledBy } from '../../mcp/frames/frame.ts';
+import { sseEvent } from '../../mcp/frames/framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
-import { CONVERSATION, headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from './headers.ts';
-import { edited, textOf, valueAt, type Edit } from '../frames/json.ts';
-import { clientInfoAt, INVALID_REQUEST, isStateless, META_SUBSCRIPTION, staysOpen, versionOf } from '../frames/protocol.ts';
-import { cancelledBy, Settling } from '../riding/settling.ts';
+import { CONVERSATION, headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from '../../mcp/http/headers.ts';
+import { edited, textOf, valueAt, type Edit } from '../../mcp/frames/json.ts';
+import {
+  clientInfoAt,
+  INVALID_REQUEST,
+  isStateless,
+  META_SUBSCRIPTION,
+  staysOpen,
+  versionOf,
+} from '../../mcp/frames/protocol.ts';
+import { Settling } from '../riding/settling.ts';
 import { failing, STOPPED } from '../several/crossing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 

@@ -1,6 +1,6 @@
-import type { Success } from '../frames/frame.ts';
+import type { Success } from '../../mcp/frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { isJson, textOf } from '../frames/json.ts';
+import { isJson, textOf } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
 import { carrierIn, charsOf, linesIn, linesOf, plain, replaced, withRide, type Carrier } from './results.ts';
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frameOf, type Success } from '../frames/frame.ts';
+import { frameOf, type Success } from '../../mcp/frames/frame.ts';
 import { withInstructions } from './instructions.ts';
 import { proves } from '../../../e2e/verifies.ts';
 

@@ -1,5 +1,5 @@
-import type { Success } from '../frames/frame.ts';
-import { addMember, edited, isJson, member, objectAt, stringAt } from '../frames/json.ts';
+import type { Success } from '../../mcp/frames/frame.ts';
+import { addMember, edited, isJson, member, objectAt, stringAt } from '../../mcp/frames/json.ts';
 
 /** The two requests whose answers hold `instructions`, one a generation of the protocol. */
 export const isHandshake = (method: string): boolean => method === 'initialize' || method === 'server/discover';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { proves } from '../../../e2e/verifies.ts';
-import { frameOf, type Success } from '../frames/frame.ts';
+import { frameOf, type Success } from '../../mcp/frames/frame.ts';
 import { carry } from './carry.ts';
 import { GuardedRider } from './guarded.ts';
 import { profileOf } from './profiles.ts';

@@ -1,8 +1,8 @@
 import type { OpenCall, Outgoing } from './carry.ts';
-import { param, resultFrame, type Failure, type Request, type Success } from '../frames/frame.ts';
+import { param, resultFrame, type Failure, type Request, type Success } from '../../mcp/frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
-import { isJson, parsed } from '../frames/json.ts';
-import { envelopeOf, isStateless } from '../frames/protocol.ts';
+import { isJson, parsed } from '../../mcp/frames/json.ts';
+import { envelopeOf, isStateless } from '../../mcp/frames/protocol.ts';
 import type { Awaitable, Connection, OwnTool } from './rider.ts';
 import { editedPage, ownToolEdits, OwnNames, profileEdits, toolsIn, type Catalog } from './tools.ts';
 

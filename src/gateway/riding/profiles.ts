@@ -4,7 +4,7 @@
  * the client stays the same one (prompt caches depend on it).
  */
 
-export type ClientInfo = { readonly name: string; readonly version?: string };
+import type { ClientInfo } from '../../mcp/frames/protocol.ts';
 
 export type ProfileKind =
   /** Shows text blocks: a trailing block is enough. tools/list stays as it is. */

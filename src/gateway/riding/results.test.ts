@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { frameOf, type Success } from '../frames/frame.ts';
+import { frameOf, type Success } from '../../mcp/frames/frame.ts';
 import { carrierIn, charsOf, plain, replaced, withRide, type Treatment } from './results.ts';
 import { Catalog, editedPage, OwnNames, ownToolEdits, profileEdits, toolsIn } from './tools.ts';
 import { profileOf, type ProfileKind } from './profiles.ts';

@@ -1,4 +1,4 @@
-import type { Success } from '../frames/frame.ts';
+import type { Success } from '../../mcp/frames/frame.ts';
 import {
   addElements,
   addMember,
@@ -16,7 +16,7 @@ import {
   type Edit,
   type ObjectAt,
   type Range,
-} from '../frames/json.ts';
+} from '../../mcp/frames/json.ts';
 
 /** Where the text rides in `structuredContent`, and what tools/list declares for it. */
 export const NOTICES = '_notices';

@@ -1,4 +1,5 @@
-import type { ClientInfo, Profile } from './profiles.ts';
+import type { ClientInfo } from '../../mcp/frames/protocol.ts';
+import type { Profile } from './profiles.ts';
 
 /**
  * What may ride on the results that pass through the gateway. The gateway knows MCP, transports and bytes; a rider knows

@@ -1,6 +1,5 @@
 import { fault } from '../../core/faults.ts';
-import type { Frame } from '../frames/frame.ts';
-import { param, idOf } from '../frames/frame.ts';
+import { cancelledBy, type Frame } from '../../mcp/frames/frame.ts';
 import type { Delivery } from './rider.ts';
 
 /**
@@ -107,11 +106,4 @@ export class Settling {
     clearTimeout(entry.timer);
     how(entry.delivery);
   }
-}
-
-/** The request that a `notifications/cancelled` names. */
-export function cancelledBy(frame: Frame): string | undefined {
-  if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;
-  const at = param(frame, 'requestId');
-  return at && idOf(frame.bytes, at);
 }

@@ -1,5 +1,5 @@
 import { namingTool } from '../../core/notification.ts';
-import type { Success } from '../frames/frame.ts';
+import type { Success } from '../../mcp/frames/frame.ts';
 import {
   addElements,
   addMember,
@@ -14,7 +14,7 @@ import {
   type Edit,
   type ObjectAt,
   type Range,
-} from '../frames/json.ts';
+} from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
 import { NOTICES, type Treatment } from './results.ts';
 import type { OwnTool } from './rider.ts';

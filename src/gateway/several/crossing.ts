@@ -1,6 +1,6 @@
 /** How frames cross between a client and a server of different protocol generations. */
-import { param, errorFrame, type Request, type Success } from '../frames/frame.ts';
-import { addMember, edited, member, objectAt, stringAt, textOf, type Edit, type ObjectAt } from '../frames/json.ts';
+import { param, errorFrame, type Request, type Success } from '../../mcp/frames/frame.ts';
+import { addMember, edited, member, objectAt, stringAt, textOf, type Edit, type ObjectAt } from '../../mcp/frames/json.ts';
 import {
   clientInfoOf,
   INTERNAL_ERROR,
@@ -10,7 +10,7 @@ import {
   META_CLIENT,
   META_VERSION,
   STATELESS_SINCE,
-} from '../frames/protocol.ts';
+} from '../../mcp/frames/protocol.ts';
 import type { Outgoing } from '../riding/carry.ts';
 import { textBlock } from '../riding/results.ts';
 import { LISTS } from './lists.ts';

@@ -1,8 +1,8 @@
 /** Joins the lists of several servers, and finds the server of a resource. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Request } from '../frames/frame.ts';
-import { arrayAt, edited, member, objectAt, stringAt, textOf, valueAt } from '../frames/json.ts';
+import type { Request } from '../../mcp/frames/frame.ts';
+import { arrayAt, edited, member, objectAt, stringAt, textOf, valueAt } from '../../mcp/frames/json.ts';
 import type { Peer } from '../peer.ts';
 
 /** The name of each list, and the member that identifies its entries. */

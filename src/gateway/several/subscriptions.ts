@@ -1,7 +1,7 @@
 /** The changes that a stateless client listens to, at servers of both generations. */
-import { param, type Note, type Request } from '../frames/frame.ts';
-import { edited, stringAt, textOf } from '../frames/json.ts';
-import { META_SUBSCRIPTION } from '../frames/protocol.ts';
+import { param, type Note, type Request } from '../../mcp/frames/frame.ts';
+import { edited, stringAt, textOf } from '../../mcp/frames/json.ts';
+import { META_SUBSCRIPTION } from '../../mcp/frames/protocol.ts';
 import type { Peer } from '../peer.ts';
 
 /** Which part of a subscription lets a change through. */

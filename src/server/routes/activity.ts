@@ -1,5 +1,5 @@
 /** What a chart is made of: how much was queued, delivered and waiting, how long it took, and what it cost. */
-import type { ActivityReply, Counts, Delivery } from '../../core/api.ts';
+import type { ActivityReply, Counts, Delivery } from '../../wire/api.ts';
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type Level } from '../../core/notification.ts';
@@ -10,7 +10,7 @@ import { answers, createRoute, notBefore, reply, seqQuery, z, type Api, type Dep
 import { principalOf } from '../guards.ts';
 import { positionAt } from '../in-time.ts';
 import { ProblemError } from '../problems.ts';
-import { activity, logParam, nameParam } from '../schemas.ts';
+import { activity, logParam, nameParam } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 const HOUR = 3_600_000;

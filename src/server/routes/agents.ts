@@ -1,12 +1,12 @@
 /** Who is there, and what they do. */
 import { logOf, parseAddress, type LogKey } from '../../core/address.ts';
-import type { AgentSummary, ConversationSummary, Page } from '../../core/api.ts';
+import type { AgentSummary, ConversationSummary, Page } from '../../wire/api.ts';
 import { mayRead, mustRead } from '../authority.ts';
 import { answers, createRoute, inPath, limitQuery, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { onOnePage } from '../page-bytes.ts';
 import { ProblemError } from '../problems.ts';
-import { agentsPage, conversationsPage, logParam, nameParam } from '../schemas.ts';
+import { agentsPage, conversationsPage, logParam, nameParam } from '../../wire/schemas.ts';
 import { agentIn, agentSummary, conversationSummary } from '../shown.ts';
 
 export const agentParams = z.object({ project: inPath(128), agent: inPath(128) });

@@ -1,6 +1,6 @@
 /** One conversation: its history, and what a person says to it. */
 import { conversationId, type ConversationId, type LogKey } from '../../core/address.ts';
-import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../core/api.ts';
+import type { Effect, InterruptReply, QueuedReply, RecordsPage } from '../../wire/api.ts';
 import type { Action } from '../../core/notification.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn, type Inbox } from '../../inbox/index.ts';
@@ -9,7 +9,16 @@ import { answers, createRoute, flag, inPath, jsonBody, limitQuery, reply, seqQue
 import { principalOf } from '../guards.ts';
 import { history } from '../history.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
-import { given, interrupted, interruptInput, logParam, messageInput, nameParam, queued, recordsPage } from '../schemas.ts';
+import {
+  given,
+  interrupted,
+  interruptInput,
+  logParam,
+  messageInput,
+  nameParam,
+  queued,
+  recordsPage,
+} from '../../wire/schemas.ts';
 import { agentIn, effectOf, queuedReply } from '../shown.ts';
 import type { Principal } from '../tokens.ts';
 import { agentParams } from './agents.ts';

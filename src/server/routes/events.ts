@@ -1,6 +1,6 @@
 /** Events from outside: CloudEvents with a token, and webhooks that are known by their signature. */
 import { parseAddress } from '../../core/address.ts';
-import type { EmittedReply } from '../../core/api.ts';
+import type { EmittedReply } from '../../wire/api.ts';
 import type { Emitted, EventInput, Heard } from '../../core/event.ts';
 import { makeEvent } from '../../core/event.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import { lowered, mustQueue, ownKey } from '../authority.ts';
 import { answers, createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { beginning, ProblemError, type ProblemCode } from '../problems.ts';
-import { cloudEvent, emitted } from '../schemas.ts';
+import { cloudEvent, emitted } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 
 export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }): void {

@@ -1,11 +1,11 @@
 /** What a conversation was forked from, what was forked from it, and where a fork of it would begin. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
-import type { Fork, ForksReply } from '../../core/api.ts';
+import type { Fork, ForksReply } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mayRead, mustRead } from '../authority.ts';
 import { answers, createRoute, inPath, reply, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
-import { forks } from '../schemas.ts';
+import { forks } from '../../wire/schemas.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';
 

@@ -1,9 +1,9 @@
 /** About the server itself. */
-import type { Health } from '../../core/api.ts';
+import type { Health } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { createRoute, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
-import { health, problem } from '../schemas.ts';
+import { health, problem } from '../../wire/schemas.ts';
 
 export const documentOf = (api: Api, version: string): object =>
   api.getOpenAPI31Document({

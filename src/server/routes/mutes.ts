@@ -1,12 +1,12 @@
 /** Mutes: silence a kind for an agent, see what is silenced, and lift it. The rules are the inbox's. */
 import type { LogKey } from '../../core/address.ts';
-import type { MutesReply, MuteView } from '../../core/api.ts';
+import type { MutesReply, MuteView } from '../../wire/api.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mustLead, scopeOf } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { onOnePage } from '../page-bytes.ts';
-import * as schemas from '../schemas.ts';
+import * as schemas from '../../wire/schemas.ts';
 import { agentOf } from '../shown.ts';
 import { personOf } from './conversations.ts';
 

@@ -1,6 +1,6 @@
 /** Notifications: queue, list, why, take back, read, queue again, wait for a receipt. */
 import { parseAddress, type LogKey } from '../../core/address.ts';
-import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../core/api.ts';
+import type { NotificationsPage, QueuedReply, ReceiptReply, Story, WithdrawReply } from '../../wire/api.ts';
 import type { Item } from '../../core/items.ts';
 import { formatKind, type NotificationId } from '../../core/notification.ts';
 import { receiptOf, RECEIPTS, type Inbox } from '../../inbox/index.ts';
@@ -23,7 +23,7 @@ import { listInTime, TIMED_BY } from '../in-time.ts';
 import { listAcross, listOf, logsOf, wordsOf } from '../listing.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
-import * as schemas from '../schemas.ts';
+import * as schemas from '../../wire/schemas.ts';
 import { timeAt, Words } from '../search.ts';
 import { notificationView, queuedReply } from '../shown.ts';
 import { storyOf } from '../story.ts';

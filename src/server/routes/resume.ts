@@ -1,10 +1,10 @@
 /** A person lifts pauses, as `earpiece resume` does. */
 import { parseAddress, logOf } from '../../core/address.ts';
-import type { ResumeReply } from '../../core/api.ts';
+import type { ResumeReply } from '../../wire/api.ts';
 import { mustLead } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
-import { resumed, resumeInput } from '../schemas.ts';
+import { resumed, resumeInput } from '../../wire/schemas.ts';
 import { effectsOf, personOf } from './conversations.ts';
 
 export function resumeRoutes(api: Api, { inbox }: Deps): void {

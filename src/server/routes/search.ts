@@ -1,6 +1,6 @@
 /** Words in a conversation: found in the log, however much of it is on a page. */
 import type { ConversationId } from '../../core/address.ts';
-import type { SearchPage } from '../../core/api.ts';
+import type { SearchPage } from '../../wire/api.ts';
 import type { Stored } from '../../core/records.ts';
 import { isIn } from '../../inbox/index.ts';
 import { concerns, maySee, mustRead } from '../authority.ts';
@@ -19,7 +19,7 @@ import {
 } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { searchPage, wordsQuery } from '../schemas.ts';
+import { searchPage, wordsQuery } from '../../wire/schemas.ts';
 import { search, Words } from '../search.ts';
 import { agentIn } from '../shown.ts';
 import { agentParams } from './agents.ts';

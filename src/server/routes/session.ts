@@ -1,10 +1,10 @@
 /** How a browser logs in and out, and who one is. */
 import type { Context } from 'hono';
-import type { SessionReply, TokenInfo } from '../../core/api.ts';
+import type { SessionReply, TokenInfo } from '../../wire/api.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps, type Env } from '../context.ts';
 import { principalOf, type Guards } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { session, sessionInput } from '../schemas.ts';
+import { session, sessionInput } from '../../wire/schemas.ts';
 import type { Session } from '../sessions.ts';
 import type { Principal } from '../tokens.ts';
 

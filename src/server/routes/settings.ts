@@ -3,7 +3,7 @@
  * people and programs look for it, so the command line sees the same, and whoever runs takes it up with its next carrier.
  */
 import { existsSync } from 'node:fs';
-import type { SettingChange, SettingScope, SettingsReply } from '../../core/api.ts';
+import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';
 import type { Json } from '../../core/json.ts';
 import {
   changeOf,
@@ -19,7 +19,7 @@ import { mustBeAdmin } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { settings, settingsInput } from '../schemas.ts';
+import { settings, settingsInput } from '../../wire/schemas.ts';
 
 export function settingsRoutes(api: Api, deps: Deps): void {
   api.openapi(

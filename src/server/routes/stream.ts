@@ -5,7 +5,7 @@ import { scopeOf } from '../authority.ts';
 import { createRoute, seqQuery, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { logParam, nameParam, problem } from '../schemas.ts';
+import { logParam, nameParam, problem } from '../../wire/schemas.ts';
 
 export function streamRoutes(api: Api, { hub }: Deps): void {
   api.openapi(

@@ -1,7 +1,7 @@
 /** Subscribers: what they listen to, how often they spoke, on and off. The paths and names are those of the fifth seed. */
 import { WHY_LOCKED } from '../../bus/toggles.ts';
 import { testNotification, type Subscriber } from '../../bus/index.ts';
-import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../core/api.ts';
+import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../../wire/api.ts';
 import { formatAddress, logOf, parseAddress } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
@@ -12,7 +12,7 @@ import { mustBeAdmin, mustLead, mustRead } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { disabledSubscribers, nameParam, subscriber, subscribers, subscriberTest } from '../schemas.ts';
+import { disabledSubscribers, nameParam, subscriber, subscribers, subscriberTest } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 import { personOf } from './conversations.ts';
 

@@ -1,6 +1,6 @@
 /** Tasks of agents, as a person leads them. Whoever works on a task that is taken out of their hands is interrupted. */
 import type { LogKey } from '../../core/address.ts';
-import type { Page, TaskView } from '../../core/api.ts';
+import type { Page, TaskView } from '../../wire/api.ts';
 import { NEXT_STATUSES, TASK_STATUSES, type Task, type TaskActor, type TaskExecution } from '../../core/task.ts';
 import { oneOf, Tasks } from '../../tasks/index.ts';
 import { mustLead, mustRead } from '../authority.ts';
@@ -9,7 +9,7 @@ import { principalOf } from '../guards.ts';
 import { onOnePage } from '../page-bytes.ts';
 import { idempotency, idempotencyKey } from '../idempotency.ts';
 import { ProblemError } from '../problems.ts';
-import { executionsPage, nameParam, task, taskEdit, taskInput, taskMove, tasksPage } from '../schemas.ts';
+import { executionsPage, nameParam, task, taskEdit, taskInput, taskMove, tasksPage } from '../../wire/schemas.ts';
 import type { Principal } from '../tokens.ts';
 import { personOf } from './conversations.ts';
 

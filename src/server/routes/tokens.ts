@@ -1,10 +1,10 @@
 /** Tokens: made, listed, revoked. For admins. */
-import type { CreatedToken, Page, TokenInfo } from '../../core/api.ts';
+import type { CreatedToken, Page, TokenInfo } from '../../wire/api.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';
 import { ProblemError } from '../problems.ts';
-import { createdToken, given, tokenInput, tokensPage } from '../schemas.ts';
+import { createdToken, given, tokenInput, tokensPage } from '../../wire/schemas.ts';
 
 export function tokenRoutes(api: Api, { tokens }: Deps): void {
   api.openapi(

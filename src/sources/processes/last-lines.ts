@@ -3,7 +3,7 @@
  * character or a line that comes in pieces is whole here; what is blank is left out.
  */
 import { StringDecoder } from 'node:string_decoder';
-import { clean } from '../handles/text.ts';
+import { clean } from '../../handles/text.ts';
 
 /** So much of a line without end is kept while it grows, and so much of a line is shown. */
 const PENDING_CHARS = 8_192;

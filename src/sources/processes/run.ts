@@ -9,7 +9,7 @@ import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type * as NodePty from '@lydell/node-pty';
-import { send } from '../handles/sessions.ts';
+import { send } from '../../handles/sessions.ts';
 import type { Outcome } from './outcome.ts';
 import { makePipes } from './pipes.ts';
 

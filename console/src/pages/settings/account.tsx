@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 import { Command } from '../../parts/copy.tsx';
 import { Problem } from '../../parts/empty.tsx';
-import type { TokenInfo } from '../../../../src/client/index.ts';
+import type { TokenInfo } from '../../../../src/wire/client/index.ts';
 import { setTheme, theme, type Theme } from '../../parts/theme.ts';
 import { useCell } from '../../state/cell.ts';
 import { day, minuteTime } from '../../state/clock.ts';

@@ -1,0 +1,185 @@
+/**
+ * What one turn of an agent may use: tokens, requests to the model, time; and how full its context is. Warns before it is
+ * over and says when it is, each once a turn.
+ */
+import { EarpieceError } from '../../core/errors.ts';
+import { plainDuration, plainNumber, seen, type Seen } from './seen.ts';
+
+export type BudgetOptions = {
+  /** Of all requests of one turn together, what is sent and what is answered, cached or not. */
+  readonly tokens?: number;
+  /** What the model can hold: the last request and its answer. */
+  readonly contextTokens?: number;
+  /** How long a turn should take. Only warned of: who wants an end stops the turn. */
+  readonly timeoutMs?: number;
+  /** The part of each at which it is warned of. Default 0.8 of tokens and time, 0.7 of iterations and context. */
+  readonly warnAt?: {
+    readonly tokens?: number;
+    readonly iterations?: number;
+    readonly context?: number;
+    readonly time?: number;
+  };
+};
+
+export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+
+type Kind = 'token' | 'iteration' | 'timeout' | 'context';
+
+const WARN_AT = { tokens: 0.8, iterations: 0.7, context: 0.7, time: 0.8 } as const;
+
+export class Budget {
+  readonly #limits: Readonly<Record<Kind, number | undefined>>;
+  readonly #warnAt: Readonly<Record<Kind, number>>;
+  readonly #told = new Set<string>();
+  #contextToldLate = false;
+  #beganAt = 0;
+  #tokens = 0;
+  #iterations = 0;
+  #context = 0;
+
+  /** `iterations`: requests to the model in one turn. Throws `bad_argument` for what is no limit. */
+  constructor(options: BudgetOptions & { readonly iterations: number }) {
+    const { tokens, contextTokens, timeoutMs, iterations, warnAt = {} } = options;
+    for (const [name, limit] of Object.entries({ tokens, contextTokens, timeoutMs }))
+      if (limit !== undefined && !(Number.isFinite(limit) && limit > 0))
+        throw new EarpieceError('bad_argument', `budget.${name} ${limit} is no number above 0; leave it out for no limit`);
+    for (const [name, part] of Object.entries(warnAt))
+      if (part !== undefined && !(part > 0 && part <= 1))
+        throw new EarpieceError('bad_argument', `budget.warnAt.${name} ${part} is no part of the whole: above 0, at most 1`);
+    this.#limits = { token: tokens, iteration: iterations, timeout: timeoutMs, context: contextTokens };
+    this.#warnAt = {
+      token: warnAt.tokens ?? WARN_AT.tokens,
+      iteration: warnAt.iterations ?? WARN_AT.iterations,
+      timeout: warnAt.time ?? WARN_AT.time,
+      context: warnAt.context ?? WARN_AT.context,
+    };
+  }
+
+  /** A turn begins: all but the context is as new. */
+  begin(now: number): void {
+    this.#told.clear();
+    // It was said when the last turn ended, so it stands at the beginning of this one.
+    if (this.#contextToldLate) this.#told.add('context.approaching_limit');
+    this.#contextToldLate = false;
+    this.#beganAt = now;
+    this.#tokens = 0;
+    this.#iterations = 0;
+  }
+
+  /** The model has answered. A provider that does not count gives no usage: then only the requests are counted. */
+  answered(usage: Usage | undefined): void {
+    this.#iterations += 1;
+    if (usage === undefined) return;
+    this.#context = usage.inputTokens + usage.outputTokens;
+    this.#tokens += this.#context;
+  }
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** More tokens are used than there are. */
+  get overspent(): boolean {
+    return this.#tokens > (this.#limits.token ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** What has been reached and was not told in this turn. */
+  reached(now: number): readonly Seen[] {
+    const elapsed = now - this.#beganAt;
+    return [
+      ...this.#of('token', this.#tokens, () => [
+        `${plainNumber(this.#tokens)} of ${plainNumber(this.#limits.token ?? 0)} tokens of this turn are used`,
+        plainNumber,
+      ]),
+      ...this.#of('iteration', this.#iterations, () => [
+        `${plainNumber(this.#iterations)} of ${plainNumber(this.#limits.iteration ?? 0)} requests of this turn are used`,
+        plainNumber,
+      ]),
+      ...this.#of('timeout', elapsed, () => [
+        `This turn has taken ${plainDuration(elapsed)} of ${plainDuration(this.#limits.timeout ?? 0)}`,
+        plainDuration,
+      ]),
+      ...this.#of('context', this.#context, () => [
+        `The context holds ${plainNumber(this.#context)} of ${plainNumber(this.#limits.context ?? 0)} tokens`,
+        plainNumber,
+      ]),
+    ];
+  }
+
+  /**
+   * What is worth telling of a turn that ends by itself: that it used too much, and how full the context is. That little
+   * was left for it is over with it.
+   */
+  reachedLate(now: number): readonly Seen[] {
+    const late = this.reached(now).filter(({ type }) => !/^budget\..*\.warning$/u.test(type));
+    this.#contextToldLate = late.some(({ type }) => type === 'context.approaching_limit');
+    return late;
+  }
+
+  /** The turn is ended because it may make no further request. */
+  outOfIterations(): Seen {
+    const limit = this.#limits.iteration ?? 0;
+    return seen(`The last turn was ended: it took more than ${plainNumber(limit)} requests to the model`, {
+      type: 'budget.iteration.exceeded',
+      severity: 'critical',
+      data: counted('iteration', this.#iterations, limit),
+    });
+  }
+
+  #of(kind: Kind, current: number, said: () => readonly [string, (left: number) => string]): readonly Seen[] {
+    const limit = this.#limits[kind];
+    if (limit === undefined || current < limit * this.#warnAt[kind]) return [];
+    if (kind === 'token' && current > limit) {
+      if (this.#once('budget.token.exceeded')) return [];
+      this.#told.add('budget.token.warning');
+      return [
+        seen(
+          `The tokens of this turn are used up: ${plainNumber(current)} of ${plainNumber(limit)}. The next answer ends it; no further tools run.`,
+          { type: 'budget.token.exceeded', severity: 'critical', data: counted(kind, current, limit) },
+        ),
+      ];
+    }
+    const type = kind === 'context' ? 'context.approaching_limit' : `budget.${kind}.warning`;
+    if (this.#once(type)) return [];
+    const [is, plain] = said();
+    const left = Math.max(0, limit - current);
+    return [
+      seen(`${is} (${percent(current, limit)} %); ${left === 0 ? 'nothing is' : `${plain(left)} are`} left`, {
+        type,
+        severity: 'warning',
+        data: counted(kind, current, limit),
+      }),
+    ];
+  }
+
+  /** True when it was told before. */
+  #once(type: string): boolean {
+    const before = this.#told.has(type);
+    this.#told.add(type);
+    return before;
+  }
+}
+
+/** Rounded down: what is below a limit is not shown as 100. */
+const percent = (current: number, limit: number): number => Math.floor((current / limit) * 100);
+
+/** Under the names of both vocabularies that there are for it, so that either's templates find them. */
+function counted(kind: Kind, current: number, limit: number): Record<string, string | number> {
+  const remaining = Math.max(0, limit - current);
+  const percentage = percent(current, limit);
+  const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+  const unit = kind === 'timeout' ? seconds : (n: number): number => n;
+  return {
+    budget_type: kind,
+    current: unit(current),
+    limit: unit(limit),
+    max: unit(limit),
+    remaining: unit(remaining),
+    percentage,
+    percent: percentage,
+    ...(kind === 'timeout'
+      ? { elapsed_seconds: seconds(current), limit_seconds: seconds(limit), remaining_seconds: seconds(remaining) }
+      : {}),
+    ...(kind === 'context' ? { current_tokens: current, max_tokens: limit, remaining_tokens: remaining } : {}),
+  };
+}

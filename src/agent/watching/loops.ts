@@ -1,0 +1,68 @@
+/**
+ * Sees that an agent calls the same thing again and again: the same signature in three of its last six batches. Told once
+ * a turn. The signature is the names of the tools with the arguments that say what they are about; a call that has none of
+ * these is compared by all of its arguments.
+ */
+import type { Json } from '../../core/json.ts';
+import { cut, plainDuration, seen, type Seen } from './seen.ts';
+
+export type Called = { readonly name: string; readonly args: Json };
+
+const ABOUT = ['path', 'query', 'thread_id', 'file_path', 'command'] as const;
+const ARGUMENT_CHARS = 50;
+const LAST = 6;
+const REPETITIONS = 3;
+const PATTERN_CHARS = 300;
+const SUGGESTION = 'The results so far will not change by calling it again; another approach, or telling what is missing, may.';
+
+export class Loops {
+  #batches: { readonly signature: string; readonly at: number }[] = [];
+  #told = false;
+
+  /** A turn begins. */
+  begin(): void {
+    this.#batches = [];
+    this.#told = false;
+  }
+
+  /** The batch as it is called; what it makes known, if it is a loop that was not told in this turn. */
+  batch(calls: readonly Called[], now: number): readonly Seen[] {
+    const signature = calls.map(signatureOf).toSorted().join(', ');
+    this.#batches = [...this.#batches, { signature, at: now }].slice(-LAST);
+    const same = this.#batches.filter((batch) => batch.signature === signature);
+    if (this.#told || calls.length === 0 || same.length < REPETITIONS) return [];
+    this.#told = true;
+    const windowMs = now - (same[0]?.at ?? now);
+    const pattern = cut(signature, PATTERN_CHARS);
+    return [
+      seen(
+        `The same call was made ${same.length} times in the last ${this.#batches.length} steps, within ${plainDuration(windowMs)}: ${pattern}`,
+        {
+          type: 'agent.loop.detected',
+          severity: 'warning',
+          data: {
+            pattern,
+            repetitions: same.length,
+            count: same.length,
+            window_seconds: Math.round(windowMs / 100) / 10,
+            suggestion: SUGGESTION,
+          },
+        },
+      ),
+    ];
+  }
+}
+
+function signatureOf({ name, args }: Called): string {
+  const given = typeof args === 'object' && args !== null && !Array.isArray(args) ? (args as Record<string, Json>) : {};
+  const about = ABOUT.filter((key) => given[key] !== undefined);
+  const shown =
+    about.length > 0
+      ? about.map((key) => `${key}: ${cut(text(given[key]), ARGUMENT_CHARS)}`).join(', ')
+      : Object.keys(given).length > 0
+        ? JSON.stringify(Object.fromEntries(Object.entries(given).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+        : '';
+  return shown === '' ? name : `${name}(${shown})`;
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

@@ -1,0 +1,25 @@
+/** What the small sources round an agent's loop have in common: they decide from values, whoever asks them emits. */
+import type { EventInput } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+
+/** An event, but for whom it concerns and who saw it. Its message is said in `data` too, for templates. */
+export type Seen = Omit<EventInput, 'source' | 'subject'> & { readonly message: string };
+
+type Told = Pick<Seen, 'type' | 'severity' | 'key' | 'supersede' | 'ttlMs'> & { readonly data: Readonly<Record<string, Json>> };
+
+export const seen = (message: string, { data, ...told }: Told): Seen => ({ ...told, message, data: { ...data, message } });
+
+export const plainNumber = (n: number): string => n.toLocaleString('en');
+
+/** `250 ms`, `1.5 s`, `30 s`, `20 min`. */
+export function plainDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 600_000) return `${plainNumber(Math.round(ms / 100) / 10)} s`;
+  return `${plainNumber(Math.round(ms / 60_000))} min`;
+}
+
+/** One line, at most `max` characters. */
+export function cut(text: string, max: number): string {
+  const line = text.replaceAll(/\s+/gu, ' ').trim();
+  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,243 @@
+/** One handle: the phase that it is in, what its tool serves, and how far its model knows. */
+import { mkdirSync } from 'node:fs';
+import { setImmediate as immediate } from 'node:timers/promises';
+
+import { EarpieceError } from '../core/errors.ts';
+import type { Input, HandleSide, Range, Reading, Serves, StatefulTool, Args } from './stateful-tool.ts';
+import { assertTransition, errorOf, ToolFailure, type Ending, type Phase } from './state.ts';
+import { lastLineOf } from './text.ts';
+
+export type HandleOptions = {
+  readonly id: string;
+  readonly uid: string;
+  /** What notifications are about, and what a result makes known: `handle:build`. */
+  readonly about: string;
+  readonly tool: StatefulTool;
+  /** The call that started it. */
+  readonly callId: string;
+  readonly background: boolean;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly folder: string;
+  readonly progress: (text: string) => void;
+};
+
+/** Who is told of what happens to it. Called at once, in the order in which it happens. */
+export type HandleEvents = {
+  entered(handle: Handle, before: Phase): void;
+  produced(handle: Handle, lastLine: () => string | undefined): void;
+  owns(handle: Handle, process: { readonly pid: number }): void;
+};
+
+/** How long a tool may take to end after its signal; its processes have 2 s before SIGKILL and end well before that. */
+const GIVEN_UP_MS = 10_000;
+
+export class Handle {
+  readonly id: string;
+  readonly uid: string;
+  readonly about: string;
+  readonly tool: StatefulTool;
+  readonly callId: string;
+  readonly startedAt: number;
+  readonly folder: string;
+  /** Resolves when it has stopped. */
+  readonly done: Promise<void>;
+  background: boolean;
+  progress: (text: string) => void;
+
+  /** Calls that look at it now: their answers will tell, so that no notification has to. */
+  watchers = 0;
+  /** Grows with each phase and whenever it is decided anew what to tell. */
+  version = 0;
+  /** The version that the model knows from an answer; the call whose answer that was. */
+  told = -1;
+  toldIn: string | undefined;
+  /** The version that was notified of. */
+  noticed = -1;
+  /** Something is queued for it that may have to be withdrawn. */
+  queued = false;
+  contentNoticed = false;
+  contentNotices = 0;
+  /** It seemed to wait and went on by itself: what it seems from then on is not notified until somebody looks. */
+  flaps = false;
+  /** A guess, or a question of its tool. */
+  asked = false;
+  stoppedAt: number | undefined;
+  ending: Ending | undefined;
+
+  #phase: Phase = { type: 'running' };
+  #events: HandleEvents;
+  #abort = new AbortController();
+  #because: string | undefined;
+  #serves: Serves = {};
+  #shown = '';
+  #answer: ((text: string) => void) | undefined;
+  #resolveDone: () => void;
+
+  constructor(options: HandleOptions, events: HandleEvents) {
+    this.id = options.id;
+    this.uid = options.uid;
+    this.about = options.about;
+    this.tool = options.tool;
+    this.callId = options.callId;
+    this.background = options.background;
+    this.startedAt = options.startedAt;
+    this.folder = options.folder;
+    this.progress = options.progress;
+    this.#events = events;
+    const done = Promise.withResolvers<void>();
+    this.done = done.promise;
+    this.#resolveDone = done.resolve;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get active(): boolean {
+    return this.#phase.type !== 'stopped';
+  }
+
+  /** Why it was ended by us, if it was. */
+  get because(): string | undefined {
+    return this.#because;
+  }
+
+  start(args: Args): void {
+    let work: Promise<string | Ending>;
+    try {
+      work = this.tool.run(args, this.#side());
+    } catch (error) {
+      work = Promise.reject(error);
+    }
+    work.then(
+      (result) => this.#stop(typeof result === 'string' ? { text: result } : result, undefined),
+      (error: unknown) => this.#stop(error instanceof ToolFailure ? error.ending : undefined, error ?? new Error('failed')),
+    );
+  }
+
+  async settle(): Promise<void> {
+    if (this.active) await this.#serves.settle?.();
+    // What it did last, its end perhaps, is on its way through promises.
+    await immediate();
+  }
+
+  async read(range?: Range): Promise<Reading> {
+    if (this.#serves.read !== undefined) return this.#serves.read(range);
+    return { content: this.#shown };
+  }
+
+  /** Throws `bad_argument` for what it cannot take. */
+  async apply(input: Omit<Input, 'answers'>): Promise<void> {
+    const answers = this.#phase.type === 'waiting';
+    if (this.#answer !== undefined) {
+      const answer = this.#answer;
+      this.#answer = undefined;
+      this.#enter({ type: 'running' });
+      answer(input.text);
+      return;
+    }
+    if (this.#serves.input === undefined) throw new EarpieceError('bad_argument', 'it asks nothing and takes no input now');
+    const { phase } = this;
+    await this.#serves.input({ ...input, answers });
+    // It was answered; what it shows next may be another question.
+    if (phase.type === 'waiting' && this.#phase === phase) this.#enter({ type: 'running' });
+  }
+
+  /** Ends it. Resolves when it has stopped. */
+  async abort(because: string): Promise<void> {
+    if (!this.active) return;
+    this.#because ??= because;
+    this.#abort.abort(new Error(because));
+    const givenUp = setTimeout(() => {
+      this.#stop(undefined, new Error(`${because}; it did not end within ${GIVEN_UP_MS / 1000} s`));
+    }, GIVEN_UP_MS);
+    await this.done;
+    clearTimeout(givenUp);
+  }
+
+  #enter(phase: Phase): void {
+    const before = this.#phase;
+    assertTransition(this.id, before, phase);
+    this.#phase = phase;
+    this.version += 1;
+    this.#events.entered(this, before);
+    if (phase.type === 'stopped') this.#resolveDone();
+  }
+
+  #stop(ending: Ending | undefined, failure: unknown): void {
+    // Given up before: what comes too late changes nothing.
+    if (!this.active) return;
+    this.#answer = undefined;
+    const text = ending?.text ?? this.#shown;
+    const lastLine = ending?.lastLine ?? lastLineOf(text);
+    this.ending = {
+      ...ending,
+      text,
+      ...(lastLine === undefined ? {} : { lastLine }),
+    };
+    const error =
+      this.#because === undefined
+        ? failure === undefined
+          ? undefined
+          : errorOf(failure)
+        : { message: this.#because, trace: [], transient: false };
+    this.#enter({ type: 'stopped', result: error === undefined ? { ok: text } : { error } });
+  }
+
+  #side(): HandleSide {
+    const isBackground = (): boolean => this.background;
+    const folder = (): string => {
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+      return this.folder;
+    };
+    return {
+      id: this.id,
+      uid: this.uid,
+      signal: this.#abort.signal,
+      get background() {
+        return isBackground();
+      },
+      get folder() {
+        return folder();
+      },
+      show: (content) => {
+        this.#shown = content;
+        this.#events.produced(this, () => lastLineOf(content));
+      },
+      progress: (text) => {
+        if (text !== '') this.progress(text);
+      },
+      produced: (lastLine = () => undefined) => this.#events.produced(this, lastLine),
+      ask: async (question) => {
+        if (!this.active) throw new Error(`handle ${this.id} has stopped, nobody can answer`);
+        if (this.#answer !== undefined) throw new Error(`handle ${this.id} asks already: one question at a time`);
+        if (this.#phase.type === 'waiting') this.#enter({ type: 'running' });
+        const answer = Promise.withResolvers<string>();
+        this.#answer = answer.resolve;
+        this.asked = true;
+        const onAbort = (): void => answer.reject(this.#abort.signal.reason);
+        this.#abort.signal.addEventListener('abort', onAbort, { once: true });
+        this.#enter({ type: 'waiting', question });
+        try {
+          return await answer.promise;
+        } finally {
+          this.asked = false;
+          this.#abort.signal.removeEventListener('abort', onAbort);
+        }
+      },
+      waiting: (question) => {
+        if (this.#phase.type === 'running') this.#enter({ type: 'waiting', question });
+      },
+      resumed: () => {
+        if (this.#phase.type !== 'waiting' || this.#answer !== undefined) return;
+        this.flaps = true;
+        this.#enter({ type: 'running' });
+      },
+      serve: (serves) => {
+        this.#serves = serves;
+      },
+      owns: (process) => this.#events.owns(this, process),
+    };
+  }
+}

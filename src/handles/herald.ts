@@ -1,0 +1,150 @@
+/**
+ * Who tells what became of handles to a model that has not looked. Rules:
+ * - never what an answer tells or told: what is fetched or awaited at that moment is held back until the answer is there,
+ *   and notified when there is none (the call was interrupted);
+ * - once for each state; what seems to wait and goes on by itself is not told again until somebody looks;
+ * - what an answer tells while its notification is open closes with that answer's carrier, as known (`ToolOutcome.knows`),
+ *   and is withdrawn afterwards where the carrier did not do that. Not before: an answer may be lost with its process.
+ */
+import type { NotificationInput } from '../core/notification.ts';
+import type { Owner } from '../core/records.ts';
+import type { Handle } from './handle.ts';
+import type { Ledger, LedgerEntry } from './ledger.ts';
+import { contentNotice, keyOf, noticeOf, type Notice } from './notices.ts';
+
+/** What is needed of an `Inbox`. */
+export type NoticeInbox = {
+  queue(to: string, input: NotificationInput): Promise<unknown>;
+  withdraw(to: string, what: { key: string }, why: { by: string; reason: string }): Promise<unknown>;
+};
+
+export type HeraldDeps = {
+  readonly inbox: NoticeInbox | undefined;
+  /** Only where there is an inbox. */
+  readonly tell: (notice: Notice) => Promise<unknown>;
+  readonly address: string;
+  readonly ledger: Ledger;
+  readonly owner: Owner;
+  /** One after the other, in the order of the calls, counted; its failure is reported and does not stop the others. */
+  readonly enqueue: (task: () => Promise<void>) => void;
+  readonly withdrawAtOnce: boolean;
+};
+
+export class Herald {
+  readonly #deps: HeraldDeps;
+  /** Stopped or waiting, and not said yet because the inbox could not be reached. */
+  #unsaid = new Set<Handle>();
+  /** Told by an answer that may not be recorded yet. */
+  #unsettled = new Set<Handle>();
+
+  constructor(deps: HeraldDeps) {
+    this.#deps = deps;
+  }
+
+  /** Writes down what must be known after a crash. One-shot calls are written for their processes only. */
+  remember(handle: Handle, process?: LedgerEntry['process']): void {
+    const { ledger, owner } = this.#deps;
+    const before = ledger.get(handle.uid);
+    if (!handle.background && process === undefined && before?.process === undefined) return;
+    // Nobody can be told: when it has ended there is nothing to remember.
+    if (!handle.active && this.#deps.inbox === undefined) return ledger.remove(handle.uid);
+    const owned = process ?? before?.process;
+    const notice = handle.active || !handle.background ? undefined : noticeOf(handle);
+    ledger.put({
+      uid: handle.uid,
+      id: handle.id,
+      about: handle.about,
+      tool: handle.tool.name,
+      background: handle.background,
+      startedAt: handle.startedAt,
+      owner,
+      ...(owned === undefined ? {} : { process: owned }),
+      ...(notice === undefined ? {} : { notice }),
+      ...(handle.toldIn === undefined || handle.told < handle.version ? {} : { toldIn: handle.toldIn }),
+    });
+  }
+
+  /** It has a new phase, or whoever watched it has gone. */
+  consider(handle: Handle): void {
+    const { inbox } = this.#deps;
+    if (!handle.background || handle.watchers > 0 || handle.phase.type === 'running') return;
+    if (handle.told >= handle.version || handle.noticed >= handle.version) return;
+    if (handle.phase.type === 'waiting' && handle.flaps) return;
+    const notice = noticeOf(handle);
+    if (notice === undefined || inbox === undefined) return;
+    const { version } = handle;
+    handle.noticed = version;
+    handle.queued = true;
+    this.#unsaid.add(handle);
+    this.#deps.enqueue(async () => {
+      // Its phase may have passed, or somebody looked, while others were queued.
+      if (handle.version !== version || handle.told >= version) return void this.#unsaid.delete(handle);
+      try {
+        await this.#deps.tell(notice);
+      } catch (error) {
+        handle.noticed = -1;
+        throw error;
+      }
+      this.#unsaid.delete(handle);
+      // From here on the inbox remembers.
+      if (!handle.active) this.#deps.ledger.remove(handle.uid);
+    });
+  }
+
+  produced(handle: Handle, lastLine: () => string | undefined): void {
+    const { inbox } = this.#deps;
+    if (handle.tool.notifyContent !== true || inbox === undefined) return;
+    if (!handle.background || handle.watchers > 0 || handle.contentNoticed || handle.phase.type !== 'running') return;
+    handle.contentNoticed = true;
+    handle.queued = true;
+    const notice = contentNotice(handle, ++handle.contentNotices, lastLine());
+    this.#deps.enqueue(async () => {
+      if (handle.active) await this.#deps.tell(notice);
+    });
+  }
+
+  /** Its question is answered, or it went on: nobody needs to hear that it waited. */
+  resumed(handle: Handle): void {
+    this.#unsaid.delete(handle);
+    this.#withdraw(handle, 'it went on');
+  }
+
+  /** An answer of this call tells this version. */
+  told(handle: Handle, version: number, callId: string): void {
+    handle.told = Math.max(handle.told, version);
+    handle.toldIn = callId;
+    handle.contentNoticed = false;
+    handle.flaps = false;
+    if (handle.told < handle.version) return;
+    this.#unsaid.delete(handle);
+    // Of one that is active nothing is lost with the answer: a crash would lose, and report, the handle itself.
+    if (handle.active) return this.#withdraw(handle, 'the agent looked');
+    if (!handle.background) return;
+    this.#unsettled.add(handle);
+    this.remember(handle);
+    if (this.#deps.withdrawAtOnce) this.#withdraw(handle, 'the agent looked');
+  }
+
+  /**
+   * The answers of all calls but these are recorded by now: what they told needs no memory and no notification. Also
+   * tries again what could not be said.
+   */
+  settle(callIds: ReadonlySet<string>): void {
+    for (const handle of this.#unsettled) {
+      if (handle.toldIn !== undefined && callIds.has(handle.toldIn)) continue;
+      this.#unsettled.delete(handle);
+      this.#withdraw(handle, 'the agent looked');
+      this.#deps.ledger.remove(handle.uid);
+    }
+    for (const handle of this.#unsaid) this.consider(handle);
+  }
+
+  #withdraw(handle: Handle, reason: string): void {
+    const { inbox, address } = this.#deps;
+    if (inbox === undefined || !handle.queued) return;
+    handle.queued = false;
+    this.#deps.enqueue(async () => {
+      await inbox.withdraw(address, { key: keyOf(handle.uid) }, { by: 'handles', reason });
+    });
+  }
+}

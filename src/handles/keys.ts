@@ -1,0 +1,59 @@
+/** Keys by name, as a terminal sends them. */
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+
+const NAMED: Readonly<Record<string, string>> = {
+  enter: '\r',
+  return: '\r',
+  tab: '\t',
+  'shift-tab': '\x1b[Z',
+  space: ' ',
+  esc: '\x1b',
+  escape: '\x1b',
+  backspace: '\x7f',
+  delete: '\x1b[3~',
+  up: '\x1b[A',
+  down: '\x1b[B',
+  right: '\x1b[C',
+  left: '\x1b[D',
+  home: '\x1b[H',
+  end: '\x1b[F',
+  'page-up': '\x1b[5~',
+  'page-down': '\x1b[6~',
+  insert: '\x1b[2~',
+  f1: '\x1bOP',
+  f2: '\x1bOQ',
+  f3: '\x1bOR',
+  f4: '\x1bOS',
+  f5: '\x1b[15~',
+  f6: '\x1b[17~',
+  f7: '\x1b[18~',
+  f8: '\x1b[19~',
+  f9: '\x1b[20~',
+  f10: '\x1b[21~',
+  f11: '\x1b[23~',
+  f12: '\x1b[24~',
+};
+
+/** `enter`, `ctrl-c`, `alt-b`, `up`, or a single character. Throws `bad_argument`. */
+export function keyBytes(name: string): string {
+  const key =
+    name.length === 1
+      ? name
+      : name
+          .trim()
+          .toLowerCase()
+          .replaceAll(/[\s_+]+/gu, '-');
+  if ([...key].length === 1) return key;
+  const named = NAMED[key];
+  if (named !== undefined) return named;
+  const control = /^(?:ctrl|control|c)-(.)$/u.exec(key)?.[1];
+  if (control !== undefined && /[a-z@[\\\]^_]/u.test(control))
+    return String.fromCharCode(control.toUpperCase().charCodeAt(0) & 0x1f);
+  const alt = /^(?:alt|meta|m)-(.)$/u.exec(key)?.[1];
+  if (alt !== undefined) return `\x1b${alt}`;
+  const meant = didYouMean(key, [...Object.keys(NAMED), 'ctrl-c', 'ctrl-d', 'ctrl-z']);
+  throw new EarpieceError(
+    'bad_argument',
+    `no key is called ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`} Keys are enter, tab, esc, up, down, left, right, home, end, page-up, page-down, backspace, delete, f1 to f12, ctrl-a to ctrl-z, alt-a to alt-z`,
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * The handles of a conversation that its model has not heard the end of, in one small file. It outlives a crash: the next
+ * run reads who was lost, which processes to end, and which notification was still to be queued.
+ *
+ * Written whole and renamed into place at each change. There is one writer: the conversation's agent.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Owner } from '../core/records.ts';
+import type { Notice } from './notices.ts';
+
+export type LedgerEntry = {
+  readonly uid: string;
+  readonly id: string;
+  readonly about: string;
+  readonly tool: string;
+  /** Nobody waits for its end: a notification tells it. */
+  readonly background: boolean;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly owner: Owner;
+  readonly process?: { readonly pid: number; readonly startedAt: string };
+  /** It has stopped; what is to be told unless the model knows. */
+  readonly notice?: Notice;
+  /** The call whose answer told it. */
+  readonly toldIn?: string;
+};
+
+export class Ledger {
+  readonly #path: string;
+  readonly #folder: string;
+  #entries = new Map<string, LedgerEntry>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#path = join(folder, 'handles.json');
+    for (const entry of load(this.#path)) this.#entries.set(entry.uid, entry);
+  }
+
+  entries(): readonly LedgerEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  get(uid: string): LedgerEntry | undefined {
+    return this.#entries.get(uid);
+  }
+
+  put(entry: LedgerEntry): void {
+    this.#entries.set(entry.uid, entry);
+    this.#save();
+  }
+
+  remove(uid: string): void {
+    if (this.#entries.delete(uid)) this.#save();
+  }
+
+  #save(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    if (this.#entries.size === 0) return rmSync(this.#path, { force: true });
+    const next = `${this.#path}.next`;
+    writeFileSync(next, `${JSON.stringify({ version: 1, handles: this.entries() }, undefined, 1)}\n`, { mode: 0o600 });
+    renameSync(next, this.#path);
+  }
+}
+
+/** A file that cannot be read is put aside: a lost note of lost handles must not keep a conversation from going on. */
+function load(path: string): readonly LedgerEntry[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  try {
+    const { handles } = JSON.parse(text) as { handles: readonly LedgerEntry[] };
+    return handles.filter((entry) => typeof entry.uid === 'string' && typeof entry.id === 'string');
+  } catch {
+    renameSync(path, `${path}.bad`);
+    return [];
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * A shell command behind a terminal of 24 rows and 80 columns. Both packages are optional: they are loaded when the first
+ * terminal is asked for.
+ */
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type * as NodePty from '@lydell/node-pty';
+import { EarpieceError } from '../core/errors.ts';
+import { withoutSecrets } from './environment.ts';
+import { keyBytes } from './keys.ts';
+import { startable, within, type Exit, type ProcessOptions, type RunningProcess } from './process.ts';
+import { missing, openScreen, type Screen } from './screen.ts';
+import { endAtExit, endSession, GRACE_MS, MARK, membersOf } from './sessions.ts';
+import { ToolFailure } from './state.ts';
+import { looksLikePrompt } from './text.ts';
+import { watchdog } from './watchdog.ts';
+
+export const ROWS = 24;
+export const COLUMNS = 80;
+
+export type PtyOptions = Omit<ProcessOptions, 'stdin'> & {
+  /** Silence after which the screen counts as steady. Default 100 ms. */
+  readonly settleMs?: number;
+  /** Silence after which a line that looks like a prompt counts as one. Default 300 ms. */
+  readonly promptMs?: number;
+  /** It seems to wait for an answer to this, or (undefined) it went on. */
+  readonly prompted?: (question: string | undefined) => void;
+};
+
+export interface Terminal extends RunningProcess {
+  readonly screen: Screen;
+  /** Resolves when the screen is steady, the process waits or has ended; after 3 s in any case. */
+  settle(): Promise<void>;
+}
+
+const SETTLE_AT_MOST_MS = 3_000;
+/** How long a word is expected after the start and after input, its echo aside: a program may take a moment for it. */
+const FIRST_MS = 1_000;
+/** Bytes that the screen may have before it; beyond them the program is made to wait. */
+const AHEAD_BYTES = 1_048_576;
+
+/** Throws `ToolFailure` when it could not be started. */
+export async function startTerminal(options: PtyOptions): Promise<Terminal> {
+  const { output, graceMs = GRACE_MS, settleMs = 100, promptMs = 300 } = options;
+  const shell = startable(options);
+  const [{ spawn }, screen] = await Promise.all([loadPty(), openScreen(ROWS, COLUMNS)]);
+  let pty: NodePty.IPty;
+  const dog = options.endsWithUs ? watchdog() : undefined;
+  try {
+    pty = spawn(shell, ['-c', options.command], {
+      name: 'xterm-256color',
+      rows: ROWS,
+      cols: COLUMNS,
+      cwd: options.cwd,
+      env: { ...withoutSecrets(process.env, options.passEnv), ...options.env, [MARK]: options.mark },
+      encoding: null,
+    });
+  } catch (error) {
+    dog?.over();
+    throw new ToolFailure(`could not be started: ${(error as Error).message}`, { cause: error, transient: true });
+  }
+  const { pid } = pty;
+  dog?.owns(pid);
+  const unguard = endAtExit(pid);
+
+  let lastAt = performance.now();
+  let waits = false;
+  /** What came since the start or the last input, and how much of that is the input itself, echoed. */
+  let came = 0;
+  let echo = 0;
+  let over = false;
+  let ahead = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const line = screen.cursorLine();
+    if (over || waits || ahead > 0 || !looksLikePrompt(line)) return;
+    waits = true;
+    options.prompted?.(line.trim());
+  };
+  const active = (): void => {
+    lastAt = performance.now();
+    clearTimeout(timer);
+    if (over) return;
+    timer = setTimeout(look, promptMs);
+  };
+  const goesOn = (): void => {
+    if (!waits) return;
+    waits = false;
+    options.prompted?.(undefined);
+  };
+  const reading = pty.onData((data) => {
+    // Raw bytes: with `encoding: null` these are buffers, whatever the types say.
+    const chunk = data as unknown as Buffer;
+    output.append(chunk);
+    came += chunk.length;
+    ahead += chunk.length;
+    if (ahead > AHEAD_BYTES) pty.pause();
+    void screen.write(chunk).then(() => {
+      ahead -= chunk.length;
+      if (ahead <= AHEAD_BYTES / 2) pty.resume();
+    });
+    goesOn();
+    active();
+    options.produced?.(chunk);
+  });
+  // What the program asks its terminal (where is the cursor?), the terminal answers.
+  const answering = screen.onAnswer((text) => {
+    if (!over) pty.write(text);
+  });
+
+  const ended = new Promise<{ exitCode: number; signal?: number }>((resolve) => pty.onExit(resolve)).then(
+    async ({ exitCode, signal }): Promise<Exit> => {
+      over = true;
+      clearTimeout(timer);
+      const leftBehind = membersOf(pid).length;
+      if (leftBehind > 0) await endSession(pid, graceMs);
+      unguard();
+      dog?.over();
+      await screen.flushed();
+      reading.dispose();
+      answering.dispose();
+      return { code: signal ? null : exitCode, signal: signal ? nameOfSignal(signal) : null, leftBehind };
+    },
+  );
+
+  return {
+    pid,
+    ended,
+    screen,
+    input: ({ text, keys, answers }) => {
+      if (over) throw new EarpieceError('bad_argument', 'it has ended and takes no input');
+      const pressed = keys.map(keyBytes).join('');
+      // Enter is a carriage return on a terminal, and an answer is completed by it.
+      const entered = text.replaceAll(/\r?\n/gu, '\r');
+      const enter = answers && keys.length === 0 && !entered.endsWith('\r') ? '\r' : '';
+      waits = false;
+      const sent = `${entered}${enter}${pressed}`;
+      came = 0;
+      // A carriage return comes back as two characters.
+      echo = Buffer.byteLength(sent.replaceAll('\r', '\r\n'));
+      active();
+      pty.write(sent);
+    },
+    settle: async () => {
+      const deadline = performance.now() + SETTLE_AT_MOST_MS;
+      while (!over && !waits && performance.now() < deadline) {
+        const needed = came <= echo ? FIRST_MS : looksLikePrompt(screen.cursorLine()) ? promptMs : settleMs;
+        const left = Math.max(needed - (performance.now() - lastAt), ahead > 0 ? 5 : 0);
+        if (left <= 0) break;
+        // In steps: what comes meanwhile changes how long it takes.
+        await Promise.race([sleep(Math.min(left, settleMs)), ended]);
+      }
+      // The prompt's timer and this one end together: look, so that the answer says `waiting` and not `running`.
+      look();
+      // A process that has just gone is told as gone.
+      if (!over && membersOf(pid).length === 0) await within(ended, 500);
+    },
+    stop: async () => {
+      await endSession(pid, graceMs);
+      return ended;
+    },
+  };
+}
+
+async function loadPty(): Promise<typeof NodePty> {
+  try {
+    const loaded: typeof NodePty & { default?: typeof NodePty } = await import('@lydell/node-pty');
+    return loaded.default ?? loaded;
+  } catch (error) {
+    throw missing('@lydell/node-pty', error);
+  }
+}
+
+const nameOfSignal = (number: number): string =>
+  Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `signal ${number}`;

@@ -1,0 +1,89 @@
+/** What is done, once, about the handles of an agent that died. */
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Owner } from '../core/records.ts';
+import { isAlive, systemProcesses } from '../inbox/index.ts';
+import type { Ledger, LedgerEntry } from './ledger.ts';
+import { lostNotice, type Notice } from './notices.ts';
+import { endSession, markOfProcess, membersOf } from './sessions.ts';
+
+/** `ended`: its process still ran and was ended now. */
+export type Recovered = { readonly uid: string; readonly id: string; readonly tool: string; readonly ended: boolean };
+
+export type RecoverDeps = {
+  readonly ledger: Ledger;
+  readonly folder: string;
+  /** Is it one of this run? */
+  readonly own: (uid: string) => boolean;
+  readonly owner: Owner;
+  readonly now: number;
+  readonly answered: (callId: string) => boolean;
+  readonly tell: (notice: Notice) => Promise<void>;
+  readonly trouble: (error: unknown) => void;
+};
+
+/** Outputs may hold secrets: what nobody fetches any more goes after a day. */
+const KEEP_MS = 24 * 3_600_000;
+
+/** Those that were lost while they ran. One whose end was only not yet told is told now, and is not among them. */
+export async function recoverHandles(deps: RecoverDeps): Promise<readonly Recovered[]> {
+  const lost: Recovered[] = [];
+  for (const entry of deps.ledger.entries()) {
+    if (deps.own(entry.uid) || isSomebodyElses(entry, deps.owner)) continue;
+    const ended = await endLeftover(entry);
+    const known = entry.toldIn !== undefined && deps.answered(entry.toldIn);
+    const notice = entry.notice ?? (entry.background ? lostNotice(entry, ended) : undefined);
+    try {
+      // Its id makes it one, should it have been queued before the crash.
+      if (notice !== undefined && !known) await deps.tell(notice);
+    } catch (error) {
+      // It stays in the ledger, for the next run.
+      deps.trouble(error);
+      continue;
+    }
+    deps.ledger.remove(entry.uid);
+    if (entry.notice === undefined && entry.background) lost.push({ uid: entry.uid, id: entry.id, tool: entry.tool, ended });
+  }
+  sweep(deps);
+  return lost;
+}
+
+/** Where a process stands in the system, so that another of the same number is not taken for it. */
+export const ownedProcess = (pid: number): { pid: number; startedAt: string } => ({
+  pid,
+  startedAt: systemProcesses.get(pid)?.startedAt ?? 'unknown',
+});
+
+const isSomebodyElses = (entry: LedgerEntry, self: Owner): boolean => {
+  const { owner } = entry;
+  const mine = owner.machine === self.machine && owner.pid === self.pid && owner.startedAt === self.startedAt;
+  // Another machine's cannot be told from here: it is left alone.
+  return !mine && isAlive(owner) !== false;
+};
+
+/** Ends the session of a handle's process if it is really that one: by its start time, or by the mark that it left in others. */
+async function endLeftover({ uid, process: owned }: LedgerEntry): Promise<boolean> {
+  if (owned === undefined) return false;
+  const leader = systemProcesses.get(owned.pid);
+  const members = membersOf(owned.pid);
+  const isLeader = leader !== undefined && owned.startedAt !== 'unknown' && leader.startedAt === owned.startedAt;
+  const isMarked = members.some(({ pid }) => markOfProcess(pid) === uid);
+  if (members.length === 0 || !(isLeader || isMarked)) return false;
+  await endSession(owned.pid);
+  return true;
+}
+
+function sweep({ folder, ledger, now, own }: RecoverDeps): void {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return;
+  }
+  for (const name of names.filter((candidate) => candidate.startsWith('h_'))) {
+    if (own(name) || ledger.get(name) !== undefined) continue;
+    const path = join(folder, name);
+    if (now - statSync(path).mtimeMs > KEEP_MS) rmSync(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Process sessions. Each process that a handle starts leads a session of its own (`setsid`), so that all that it starts in
+ * turn can be found and ended with it, process groups of a shell's jobs included.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { HANDLE_VARIABLE } from '../inbox/index.ts';
+
+export type Member = { readonly pid: number; readonly group: number };
+
+/** Marks the processes of a handle in their environment, so that they can be told from others of a reused number. */
+export const MARK = HANDLE_VARIABLE;
+
+/** How long a session may take to end after SIGTERM. */
+export const GRACE_MS = 2_000;
+const KILLED_MS = 1_000;
+
+/** The living processes of a session; zombies are not. */
+export function membersOf(session: number): readonly Member[] {
+  return process.platform === 'linux' ? fromProc(session) : fromPs(session);
+}
+
+/** Ends a session: SIGTERM, and SIGKILL for what is left after `graceMs`. Resolves with whether nothing is left. */
+export async function endSession(session: number, graceMs: number = GRACE_MS): Promise<boolean> {
+  if (await signalUntilGone(session, 'SIGTERM', graceMs)) return true;
+  return signalUntilGone(session, 'SIGKILL', KILLED_MS);
+}
+
+/** The mark in the environment of a process; undefined when it has none or cannot be asked. */
+export function markOfProcess(pid: number): string | undefined {
+  try {
+    const found = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .find((entry) => entry.startsWith(`${MARK}=`));
+    return found?.slice(MARK.length + 1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sessions that get SIGTERM when this process exits without having ended them. */
+const guarded = new Set<number>();
+
+/** Returns what takes it back. */
+export function endAtExit(session: number): () => void {
+  if (guarded.size === 0) process.on('exit', endGuarded);
+  guarded.add(session);
+  return () => {
+    guarded.delete(session);
+    if (guarded.size === 0) process.off('exit', endGuarded);
+  };
+}
+
+function endGuarded(): void {
+  for (const session of guarded) for (const { group } of membersOf(session)) send(-group, 'SIGTERM');
+}
+
+async function signalUntilGone(session: number, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  const signalled = new Set<number>();
+  for (let wait = 2; ; wait = Math.min(wait * 2, 50)) {
+    const members = membersOf(session);
+    if (members.length === 0) return true;
+    for (const { group } of members) {
+      // Once is enough for SIGTERM; what is born meanwhile is met in the next round.
+      if (signal === 'SIGTERM' && signalled.has(group)) continue;
+      signalled.add(group);
+      send(-group, signal);
+      // A stopped one would not see SIGTERM.
+      if (signal === 'SIGTERM') send(-group, 'SIGCONT');
+    }
+    if (performance.now() >= deadline) return membersOf(session).length === 0;
+    await sleep(wait);
+  }
+}
+
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has gone.
+  }
+}
+
+function fromProc(session: number): readonly Member[] {
+  const members: Member[] = [];
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid)) continue;
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+    } catch {
+      continue;
+    }
+    // The name stands in parentheses and may hold spaces and parentheses itself. Then: state, parent, group, session.
+    const [state, , group, ofSession] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 4);
+    if (Number(ofSession) === session && state !== 'Z' && state !== 'X') members.push({ pid, group: Number(group) });
+  }
+  return members;
+}
+
+function fromPs(session: number): readonly Member[] {
+  const listed = execFileSync('ps', ['-axo', 'pid=,pgid=,sess=,stat='], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return listed.split('\n').flatMap((line) => {
+    const [pid, group, , state] = line.trim().split(/\s+/u);
+    // macOS shows no usable session: there a group is what can be found.
+    return Number(group) === session && state !== undefined && !state.startsWith('Z')
+      ? [{ pid: Number(pid), group: Number(group) }]
+      : [];
+  });
+}

@@ -1,0 +1,105 @@
+import { arrayAt, isJson, member, objectAt, parsed, skipSpace, stringAt, textOf, valueAt, type Range } from './json.ts';
+
+/**
+ * One JSON-RPC message as it stands on the wire. `bytes` is the whole of it with its line ending (if it has one), the
+ * ranges point into it. `id` is the id's JSON text, brought to one spelling, so that it can be compared.
+ */
+export type Frame = Request | Note | Success | Failure | Batch | Opaque;
+
+export type Request = {
+  readonly kind: 'request';
+  readonly bytes: Buffer;
+  readonly method: string;
+  readonly params?: Range;
+} & Identified;
+/** A JSON-RPC notification: a request without an id. ("Notification" is what rides, in this project.) */
+export type Note = { readonly kind: 'note'; readonly bytes: Buffer; readonly method: string; readonly params?: Range };
+export type Success = { readonly kind: 'success'; readonly bytes: Buffer; readonly result: Range } & Identified;
+export type Failure = { readonly kind: 'failure'; readonly bytes: Buffer; readonly error: Range } & Identified;
+export type Batch = { readonly kind: 'batch'; readonly bytes: Buffer; readonly elements: readonly Range[] };
+/** Not a message that we understand. It is passed on where there is one place to pass it to. */
+export type Opaque = { readonly kind: 'opaque'; readonly bytes: Buffer; readonly reason: string };
+
+type Identified = { readonly id: string; readonly idAt: Range };
+
+/**
+ * What the bytes are, as far as can be told without looking into strings: good enough to pass them on unchanged. Where
+ * they are changed or answered by themselves, `soundFrameOf`.
+ */
+export function frameOf(bytes: Buffer): Frame {
+  const start = skipSpace(bytes, 0);
+  const object = objectAt(bytes, start);
+  const container = object ?? arrayAt(bytes, start);
+  if (container === undefined || skipSpace(bytes, container.end) !== bytes.length) {
+    return { kind: 'opaque', bytes, reason: isJson(bytes) ? 'no JSON object' : 'not JSON' };
+  }
+  if (object === undefined) return { kind: 'batch', bytes, elements: 'elements' in container ? container.elements : [] };
+  const idAt = member(bytes, object, 'id');
+  const method = stringAt(bytes, member(bytes, object, 'method'));
+  if (method !== undefined) {
+    const params = member(bytes, object, 'params');
+    const call = { bytes, method, ...(params && { params }) };
+    return idAt ? { kind: 'request', ...call, id: idOf(bytes, idAt), idAt } : { kind: 'note', ...call };
+  }
+  if (idAt === undefined) return { kind: 'opaque', bytes, reason: 'neither method nor id' };
+  const id = idOf(bytes, idAt);
+  const result = member(bytes, object, 'result');
+  if (result !== undefined) return { kind: 'success', bytes, id, idAt, result };
+  const error = member(bytes, object, 'error');
+  if (error !== undefined) return { kind: 'failure', bytes, id, idAt, error };
+  return { kind: 'opaque', bytes, reason: 'an id without method, result or error' };
+}
+
+/** The same, and anything that `JSON.parse` does not take is opaque. */
+export function soundFrameOf(bytes: Buffer): Frame {
+  return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
+}
+
+/** The id's JSON text; of several spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) always the same one. */
+export function idOf(bytes: Buffer, at: Range): string {
+  const text = textOf(bytes, at);
+  const plain = text.startsWith('"') ? !text.includes('\\') : /^-?\d+$/.test(text);
+  return plain ? text : (JSON.stringify(parsed(bytes, at)) ?? text);
+}
+
+/** The JSON text of a member below `params`, or undefined. */
+export function param(frame: Request | Note, ...path: readonly string[]): Range | undefined {
+  return frame.params && valueAt(frame.bytes, frame.params.start, path);
+}
+
+/** Bytes with every line break between JSON tokens made a space and one at the end: a frame that fits into a line. */
+export function asLine(bytes: Buffer): Buffer {
+  const trimmed = bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
+  const line = Buffer.allocUnsafe(trimmed.length + 1);
+  trimmed.copy(line);
+  line[trimmed.length] = 0x0a;
+  for (let at = line.indexOf(0x0a); at < trimmed.length; at = line.indexOf(0x0a, at)) line[at] = 0x20;
+  for (let at = line.indexOf(0x0d); at !== -1; at = line.indexOf(0x0d, at)) line[at] = 0x20;
+  return line;
+}
+
+/**
+ * A line as it may be passed on. A stream that ends in the middle of a frame leaves bytes without a line ending: undefined
+ * for a part of a frame, because whatever is written next would become one line with it.
+ */
+export function wholeLine(bytes: Buffer): Buffer | undefined {
+  if (bytes.at(-1) === 0x0a) return bytes;
+  return soundFrameOf(bytes).kind === 'opaque' ? undefined : asLine(bytes);
+}
+
+export function resultFrame(id: string, result: object): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}\n`);
+}
+
+export function errorFrame(id: string, code: number, message: string, data?: unknown): Buffer {
+  return Buffer.from(
+    `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, ...(data !== undefined && { data }) })}}\n`,
+  );
+}
+
+/** The request that a `notifications/cancelled` names. */
+export function cancelledBy(frame: Frame): string | undefined {
+  if (frame.kind !== 'note' || frame.method !== 'notifications/cancelled') return undefined;
+  const at = param(frame, 'requestId');
+  return at && idOf(frame.bytes, at);
+}

@@ -1,0 +1,70 @@
+import type { Note, Request } from './frame.ts';
+import { param } from './frame.ts';
+import { parsed, stringAt, type Range } from './json.ts';
+
+/** Who speaks: as a client names itself in `initialize`, or in each request of the stateless generation. */
+export type ClientInfo = { readonly name: string; readonly version?: string };
+
+/** Where the stateless generation (2026-07-28 and later) says in each request what initialize said once. */
+export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
+export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+
+export const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+
+/** The subscription that a frame belongs to: the id of its `subscriptions/listen`. */
+export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+/** The first version without initialize. Versions are dates, so they compare as text. */
+export const STATELESS_SINCE = '2026-07-28';
+
+/** The versions with initialize, the newest first. */
+export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+export const LEGACY_VERSION = '2025-11-25';
+
+/** True for a request that brings its own protocol version: its result must say `resultType`. */
+export function isStateless(request: Request): boolean {
+  return param(request, '_meta', META_VERSION) !== undefined;
+}
+
+/** A request whose answer ends a stream: it stays open, and a server that was started again is asked again. */
+export function staysOpen({ method }: { readonly method: string }): boolean {
+  return method === 'subscriptions/listen' || method === 'events/stream';
+}
+
+/** The version that a request names: initialize in its params, a stateless request in its envelope. */
+export function versionOf(request: Request): string | undefined {
+  const at = request.method === 'initialize' ? param(request, 'protocolVersion') : param(request, '_meta', META_VERSION);
+  return stringAt(request.bytes, at);
+}
+
+export function clientInfoAt(request: Request): Range | undefined {
+  return request.method === 'initialize' ? param(request, 'clientInfo') : param(request, '_meta', META_CLIENT);
+}
+
+export function clientInfoOf(request: Request): ClientInfo | undefined {
+  const at = clientInfoAt(request);
+  if (at === undefined) return undefined;
+  const info = parsed(request.bytes, at);
+  if (typeof info !== 'object' || info === null || !('name' in info) || typeof info.name !== 'string') return undefined;
+  return 'version' in info && typeof info.version === 'string' ? { name: info.name, version: info.version } : { name: info.name };
+}
+
+export function toolOf(request: Request | Note): string | undefined {
+  return stringAt(request.bytes, param(request, 'name'));
+}
+
+/** The envelope that a request of our own needs in the stateless generation, taken from one of the client's. */
+export function envelopeOf(request: Request): Record<string, unknown> | undefined {
+  const at = param(request, '_meta');
+  if (at === undefined || !isStateless(request)) return undefined;
+  const meta = (parsed(request.bytes, at) ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(meta).filter(([key]) => key.startsWith('io.modelcontextprotocol/') && !key.endsWith('/logLevel')),
+  );
+}
+
+/** JSON-RPC codes that the gateway answers with itself. */
+export const INTERNAL_ERROR = -32603;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;

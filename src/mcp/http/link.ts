@@ -1,0 +1,326 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { asLine, errorFrame, frameOf, param, type Frame, type Request, cancelledBy } from '../frames/frame.ts';
+import { MAX_FRAME_BYTES, SseReader } from '../frames/framing.ts';
+import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from '../frames/json.ts';
+import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './target.ts';
+import {
+  headerParams,
+  headerValue,
+  METHOD,
+  NAME,
+  nameIn,
+  paramHeaders,
+  PROTOCOL_VERSION,
+  SESSION_ID,
+  type HeaderParam,
+} from './headers.ts';
+import type { Link, LinkEvents } from '../link.ts';
+import { INTERNAL_ERROR, isStateless, toolOf, versionOf } from '../frames/protocol.ts';
+import type { HttpUpstream } from '../upstream.ts';
+
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+
+/** How often an answer that broke off is asked for again while its client waits: a server that has gone will not have it. */
+const RESUME_TRIES = 2;
+
+/**
+ * A server behind streamable HTTP, seen as a stream of frames. Each frame goes in a POST of its own; answers come as JSON
+ * or as events. In the older generation the server's own frames come by a GET that stays open, sessions are kept and made
+ * anew when the server forgot ours, and broken event streams are taken up again where they broke. In the stateless one a
+ * cancelled request is one whose POST is aborted.
+ */
+export class HttpLink implements Link {
+  readonly #name: string;
+  readonly #target: HttpTarget;
+  readonly #events: LinkEvents;
+  readonly #stop = new AbortController();
+  /** Requests that wait for their answer, to abort them. */
+  readonly #waiting = new Map<string, { readonly request: Request; readonly abort: AbortController }>();
+  readonly #headerParams = new Map<string, readonly HeaderParam[]>();
+  #handshake: { initialize?: Request; initialized?: Frame; session?: string; version?: string } = {};
+  #renewing: Promise<boolean> | undefined;
+  /** Posts overtake each other: none may overtake the end of the handshake. */
+  #ready: Promise<void> | undefined;
+  #listening = false;
+  #away = false;
+
+  constructor(upstream: HttpUpstream, events: LinkEvents) {
+    this.#name = upstream.name;
+    this.#target = new HttpTarget(upstream.url, upstream.headers);
+    this.#events = events;
+  }
+
+  start(): void {}
+
+  send(bytes: Buffer): boolean {
+    const frame = frameOf(bytes);
+    const cancelled = cancelledBy(frame);
+    const waiting = cancelled === undefined ? undefined : this.#waiting.get(cancelled);
+    if (waiting && isStateless(waiting.request)) waiting.abort.abort();
+    else if (frame.kind === 'note' && frame.method === 'notifications/initialized') this.#ready = this.#post(frame);
+    else if (this.#ready) void this.#postAfter(this.#ready, frame);
+    else void this.#post(frame);
+    return true;
+  }
+
+  pause(): void {}
+  resume(): void {}
+
+  async stop(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort();
+    if (this.#handshake.session !== undefined) {
+      try {
+        const response = await this.#target.send({
+          method: 'DELETE',
+          headers: this.#sessionHeaders(),
+          signal: AbortSignal.timeout(1_000),
+        });
+        response.resume();
+      } catch {
+        // The server may have gone, or not want to hear of it: the session ends by itself.
+      }
+    }
+    this.#target.close();
+  }
+
+  async #postAfter(ready: Promise<void>, frame: Frame): Promise<void> {
+    await ready;
+    await this.#post(frame);
+  }
+
+  async #post(frame: Frame, again = false): Promise<void> {
+    const request = frame.kind === 'request' ? frame : undefined;
+    const abort = new AbortController();
+    if (request) this.#waiting.set(request.id, { request, abort });
+    try {
+      const response = await this.#target.send({
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...this.#sessionHeaders(),
+          ...this.#bodyHeaders(frame),
+        },
+        body: frame.bytes,
+        signal: AbortSignal.any([this.#stop.signal, abort.signal]),
+      });
+      this.#back();
+      if (response.statusCode === 404 && this.#handshake.session !== undefined && !again && request?.method !== 'initialize') {
+        response.resume();
+        if (await this.#renewSession()) {
+          await this.#post(frame, true);
+          return;
+        }
+      }
+      await this.#answer(frame, response);
+    } catch (error) {
+      if (this.#stop.signal.aborted || abort.signal.aborted) return;
+      const why = networkReason(error);
+      this.#goneAway(why);
+      if (request)
+        this.#events.lost(request.id, `The MCP server "${this.#name}" at ${this.#target.url.origin} cannot be reached: ${why}.`);
+    } finally {
+      if (request) this.#waiting.delete(request.id);
+    }
+  }
+
+  async #answer(frame: Frame, response: IncomingMessage): Promise<void> {
+    const request = frame.kind === 'request' ? frame : undefined;
+    const status = response.statusCode ?? 0;
+    const type = mediaTypeOf(response.headers);
+    if (request?.method === 'initialize') this.#handshake = { initialize: request, ...sessionOf(response) };
+    if (type === 'text/event-stream' && status < 300) return this.#readEvents(response, request);
+    const body = await bodyOf(response, MAX_FRAME_BYTES);
+    if (body === undefined) {
+      if (request)
+        this.#events.lost(
+          request.id,
+          `The MCP server "${this.#name}" answered with more than ${MAX_FRAME_BYTES / 1024 / 1024} MiB.`,
+        );
+      return;
+    }
+    if (frame.kind === 'note' && frame.method === 'notifications/initialized' && status < 300) {
+      this.#handshake.initialized = frame;
+      void this.#listen();
+    }
+    if (type === 'application/json' && body.length > 0 && this.#take(body, request)) return;
+    if (request === undefined || status === 202) return;
+    const said = body.toString('utf8', 0, 500).trim();
+    this.#events.lost(request.id, `The MCP server "${this.#name}" answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`);
+  }
+
+  /** Passes on the frames of a JSON body. False when there is none that answers the request. */
+  #take(body: Buffer, request: Request | undefined): boolean {
+    const array = arrayAt(body, 0);
+    if (array) {
+      for (const { start, end } of array.elements) this.#line(body.subarray(start, end));
+      return true;
+    }
+    const frame = frameOf(body);
+    if (frame.kind === 'failure' && request && frame.id !== request.id) {
+      // Refused before the server read our id: the client needs its own.
+      const code = valueAt(body, frame.error.start, ['code']);
+      const message = stringAt(body, valueAt(body, frame.error.start, ['message']));
+      this.#events.line(errorFrame(request.id, code ? Number(textOf(body, code)) : INTERNAL_ERROR, message ?? 'error'));
+      return true;
+    }
+    if (frame.kind !== 'success' && frame.kind !== 'failure') return false;
+    this.#line(body);
+    return true;
+  }
+
+  #line(bytes: Buffer): void {
+    const line = asLine(bytes);
+    const frame = frameOf(line);
+    if (frame.kind === 'opaque') return; // For example half a frame: the stream ended in the middle of it.
+    if (frame.kind === 'success') this.#learn(frame.id, line);
+    this.#events.line(line);
+  }
+
+  /** What later requests need of an answer: the version that was agreed, and which arguments a tool wants in headers. */
+  #learn(id: string, line: Buffer): void {
+    const request = this.#waiting.get(id)?.request;
+    const result = valueAt(line, 0, ['result']);
+    if (request === undefined || result === undefined) return;
+    if (request.method === 'initialize') {
+      const version = stringAt(line, valueAt(line, result.start, ['protocolVersion']));
+      if (version !== undefined) this.#handshake.version = version;
+    }
+    if (request.method === 'tools/list' && isStateless(request)) {
+      const { tools = [] } = (parsed(line, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };
+      for (const { name, inputSchema } of tools)
+        if (typeof name === 'string') this.#headerParams.set(name, headerParams(inputSchema));
+    }
+  }
+
+  /** Reads an event stream to its end, and takes it up again when it broke before the answer that it is for. */
+  async #readEvents(response: IncomingMessage, request: Request | undefined): Promise<void> {
+    let stream: IncomingMessage | undefined = response;
+    let lastEventId: string | undefined;
+    let retryMs = RETRY_MS;
+    let answered = false;
+    while (stream) {
+      const reader = new SseReader({
+        event: ({ data, id, retry }) => {
+          if (id !== undefined) lastEventId = id;
+          if (retry !== undefined && /^\d+$/.test(retry)) retryMs = Number(retry);
+          if (data === undefined || data.length === 0) return;
+          const frame = frameOf(data);
+          if (request && (frame.kind === 'success' || frame.kind === 'failure') && frame.id === request.id) answered = true;
+          this.#line(data);
+        },
+        tooLong: (bytes) => this.#events.tooLong({ bytes, head: Buffer.alloc(0), tail: Buffer.alloc(0) }),
+      });
+      try {
+        for await (const chunk of stream as AsyncIterable<Buffer>) reader.push(chunk);
+        reader.end();
+      } catch {
+        // It broke; what came until then counts.
+      }
+      if (this.#stop.signal.aborted || answered || (request && !this.#waiting.has(request.id))) return;
+      if (request && lastEventId === undefined) break;
+      stream = await this.#resume(lastEventId, retryMs, request && RESUME_TRIES);
+    }
+    if (request) this.#events.lost(request.id, `The MCP server "${this.#name}" ended its answer before it was complete.`);
+  }
+
+  /** A GET for what the server sends by itself, or for the rest of a broken stream. Undefined when the server has none. */
+  async #resume(
+    lastEventId: string | undefined,
+    firstDelayMs: number,
+    tries: number = Number.POSITIVE_INFINITY,
+  ): Promise<IncomingMessage | undefined> {
+    for (let delay = firstDelayMs, tried = 1; ; delay = Math.min(delay * 2, MAX_RETRY_MS), tried += 1) {
+      try {
+        await sleep(delay, undefined, { signal: this.#stop.signal });
+        const headers = {
+          accept: 'text/event-stream',
+          ...this.#sessionHeaders(),
+          ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+        };
+        const response = await this.#target.send({ method: 'GET', headers, signal: this.#stop.signal });
+        this.#back();
+        if (response.statusCode === 200 && mediaTypeOf(response.headers) === 'text/event-stream') return response;
+        response.resume();
+        return undefined;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return undefined;
+        this.#goneAway(networkReason(error));
+        if (tried >= tries) return undefined;
+      }
+    }
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#listening) return;
+    this.#listening = true;
+    const stream = await this.#resume(undefined, 0);
+    if (stream) await this.#readEvents(stream, undefined);
+    this.#listening = false;
+  }
+
+  /** The server forgot the session: the same handshake again, whose answer the client has had already. */
+  #renewSession(): Promise<boolean> {
+    this.#renewing ??= (async () => {
+      const { initialize, initialized } = this.#handshake;
+      if (initialize === undefined) return false;
+      this.#handshake = {};
+      const body = edited(initialize.bytes, [{ at: initialize.idAt, put: '"earpiece-renew"' }]);
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const response = await this.#target.send({ method: 'POST', headers, body, signal: this.#stop.signal });
+      const answer = await bodyOf(response, MAX_FRAME_BYTES);
+      const session = sessionOf(response);
+      const version = versionOf(initialize);
+      this.#handshake = { initialize, ...session, ...(version !== undefined && { version }) };
+      if ((response.statusCode ?? 500) >= 300 || answer === undefined) return false;
+      if (initialized) await this.#post(initialized, true);
+      return true;
+    })();
+    const renewing = this.#renewing;
+    return renewing.finally(() => {
+      this.#renewing = undefined;
+    });
+  }
+
+  #sessionHeaders(): Record<string, string> {
+    const { session, version } = this.#handshake;
+    return {
+      ...(session !== undefined && { [SESSION_ID]: session }),
+      ...(version !== undefined && { [PROTOCOL_VERSION]: version }),
+    };
+  }
+
+  #bodyHeaders(frame: Frame): Record<string, string> {
+    if (frame.kind !== 'request' || !isStateless(frame)) return {};
+    const name = nameIn(frame);
+    const wanted = this.#headerParams.get(toolOf(frame) ?? '') ?? [];
+    const args = wanted.length > 0 ? param(frame, 'arguments') : undefined;
+    return {
+      [PROTOCOL_VERSION]: versionOf(frame) ?? '',
+      [METHOD]: headerValue(frame.method),
+      ...(name !== undefined && { [NAME]: headerValue(name) }),
+      ...(args && objectAt(frame.bytes, args.start) && paramHeaders(wanted, parsed(frame.bytes, args))),
+    };
+  }
+
+  #goneAway(why: string): void {
+    if (this.#away) return;
+    this.#away = true;
+    this.#events.away(why);
+  }
+
+  #back(): void {
+    if (!this.#away) return;
+    this.#away = false;
+    this.#events.back();
+  }
+}
+
+function sessionOf(response: IncomingMessage): { session?: string } {
+  const session = response.headers[SESSION_ID];
+  return typeof session === 'string' ? { session } : {};
+}

@@ -1,0 +1,244 @@
+/** The methods of the client: one for each route. */
+import type {
+  ActivityReply,
+  AgentSummary,
+  ConversationSummary,
+  CreatedToken,
+  EmittedReply,
+  ForksReply,
+  Health,
+  InterruptReply,
+  MutesReply,
+  NotificationsPage,
+  Page,
+  QueuedReply,
+  ReceiptReply,
+  RecordsPage,
+  ResumeReply,
+  SearchPage,
+  SessionReply,
+  SettingScope,
+  SettingsReply,
+  Story,
+  SubscriberItem,
+  SubscribersReply,
+  SubscriberTestReply,
+  TaskView,
+  TokenInfo,
+  TokenRequest,
+  WithdrawReply,
+} from '../api.ts';
+import type { Json } from '../../core/json.ts';
+import type { Action, Deliver, Level, NotificationInput } from '../../core/notification.ts';
+import type { Stored } from '../../core/records.ts';
+import type { TaskExecution, TaskPriority, TaskStatus } from '../../core/task.ts';
+import type { StreamOptions } from './stream.ts';
+
+export type Call = { readonly signal?: AbortSignal };
+type InProject = Call & { readonly project?: string };
+type Paged = Call & { readonly limit?: number };
+/** An agent (`project/agent`), or a conversation (`project/agent#conversation`). */
+type AddressText = string;
+
+export interface Client {
+  /** Where it asks. */
+  readonly url: string;
+
+  health(options?: Call): Promise<Health>;
+  /** Logs this browser in. Later requests carry its cookie. */
+  logIn(by: { readonly code: string } | { readonly token: string }): Promise<SessionReply>;
+  session(options?: Call): Promise<SessionReply>;
+  logOut(): Promise<void>;
+
+  agents(query?: Paged & { readonly project?: string; readonly after?: string }): Promise<Page<AgentSummary>>;
+  conversations(agent: AddressText, query?: Paged & { readonly after?: string }): Promise<Page<ConversationSummary>>;
+  /** An address without a conversation means the agent's `#main`. */
+  records(
+    conversation: AddressText,
+    query?: Paged & { readonly after?: number; readonly before?: number; readonly newest?: boolean },
+  ): Promise<RecordsPage>;
+  /** Finds words in a conversation, newest first; `next` goes further back. Without words it lists what happened in that time. */
+  search(
+    conversation: AddressText,
+    query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
+  ): Promise<SearchPage>;
+  /** With `at`, the position of a record: how many turns it has up to there. */
+  forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
+  /** The log itself, of an agent, a project or everybody. */
+  log(
+    query?: Paged & {
+      readonly log?: string;
+      readonly project?: string;
+      readonly after?: number;
+      readonly before?: number;
+      readonly newest?: boolean;
+    },
+  ): Promise<RecordsPage>;
+  stream(options?: StreamOptions): AsyncGenerator<Stored, void, undefined>;
+
+  say(
+    conversation: AddressText,
+    message: { readonly content: string; readonly author?: string; readonly level?: Level; readonly deliver?: Deliver },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<QueuedReply>;
+  /** Applies to one conversation, or to all active conversations of an agent. */
+  interrupt(
+    address: AddressText,
+    asked: {
+      readonly action: Exclude<Action, 'resume'>;
+      readonly message?: string;
+      readonly instruction?: string;
+      readonly author?: string;
+    },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<InterruptReply>;
+
+  /** Lifts the pauses of a conversation, an agent or a project (`project/*`). Asking again is safe. */
+  resume(
+    address: AddressText,
+    asked?: { readonly message?: string; readonly author?: string },
+    options?: Call,
+  ): Promise<ResumeReply>;
+
+  queue(
+    notification: NotificationInput & { readonly to: string },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<QueuedReply>;
+  notifications(
+    query?: Paged & {
+      readonly log?: string;
+      readonly project?: string;
+      readonly conversation?: string;
+      readonly state?: 'open' | 'closed' | 'all';
+      readonly source?: string;
+      readonly level?: Level;
+      /** `source.name` */
+      readonly kind?: string;
+      /** Epoch ms: from (inclusive) to (exclusive) when it was queued, delivered, or (`waiting`) open at `to`. */
+      readonly from?: number;
+      readonly to?: number;
+      readonly by?: 'queued' | 'delivered' | 'waiting';
+      /** Words that it has. */
+      readonly q?: string;
+      readonly before?: string | number;
+    },
+  ): Promise<NotificationsPage>;
+  why(id: string, log?: string, options?: Call): Promise<Story>;
+  withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
+  read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
+  requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
+  /** Waits at most `waitS` (60); ask again when it is not settled. */
+  receipt(
+    id: string,
+    options?: Call & {
+      readonly log?: string;
+      readonly until?: 'queued' | 'offered' | 'delivered' | 'observed' | 'read';
+      readonly waitS?: number;
+    },
+  ): Promise<ReceiptReply>;
+
+  /** CloudEvents 1.0, one or several; the subject is the address whom it concerns. */
+  emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
+
+  subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
+  toggleSubscriber(id: string, enabled: boolean, query?: Call & { readonly project?: string }): Promise<SubscriberItem>;
+  /** Renders a subscriber for a sample event. With `to` it also sends that agent a notification that is marked as a test. */
+  testSubscriber(
+    id: string,
+    query?: Call & { readonly project?: string; readonly to?: AddressText },
+  ): Promise<SubscriberTestReply>;
+  disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
+  setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
+  mutes(query?: Call & { readonly log?: string; readonly project?: string }): Promise<MutesReply>;
+  /** `until`: epoch ms; null or none: until it is lifted. */
+  mute(log: string, pattern: string, options?: Call & { readonly until?: number | null }): Promise<MutesReply>;
+  unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
+  settings(options?: Call): Promise<SettingsReply>;
+  /** Sets settings by key; null removes one. They go into the user's file (all projects) or the project's. All are set, or none. */
+  changeSettings(
+    settings: Readonly<Record<string, boolean | number | string | readonly string[] | null>>,
+    options?: Call & { readonly scope?: SettingScope },
+  ): Promise<SettingsReply>;
+  activity(
+    query?: Call & { readonly project?: string; readonly from?: number; readonly to?: number; readonly bucketMs?: number },
+  ): Promise<ActivityReply>;
+
+  /** Lists tasks, newest first. Without a project: those of the server's own project. */
+  tasks(
+    query?: Paged & {
+      readonly project?: string;
+      readonly status?: TaskStatus | readonly TaskStatus[];
+      readonly assignee?: string;
+      /** Only those that are not over. */
+      readonly open?: boolean;
+      readonly before?: string;
+    },
+  ): Promise<Page<TaskView>>;
+  task(id: string, options?: InProject): Promise<TaskView>;
+  createTask(
+    task: {
+      readonly title: string;
+      readonly project?: string;
+      readonly description?: string;
+      readonly priority?: TaskPriority;
+      readonly assignee?: string | null;
+      readonly status?: 'backlog' | 'todo';
+      readonly author?: string;
+    },
+    options?: Call & { readonly idempotencyKey?: string },
+  ): Promise<TaskView>;
+  /** `expected`: the status or version that you saw. The call fails with `conflict` when it has changed. */
+  editTask(
+    id: string,
+    edit: {
+      readonly title?: string;
+      readonly description?: string;
+      readonly priority?: TaskPriority;
+      readonly assignee?: string | null;
+      readonly expected?: TaskStatus | number;
+      readonly author?: string;
+    },
+    options?: InProject,
+  ): Promise<TaskView>;
+  moveTask(
+    id: string,
+    to: {
+      readonly status: TaskStatus;
+      readonly expected?: TaskStatus | number;
+      readonly reason?: string;
+      readonly author?: string;
+    },
+    options?: InProject,
+  ): Promise<TaskView>;
+  taskExecutions(id: string, options?: InProject): Promise<Page<TaskExecution>>;
+
+  tokens(options?: Call): Promise<Page<TokenInfo>>;
+  createToken(token: TokenRequest, options?: Call): Promise<CreatedToken>;
+  revokeToken(id: string, options?: Call): Promise<void>;
+
+  /** Calls any other route of this server, such as one that your program mounted. Errors are the same. */
+  call<T>(method: string, path: string, options?: CallOptions): Promise<T>;
+}
+
+export type CloudEventInput = {
+  readonly specversion?: '1.0';
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject?: string;
+  readonly time?: string;
+  readonly datacontenttype?: string;
+  readonly data?: Json;
+  readonly [extension: string]: Json | undefined;
+};
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+export type CallOptions = Call & {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long the server may wait before it answers. */
+  readonly forMs?: number;
+  /** An error status whose body is still the answer. */
+  readonly alsoStatus?: number;
+};

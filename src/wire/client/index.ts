@@ -1,0 +1,10 @@
+/** The typed client of the HTTP API. */
+export type { Client, CloudEventInput } from './calls.ts';
+export { createClient, type ClientOptions } from './client.ts';
+export { ApiError } from './problem.ts';
+export type { StreamOptions, StreamQuery, StreamState } from './stream.ts';
+export type * from '../api.ts';
+export type * from '../../core/task.ts';
+export { curesOf, willRide, type Cure, type Verdict } from '../../core/verdict.ts';
+export { isByAgent } from '../../core/records.ts';
+export { byWhom, cureCommand, markedBy, sayVerdict, type TimeWords } from '../../core/verdict-words.ts';

@@ -1,0 +1,85 @@
+import type { Problem } from '../api.ts';
+
+/**
+ * What the server refused, or that it could not be reached. `code` is the problem's (`not_found`, `unauthorized` …), or
+ * `unreachable` where no answer came, `not_earpiece` where something else answered.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  /** The same call may succeed later. */
+  readonly retryable: boolean;
+  /** Of bad input: where it is. */
+  readonly field: string | undefined;
+  /** Names this answer in the server's log. */
+  readonly instance: string | undefined;
+  /** What Retry-After said. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    status: number,
+    problem: Pick<Problem, 'code' | 'detail'> & Partial<Problem>,
+    more: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(problem.detail, more.cause === undefined ? undefined : { cause: more.cause });
+    this.status = status;
+    this.code = problem.code;
+    this.retryable = problem.retryable ?? false;
+    this.field = problem.field;
+    this.instance = problem.instance;
+    this.retryAfterMs = more.retryAfterMs;
+  }
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  const seconds = Number(response.headers.get('retry-after'));
+  const more = { retryAfterMs: response.headers.has('retry-after') && seconds >= 0 ? seconds * 1_000 : undefined };
+  if (response.headers.get('content-type')?.includes('application/problem+json')) {
+    const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
+    if (problem !== undefined && typeof problem.code === 'string') return new ApiError(response.status, problem, more);
+  }
+  await response.body?.cancel().catch(() => undefined);
+  return notEarpiece(response, response.ok ? 'answers something else' : `answered ${response.status} without saying why`, more);
+}
+
+export const notEarpiece = (
+  { url, status }: Response,
+  what: string,
+  more: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+): ApiError =>
+  new ApiError(
+    status,
+    {
+      code: 'not_earpiece',
+      detail: `${url} ${what}; is this the address of an earpiece server?`,
+      retryable: status >= 500,
+    },
+    more,
+  );
+
+export const unreachable = (url: string, cause: unknown): ApiError =>
+  new ApiError(0, { code: 'unreachable', detail: `${url} ${because(cause)}`, retryable: true }, { cause });
+
+/** What came in between, where it says so: behind what `fetch` throws stands what happened. */
+function because(cause: unknown): string {
+  const { code, message } = innermost(cause);
+  if (message === 'unexpected redirect') return 'leads elsewhere, and a token goes nowhere else; write the address it leads to';
+  if (/^ERR_SSL_|^EPROTO$/u.test(code)) return `cannot be reached: it does not speak TLS (${code}); write http:// in its place`;
+  if (/CERT|^UNABLE_TO_|^ERR_TLS_/u.test(code))
+    return `is not trusted: its certificate is not good (${code}); name who signed it in NODE_EXTRA_CA_CERTS`;
+  if (code.startsWith('HPE_')) return `does not speak HTTP (${code}); if it speaks TLS, write https:// in its place`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be reached: no machine of that name is known (${code})`;
+  if (/TIMEOUT|^TimeoutError$/u.test(code)) return 'did not answer in time; is it busy, or something else?';
+  if (code === '' || code === 'ECONNREFUSED') return 'cannot be reached; is earpiece serve running there?';
+  return `cannot be reached (${code}); is earpiece serve running there?`;
+}
+
+function innermost(error: unknown): { readonly code: string; readonly message: string } {
+  let found = { code: '', message: '' };
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as { code?: unknown };
+    found = { code: typeof code === 'string' ? code : at.name === 'TimeoutError' ? at.name : found.code, message: at.message };
+  }
+  return found;
+}

@@ -1,0 +1,89 @@
+/** Tasks and the work on them. */
+import { z } from '@hono/zod-openapi';
+import type * as api from '../api.ts';
+import { INTERRUPTIONS, TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, TASK_STATUSES, type TaskExecution } from '../../core/task.ts';
+import { time, nullable, text, nameParam, next } from './base.ts';
+
+const actor = z.object({ kind: z.enum(['person', 'agent']), name: z.string() });
+const execution = z
+  .object({
+    id: z.string(),
+    agent: z.string(),
+    conversation: nullable(z.string()),
+    startedAt: time,
+    interrupted: nullable(
+      z.object({
+        why: z.enum(INTERRUPTIONS),
+        by: actor,
+        at: time,
+        reason: nullable(z.string()),
+        notification: z.string().openapi({ description: 'what its agent is told by' }),
+      }),
+    ),
+    recalled: z.boolean(),
+    endedAt: nullable(time),
+    result: nullable(z.enum([...TASK_RESULTS, 'lost'])),
+    exitCode: nullable(z.number().int()),
+    message: nullable(z.string()),
+  })
+  .openapi('TaskExecution') satisfies z.ZodType<TaskExecution>;
+export const task = z
+  .object({
+    id: z.string(),
+    project: z.string(),
+    title: z.string(),
+    description: z.string(),
+    priority: z.enum(TASK_PRIORITIES),
+    status: z.enum(TASK_STATUSES),
+    assignee: nullable(z.string()),
+    blockedReason: nullable(z.string()),
+    version: z.number().int(),
+    createdAt: time,
+    createdBy: actor,
+    changedAt: time,
+    statusChangedAt: time,
+    statusChangedBy: actor,
+    execution: nullable(execution),
+    mayBecome: z.array(z.enum(TASK_STATUSES)),
+  })
+  .openapi('Task') satisfies z.ZodType<api.TaskView>;
+export const tasksPage = z.object({ items: z.array(task), next }).openapi('TasksPage') satisfies z.ZodType<
+  api.Page<api.TaskView>
+>;
+export const executionsPage = z.object({ items: z.array(execution), next }).openapi('TaskExecutionsPage') satisfies z.ZodType<
+  api.Page<TaskExecution>
+>;
+const expected = z
+  .union([z.enum(TASK_STATUSES), z.number().int()])
+  .optional()
+  .openapi({ description: 'the status or the version that was seen; when it is another now, nothing is changed (409)' });
+const author = text(TASK_LIMITS.actor).optional().openapi({ description: 'the person who does it' });
+export const taskInput = z
+  .strictObject({
+    project: nameParam.optional(),
+    title: z.string(),
+    description: z.string().optional(),
+    priority: z.enum(TASK_PRIORITIES).optional(),
+    assignee: nullable(text(300)).optional().openapi({ description: 'an agent of the project' }),
+    status: z.enum(['backlog', 'todo']).optional(),
+    author,
+  })
+  .openapi('TaskInput');
+export const taskEdit = z
+  .strictObject({
+    title: z.string().optional(),
+    description: z.string().optional(),
+    priority: z.enum(TASK_PRIORITIES).optional(),
+    assignee: nullable(text(300)).optional().openapi({ description: 'an agent of the project; null: nobody' }),
+    expected,
+    author,
+  })
+  .openapi('TaskEdit');
+export const taskMove = z
+  .strictObject({
+    status: z.enum(TASK_STATUSES),
+    expected,
+    reason: z.string().optional().openapi({ description: 'why; the agent reads it' }),
+    author,
+  })
+  .openapi('TaskMove');

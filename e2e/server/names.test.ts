@@ -59,7 +59,7 @@ it('a space stands for nothing but itself anywhere else', async () => {
   expect(await at('/api/projects/shop/agents/%20/conversations')).toBe(400);
 });
 
-/** The words that other paths have where this one ends: the client has to know each (`src/client/paths.ts`). */
+/** The words that other paths have where this one ends: the client has to know each (`src/wire/client/paths.ts`). */
 async function wordsBeside(stage: Stage, path: string): Promise<readonly string[]> {
   const { paths } = (await (await stage.raw('/openapi.json')).json()) as { paths: Record<string, object> };
   const before = path.slice(0, path.lastIndexOf('/') + 1);

@@ -80,7 +80,7 @@ export const jsonBody = <S extends z.ZodType>(schema: S): { required: true; cont
 });
 
 /**
- * The answer of a route; its type is the wire's, of `core/api.ts`, which the schemas are held to.
+ * The answer of a route; its type is the wire's, of `wire/api.ts`, which the schemas are held to.
  * The schemas' own types would ask for arrays that may be changed.
  */
 // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters -- stands for the typed response of any route; T is said at the call

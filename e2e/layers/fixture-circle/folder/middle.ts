@@ -1,0 +1,2 @@
+export { last } from './types.ts';
+export type Middle = { readonly name: string };

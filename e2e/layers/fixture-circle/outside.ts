@@ -1,0 +1,1 @@
+export const outside = async (): Promise<unknown> => import('./later.ts');

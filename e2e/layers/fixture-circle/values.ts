@@ -1,0 +1,3 @@
+import { type Middle } from './folder/middle.ts';
+
+export const first = (next: Middle): string => next.name;

@@ -1,0 +1,85 @@
+/**
+ * Files that break a rule of `circles.ts` today. Only take a file out, when it is mended: the test fails for a file that is
+ * listed and keeps the rule, so these lists only shrink. Never add one.
+ */
+
+/** Files that import each other in a circle. */
+export const IN_A_CIRCLE: readonly string[] = [
+  // agent
+  'agent/agent.ts',
+  'agent/notify-self.ts',
+  'agent/requests.ts',
+  'agent/watcher.ts',
+  // config
+  'config/check.ts',
+  'config/layers.ts',
+  'config/schema.ts',
+  'config/webhooks.ts',
+  // gateway
+  'gateway/peer.ts',
+  'gateway/several/crossing.ts',
+  'gateway/several/lists.ts',
+  // hosts
+  'hosts/setup/hook-settings.ts',
+  'hosts/setup/setup.ts',
+  // inbox
+  'inbox/arrival.ts',
+  'inbox/conversation.ts',
+  'inbox/fan-out.ts',
+  'inbox/gate.ts',
+  'inbox/inbox.ts',
+  'inbox/lease.ts',
+  'inbox/lift.ts',
+  'inbox/mutes.ts',
+  'inbox/open-limit.ts',
+  'inbox/overtaken.ts',
+  'inbox/pull.ts',
+  'inbox/sightings.ts',
+  'inbox/standing.ts',
+  'inbox/succession.ts',
+  'inbox/sweep.ts',
+  'inbox/verdict-facts.ts',
+  'inbox/why.ts',
+  // server
+  'server/answer.ts',
+  'server/console.ts',
+  'server/context.ts',
+  // stores
+  'stores/sqlite/database.ts',
+  'stores/sqlite/together.ts',
+  // tasks
+  'tasks/tasks.ts',
+  'tasks/telling.ts',
+  'tasks/tools.ts',
+  'tasks/work.ts',
+];
+
+/** Files of `src` with more than 400 lines. */
+export const TOO_LONG: readonly string[] = [
+  // agent
+  'agent/agent.ts',
+  // cli
+  'cli/chat/terminal-front.ts',
+  'cli/commands/subscribers.ts',
+  // core
+  'core/verdict.ts',
+  // gateway
+  'gateway/multiplex.ts',
+  'gateway/relay.ts',
+  'gateway/riding/inbox-rider.ts',
+  // handles
+  'handles/registry.ts',
+  // inbox
+  'inbox/conversation.ts',
+  'inbox/inbox.ts',
+  // sources
+  'sources/files/files-source.ts',
+  // stores
+  'stores/memory.ts',
+  'stores/sqlite/store.ts',
+  'stores/thread/store.ts',
+  // tasks
+  'tasks/tasks.ts',
+  // wire
+  'wire/api.ts',
+];

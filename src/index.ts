@@ -1,7 +1,7 @@
 /** A word in your agent's ear: durable notifications that ride to LLM agents, once. */
 import './node-version.ts';
 
-export { Earpiece, openEarpiece, type OpenOptions } from './earpiece.ts';
+export { LoadedInbox as Earpiece, openLoadedInbox as openEarpiece, type OpenOptions } from './loaded-inbox.ts';
 export {
   Conversation,
   identify,

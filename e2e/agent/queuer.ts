@@ -1,12 +1,12 @@
 // Queues what its parent asks for, from a process of its own: `queuer.ts DATABASE`. Answers each with when it began, by the
 // machine's monotonic clock.
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import type { NotificationInput } from '../../src/core/notification.ts';
 
 export type Asked = { readonly to: string; readonly input: NotificationInput };
 export type Began = { readonly began: string };
 
-const inbox = await openEarpiece({ db: process.argv[2] ?? '', cwd: import.meta.dirname, env: {}, policy: { coalesceMs: {} } });
+const inbox = await openLoadedInbox({ db: process.argv[2] ?? '', cwd: import.meta.dirname, env: {}, policy: { coalesceMs: {} } });
 process.on('message', ({ to, input }: Asked) => {
   const began = String(process.hrtime.bigint());
   void inbox.queue(to, input).then(() => process.send?.({ began } satisfies Began));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import type { LogKey } from '../../src/core/address.ts';
 import type { NotificationId } from '../../src/core/notification.ts';
 import { fileTools } from '../../src/agent/file-tools.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const openEar = (): Promise<Earpiece> => openEarpiece({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
+const openEar = (): Promise<LoadedInbox> => openLoadedInbox({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
 
 async function start(steps: readonly Step[], options: TalkOptions = {}, api: Api = 'openai-chat'): Promise<Talk> {
   const talk = await Talk.start(api, steps, { inbox: await openEar(), ...options });

@@ -9,11 +9,11 @@ import { decode } from '@toon-format/toon';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { EventInput } from '../../src/core/event.ts';
 import type { ContactPoint } from '../../src/core/records.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { proves } from '../verifies.ts';
 
 const AGENT = 'shop/coder';
-const opened: Earpiece[] = [];
+const opened: LoadedInbox[] = [];
 const folders: string[] = [];
 afterEach(async () => {
   for (const ear of opened.splice(0)) await ear.close();
@@ -24,8 +24,8 @@ async function stage() {
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-defects-'));
   folders.push(folder);
   const problems: string[] = [];
-  const open = async (): Promise<Earpiece> => {
-    const ear = await openEarpiece({
+  const open = async (): Promise<LoadedInbox> => {
+    const ear = await openLoadedInbox({
       db: join(folder, 'earpiece.db'),
       cwd: folder,
       env: { HOME: folder, TZ: 'UTC' },

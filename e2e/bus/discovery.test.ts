@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { proves } from '../verifies.ts';
 import { subscriberTrust } from '../../src/bus/index.ts';
 
@@ -38,8 +38,8 @@ class World {
     writeFileSync(this.path(place, name), text);
   }
 
-  async open(project = 'shop'): Promise<Earpiece> {
-    const ear = await openEarpiece({
+  async open(project = 'shop'): Promise<LoadedInbox> {
+    const ear = await openLoadedInbox({
       db: join(this.root, 'earpiece.db'),
       cwd: join(this.root, project),
       env: { HOME: this.root, XDG_STATE_HOME: join(this.root, 'state'), XDG_CONFIG_HOME: join(this.root, 'config') },
@@ -54,7 +54,7 @@ class World {
 const PATIENCE_MS = 20_000;
 
 /** Who heard that a build has failed. Folders are looked at every 10 ms at most; asked for until it is so. */
-async function heard(ear: Earpiece, subject: string, ids: readonly string[]): Promise<void> {
+async function heard(ear: LoadedInbox, subject: string, ids: readonly string[]): Promise<void> {
   await expect
     .poll(async () => (await ear.bus.emit({ type: 'build.failed', source: 'ci', subject })).heard.map((one) => one.subscriber), {
       interval: 5,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { createAgent } from '../../src/agent/index.ts';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { modelOf } from '../agent/apis.ts';
 import { doing } from '../agent/talk.ts';
 import { find } from '../model/find.ts';
@@ -41,7 +41,7 @@ verifies(
         { says: [{ kind: 'text', text: 'done' }] },
       ]),
     );
-    await using ear = await openEarpiece({
+    await using ear = await openLoadedInbox({
       db: join(folder, 'earpiece.db'),
       cwd: folder,
       env: { HOME: join(folder, 'home') },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { EventInput } from '../../src/core/event.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { proves } from '../verifies.ts';
 
 const AGENT = 'shop/coder';
@@ -13,8 +13,8 @@ test('a failure that repeats is told once, and then how often, however many proc
   proves('bus:repeats');
   const folder = mkdtempSync(join(tmpdir(), 'earpiece-repeats-'));
   const clock = { at: Date.now() };
-  const once = async <T>(work: (ear: Earpiece) => Promise<T>): Promise<T> => {
-    await using ear = await openEarpiece({
+  const once = async <T>(work: (ear: LoadedInbox) => Promise<T>): Promise<T> => {
+    await using ear = await openLoadedInbox({
       db: join(folder, 'earpiece.db'),
       cwd: folder,
       env: { HOME: folder, TZ: 'UTC' },

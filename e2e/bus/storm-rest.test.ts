@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { verifies } from '../verifies.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/subscriber');
@@ -19,7 +19,7 @@ verifies(
     const subscribers = join(folder, 'config/earpiece/subscribers');
     mkdirSync(subscribers, { recursive: true });
     for (const name of ['build.toml', 'build.toon.j2']) cpSync(join(EXAMPLE, name), join(subscribers, name));
-    await using ear = await openEarpiece({
+    await using ear = await openLoadedInbox({
       db: join(folder, 'earpiece.db'),
       cwd: folder,
       env: { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') },

@@ -19,7 +19,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { openStore } from '../../src/stores/index.ts';
 import { APPLICATION_ID } from '../../src/stores/sqlite/migrations.ts';
 import { CLI } from '../delivery/stage.ts';
@@ -163,7 +163,7 @@ function database(file: string, sql: string): void {
 /** A database with one notification in it; each row has a copy of it. */
 const KEPT = mkdtempSync(join(tmpdir(), 'earpiece-kept-'));
 beforeAll(async () => {
-  await using ear = await openEarpiece({ db: join(KEPT, 'kept.db'), cwd: KEPT, env: { HOME: KEPT } });
+  await using ear = await openLoadedInbox({ db: join(KEPT, 'kept.db'), cwd: KEPT, env: { HOME: KEPT } });
   await ear.queue('shop/keeper', { id: 'keep', message: 'what was queued before' });
 });
 afterAll(() => rmSync(KEPT, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { ancestors, KNOWN_HOSTS } from '../../src/inbox/index.ts';
 import { CLI, textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
@@ -13,7 +13,7 @@ const CODER = { EARPIECE_ADDRESS: 'shop/coder#main' };
 /** Where an agent's program runs these tests, they are in an agent's shell themselves. */
 const inAgent = ancestors().some(({ name }) => KNOWN_HOSTS.some((host) => host.process.test(name)));
 
-async function some(shell: Shell): Promise<Earpiece> {
+async function some(shell: Shell): Promise<LoadedInbox> {
   const ear = await shell.open();
   await ear.queue('shop/coder', { id: 'n1', kind: 'ci.failed', level: 'error', message: 'CI failed\non main' });
   const origin = { person: 'anna' };
@@ -22,7 +22,7 @@ async function some(shell: Shell): Promise<Earpiece> {
   return ear;
 }
 
-const receipt = async (ear: Earpiece, id: string): Promise<string | undefined> => (await ear.why(id))?.items[0]?.receipt;
+const receipt = async (ear: LoadedInbox, id: string): Promise<string | undefined> => (await ear.why(id))?.items[0]?.receipt;
 /** Without ages, and without how wide they make a column: 10 s ago is wider than 9 s ago. */
 const timeless = (text: string): string => text.replaceAll(/\d+ (?:s|min) ago/g, 'now').replaceAll(/(?<=\S) {2,}/g, '  ');
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { widthOf } from '../../src/cli/table.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { CLI } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { parsed, Running, Shell } from './shell.ts';
@@ -10,7 +10,7 @@ import { parsed, Running, Shell } from './shell.ts';
 const timeless = (text: string): string => text.replaceAll(/\d\d:\d\d:\d\d/g, 'hh:mm:ss');
 
 /** A story with one of each: queued, counted, offered and delivered, withdrawn, muted. */
-async function story(shell: Shell): Promise<Earpiece> {
+async function story(shell: Shell): Promise<LoadedInbox> {
   const ear = await shell.open();
   await ear.queue('shop/coder', { id: 'k1', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed 日本語' });
   await ear.queue('shop/coder', { id: 'k2', key: 'k', kind: 'ci.failed', level: 'error', message: 'CI failed again' });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../delivery/stage.ts';
 import { proves, verifies } from '../verifies.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from './shell.ts';
 
-async function untilQueued(ear: Earpiece): Promise<void> {
+async function untilQueued(ear: LoadedInbox): Promise<void> {
   for await (const record of ear.watch({ after: 0 })) if (record.body.type === 'system_notification_queued') return;
 }
 

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSTALL_HOSTS } from '../../src/cli/install-hosts.ts';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { parsed, Shell } from './shell.ts';
@@ -118,7 +118,7 @@ describe('db', () => {
     await ear.queue('shop/coder', { id: 'n1', message: 'x' });
     const to = join(shell.folder, 'copy.db');
     expect(await shell.json(['db', 'backup', 'copy.db'])).toEqual([{ store: `sqlite ${shell.db}`, file: to }]);
-    await using copy = await openEarpiece({ db: to, cwd: shell.folder, env: shell.env() });
+    await using copy = await openLoadedInbox({ db: to, cwd: shell.folder, env: shell.env() });
     expect((await copy.open('shop/coder')).map((item) => item.id)).toEqual(['n1']);
   });
 });

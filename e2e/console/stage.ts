@@ -10,7 +10,7 @@ import { createAgent, type Agent, type AgentOptions } from '../../src/agent/agen
 import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
 import type { Clock } from '../../src/core/ports.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';
-import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { createServer, type Server } from '../../src/server/index.ts';
 import { PATIENCE_MS } from './browser.ts';
 
@@ -18,18 +18,18 @@ const CONSOLE = join(import.meta.dirname, '../../dist/console');
 
 export type StageOptions = { readonly toml?: string; readonly files?: Readonly<Record<string, string>> };
 
-type Served = { readonly ear: Earpiece; readonly server: Server; readonly url: string };
+type Served = { readonly ear: LoadedInbox; readonly server: Server; readonly url: string };
 
 export class Stage implements AsyncDisposable {
   readonly folder: string;
   /** Another process, as far as the log can tell: agents and producers live here, and outlive the server. */
-  readonly ear: Earpiece;
+  readonly ear: LoadedInbox;
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
   readonly #agents: Agent[] = [];
   #served: Served | undefined;
 
-  private constructor(folder: string, ear: Earpiece, browser: Browser) {
+  private constructor(folder: string, ear: LoadedInbox, browser: Browser) {
     this.folder = folder;
     this.ear = ear;
     this.#browser = browser;
@@ -45,7 +45,7 @@ export class Stage implements AsyncDisposable {
     }
     trustBook(places(folder)).trust(join(folder, 'earpiece.toml'));
     subscriberTrust(places(folder)).trust(join(folder, '.earpiece/subscribers'));
-    const stage = new Stage(folder, await openEarpiece(places(folder)), browser);
+    const stage = new Stage(folder, await openLoadedInbox(places(folder)), browser);
     await stage.serve();
     return stage;
   }
@@ -68,7 +68,7 @@ export class Stage implements AsyncDisposable {
   /** On the port that it had before. */
   async serve(): Promise<void> {
     const at = places(this.folder);
-    const ear = await openEarpiece(at);
+    const ear = await openLoadedInbox(at);
     const server = createServer({
       inbox: ear,
       project: ear.project,

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgeClient, type Handed } from '../../src/hosts/bridge/client.ts';
 import type { Whose } from '../../src/hosts/bridge/protocol.ts';
-import { openEarpiece, type Earpiece } from '../../src/earpiece.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { end, processesOf } from '../hosts/processes.ts';
 import { proves } from '../verifies.ts';
 
@@ -16,7 +16,7 @@ const entry = path.join(import.meta.dirname, '../../src/cli/main.ts');
 describe('a plugin and its bridge', () => {
   proves('hosts:bridge');
   let home: string;
-  let ear: Earpiece;
+  let ear: LoadedInbox;
   let said: string[];
   let began: number;
   let look: (() => void)[];
@@ -74,7 +74,7 @@ describe('a plugin and its bridge', () => {
     vi.stubEnv('EARPIECE_DB', path.join(home, 'earpiece.db'));
     vi.stubEnv('EARPIECE_ADDRESS', 'shop/pi');
     [said, began, look] = [[], 0, []];
-    ear = await openEarpiece({ cwd: home });
+    ear = await openLoadedInbox({ cwd: home });
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) client.close();

@@ -3,7 +3,7 @@ import { setTimeout as passing } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { isType } from '../../src/core/records.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { HttpGateway } from './http-gateway.ts';
 import { Stage, textOf, type ToolResult } from './stage.ts';
 import { proves } from '../verifies.ts';
@@ -20,7 +20,7 @@ const WAYS: readonly { name: string; open: (stage: Stage, stack: AsyncDisposable
   },
 ];
 
-const stop = (ear: Earpiece): Promise<unknown> =>
+const stop = (ear: LoadedInbox): Promise<unknown> =>
   ear.queue('shop/coder#main', { id: 'stop', message: 'stop it', level: 'critical' });
 
 describe.each(WAYS)('the gate of an agent that never calls get_notifications, over $name', ({ open }) => {

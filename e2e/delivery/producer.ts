@@ -3,10 +3,10 @@
  * with when that was by the machine's monotonic clock, in ms.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 
 const [address = '', count = '1', everyMs = '0'] = process.argv.slice(2);
-await using ear = await openEarpiece();
+await using ear = await openLoadedInbox();
 for (let i = 0; i < Number(count); i++) {
   const id = `p${process.pid}-${i}`;
   await ear.queue(address, { id, kind: `test.n${i}`, level: 'error', message: `<${id}>` });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { COMPILED } from '../compiled.ts';
 
 export const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
@@ -47,8 +47,8 @@ export class Stage implements AsyncDisposable {
     writeFileSync(join(this.folder, path), content);
   }
 
-  async open(): Promise<Earpiece> {
-    const ear = await openEarpiece({ db: this.db, cwd: this.folder, env: this.env() });
+  async open(): Promise<LoadedInbox> {
+    const ear = await openLoadedInbox({ db: this.db, cwd: this.folder, env: this.env() });
     this.#started.push(ear);
     return ear;
   }

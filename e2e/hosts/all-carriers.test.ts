@@ -1,7 +1,7 @@
 /** One session with hooks, a wrapped server, `earpiece mcp` and pulls at once: its model reads each notification once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { proves } from '../verifies.ts';
 import type { Call, Script } from '../model/script.ts';
 import { address, entry, wrappedFixture } from './earpiece.ts';
@@ -31,7 +31,7 @@ const callsOf = (step: number): readonly Call[] =>
 test.for(HOOKED)('$client reads 200 notifications over all carriers at once, each once', async ({ client }) => {
   proves('hosts:one-conversation');
   using database = temporaryDatabase();
-  await using ear = await openEarpiece({ db: database.path, cwd: database.folder, env: { HOME: database.folder } });
+  await using ear = await openLoadedInbox({ db: database.path, cwd: database.folder, env: { HOME: database.folder } });
   const sending: Promise<unknown>[] = [];
   const say = async (n: number): Promise<void> => {
     await pause(Math.random() * 600);

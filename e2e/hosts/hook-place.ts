@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { HOOK_HOSTS } from '../../src/hosts/index.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Hooks } from './clients/client.ts';
 import { address, hookCommand } from './earpiece.ts';
@@ -17,7 +17,7 @@ export type Place = Disposable & {
   /** Claude Code's whole settings, with what waits in the background. */
   readonly settings: () => JsonObject;
   readonly env: Readonly<Record<string, string>>;
-  readonly open: () => Promise<Earpiece>;
+  readonly open: () => Promise<LoadedInbox>;
 };
 
 export function place(client: ClientName = 'claude'): Place {
@@ -44,7 +44,7 @@ export function place(client: ClientName = 'claude'): Place {
       ),
     }),
     env: { EARPIECE_ADDRESS: address },
-    open: () => openEarpiece({ db: database, cwd: folder, env: { HOME: folder } }),
+    open: () => openLoadedInbox({ db: database, cwd: folder, env: { HOME: folder } }),
     [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
   };
 }

@@ -1,14 +1,14 @@
 /** Mutes over HTTP and on the command line are the same mutes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError, createClient, type Client } from '../../src/wire/client/index.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Tokens } from '../../src/server/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 import { ServerProcess } from './process.ts';
 
 let shell: Shell;
-let ear: Earpiece;
+let ear: LoadedInbox;
 let server: ServerProcess;
 let client: Client;
 const as = async (kind: 'admin' | 'send' | 'agent', more: object = {}): Promise<Client> => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { ApiError, type SettingReply, type SettingsReply } from '../../src/wire/client/index.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 
@@ -155,9 +155,9 @@ verifies(
     mkdirSync(join(other, '.git'), { recursive: true });
     // Two agents of their own processes: one in this project, one in another.
     const db = join(at.folder, 'e.db');
-    await using here = await openEarpiece({ ...at.at, db });
-    await using there = await openEarpiece({ ...at.at, cwd: other, db });
-    const ridden = async (ear: Earpiece, address: string): Promise<string[]> => {
+    await using here = await openLoadedInbox({ ...at.at, db });
+    await using there = await openLoadedInbox({ ...at.at, cwd: other, db });
+    const ridden = async (ear: LoadedInbox, address: string): Promise<string[]> => {
       const offer = await ear.conversation(address).offer({ at: 'tool_result', on: 'read' });
       await offer?.confirm();
       return [...(offer?.ids ?? [])];

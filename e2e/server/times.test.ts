@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { logKey } from '../../src/core/address.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { createServer, Tokens, type Server } from '../../src/server/index.ts';
 import { proves } from '../verifies.ts';
 
@@ -15,7 +15,7 @@ const HOURS = 40;
 const AN_HOUR = 150;
 
 let folder: string;
-let ear: Earpiece;
+let ear: LoadedInbox;
 let server: Server;
 let client: Client;
 let now = T0;
@@ -23,7 +23,7 @@ let now = T0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'earpiece-times-'));
   const env = { HOME: folder, XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder };
-  ear = await openEarpiece({ db: join(folder, 'e.db'), cwd: folder, env, clock: { now: () => now } });
+  ear = await openLoadedInbox({ db: join(folder, 'e.db'), cwd: folder, env, clock: { now: () => now } });
   // 150 an hour; each hour's are delivered half an hour later, all but the last one of each.
   for (let hour = 0; hour < HOURS; hour++) {
     now = T0 + hour * HOUR;

@@ -7,7 +7,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import type { Emitted, Emitter } from '../../src/core/event.ts';
 import type { ContactPoint } from '../../src/core/records.ts';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { filesSource, type FilesSource } from '../../src/sources/files/index.ts';
 import { gitSource } from '../../src/sources/git/index.ts';
 import { proves } from '../verifies.ts';
@@ -51,7 +51,7 @@ async function stage(paths: Readonly<Record<string, string>>): Promise<Stage> {
   git('commit', '-qm', 'one');
 
   const troubles: string[] = [];
-  const ear = await openEarpiece({
+  const ear = await openLoadedInbox({
     db: join(home, 'e.db'),
     cwd: root,
     env: { HOME: home },

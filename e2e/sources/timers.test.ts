@@ -1,6 +1,6 @@
 /** `earpiece remind`: queued by one process, carried by another, with nothing running between. */
 import { describe, expect, it } from 'vitest';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { timersSource } from '../../src/sources/timers/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
@@ -9,8 +9,8 @@ const MIN = 60_000;
 const HOUR = 60 * MIN;
 
 /** The same log, opened by a process whose clock is `laterMs` ahead. */
-const later = (shell: Shell, laterMs: number): Promise<Earpiece> =>
-  openEarpiece({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
+const later = (shell: Shell, laterMs: number): Promise<LoadedInbox> =>
+  openLoadedInbox({ db: shell.db, cwd: shell.folder, env: shell.env(), clock: { now: () => Date.now() + laterMs } });
 
 /** What the agent reads in a message that is sent then. */
 async function reads(shell: Shell, laterMs: number): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { trustBook } from '../../src/config/index.ts';
 import type { Emitted } from '../../src/core/event.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { receive, receiverFrom, replayWindow, type Refusal, type Replays } from '../../src/sources/webhooks/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
@@ -37,7 +37,7 @@ secret_env = "HOOK_SECRET"
 
 /** As a front does it: judged, emitted, and remembered when it is durable. */
 async function deliver(
-  ear: Earpiece,
+  ear: LoadedInbox,
   name: string,
   body: object,
   { headers = {}, window = replayWindow() }: { headers?: Record<string, string>; window?: Replays } = {},
@@ -72,12 +72,12 @@ async function deliver(
 const kinds = (came: readonly Emitted[] | Refusal): readonly string[] =>
   'kind' in came ? [came.code] : came.flatMap(({ heard }) => heard.map(({ subscriber, kind }) => `${subscriber}: ${kind}`));
 
-async function open(shell: Shell): Promise<Earpiece> {
+async function open(shell: Shell): Promise<LoadedInbox> {
   trustBook({ env: shell.env() }).trust(join(shell.folder, 'earpiece.toml'));
   return shell.open();
 }
 
-const reads = async (ear: Earpiece): Promise<string> =>
+const reads = async (ear: LoadedInbox): Promise<string> =>
   (await ear.conversation('shop/coder#main').carry({ type: 'chat_request', content: 'hi' }, { at: 'turn_start' })).text;
 
 const run = (conclusion: string): object => ({

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { logKey } from '../../src/core/address.ts';
 import { isTaskRecord, replayTask, TASK_RECORDS, Tasks, type TaskRecord } from '../../src/tasks/index.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves } from '../verifies.ts';
 
@@ -18,7 +18,7 @@ const POINTS = [
 
 type Seen = { readonly status: string; readonly records: number; readonly told: number };
 
-async function seen(ear: Earpiece): Promise<Seen> {
+async function seen(ear: LoadedInbox): Promise<Seen> {
   const task = await new Tasks(ear).get('shop', 't1');
   const stored = await ear.store.read({ project: 'shop', types: TASK_RECORDS });
   const records = stored.map(({ body, at }) => ({ record: body as unknown as TaskRecord, project: 'shop', at }));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { taskTools } from '../../src/agent/task-tools.ts';
 import { createClient, type Client } from '../../src/wire/client/index.ts';
-import { openEarpiece, type Earpiece } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
 import { createServer } from '../../src/server/index.ts';
 import { APIS, type Api } from '../agent/apis.ts';
 import { doing, Talk, type TalkOptions } from '../agent/talk.ts';
@@ -32,19 +32,19 @@ type DeskOptions = Omit<TalkOptions, 'inbox'> & { readonly api?: Api };
 
 /** A person before a server, and agents of ours on the same log. */
 class Desk implements AsyncDisposable {
-  readonly ear: Earpiece;
+  readonly ear: LoadedInbox;
   readonly person: Client;
   readonly #stop: () => Promise<void>;
   readonly #talks: Talk[] = [];
 
-  private constructor(ear: Earpiece, person: Client, stop: () => Promise<void>) {
+  private constructor(ear: LoadedInbox, person: Client, stop: () => Promise<void>) {
     this.ear = ear;
     this.person = person;
     this.#stop = stop;
   }
 
   static async open(): Promise<Desk> {
-    const ear = await openEarpiece({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
+    const ear = await openLoadedInbox({ db: 'memory:', cwd: folder, env: { HOME: folder, TZ: 'UTC' } });
     const server = createServer({ inbox: ear, project: 'shop', version: '0.0.0' });
     const { url } = await server.listen({ port: 0 });
     const { token } = await server.tokens.create({ kind: 'project', project: 'shop', name: 'Ann' });

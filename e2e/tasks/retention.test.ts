@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openEarpiece } from '../../src/index.ts';
+import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { Tasks } from '../../src/tasks/index.ts';
 import { Shell } from '../cli/shell.ts';
 import { Office } from './stage.ts';
@@ -23,7 +23,7 @@ describe('tasks that are over', () => {
   ])('are kept %s', async (_how, toml, days) => {
     writeFileSync(join(folder, 'earpiece.toml'), `project = "shop"\n${toml}`);
     let now = Date.now();
-    await using ear = await openEarpiece({
+    await using ear = await openLoadedInbox({
       db: 'memory:',
       cwd: folder,
       env: { HOME: folder, XDG_CONFIG_HOME: folder, TZ: 'UTC' },

@@ -7,7 +7,7 @@ import { createClient, type Client } from '../../src/wire/client/index.ts';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { createServer } from '../../src/server/index.ts';
 import { Tasks } from '../../src/tasks/index.ts';
-import type { Earpiece } from '../../src/index.ts';
+import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { CLI, Stage } from '../delivery/stage.ts';
 
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
@@ -22,7 +22,7 @@ export class Office extends Stage {
     this.config(toml);
   }
 
-  static async open(toml = '[gateway]\ntasks = true\n'): Promise<Office & { ear: Earpiece; tasks: Tasks; person: Client }> {
+  static async open(toml = '[gateway]\ntasks = true\n'): Promise<Office & { ear: LoadedInbox; tasks: Tasks; person: Client }> {
     const office = new Office(toml);
     const ear = await office.open();
     const server = createServer({ inbox: ear, project: 'shop', version: '0.0.0' });
@@ -53,7 +53,7 @@ export class Office extends Stage {
 
   /** Its gateway writes beside its work that it is there. */
   async seen(conversation: string): Promise<void> {
-    const { ear } = this as unknown as { ear: Earpiece };
+    const { ear } = this as unknown as { ear: LoadedInbox };
     const of = { log: logKey('shop', 'coder'), conversation: conversation as ConversationId };
     while ((await ear.store.presence(of)).length === 0) await sleep(10);
   }

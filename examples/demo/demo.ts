@@ -9,7 +9,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { receiptOf } from '../../src/inbox/index.ts';
-import { openEarpiece, type Earpiece, type Item, type LogKey } from '../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
+import type { Item, LogKey } from '../../src/index.ts';
 import { isType } from '../../src/core/records.ts';
 import { Agent, type Given } from './agent.ts';
 import { expect, within } from './checks.ts';
@@ -45,7 +46,7 @@ export async function tellStory(options: StoryOptions): Promise<void> {
   );
   writeShop(stage.project);
   const agent = await Agent.connect(stage, [process.execPath, filesystemServer(), stage.project]);
-  await using ear = await openEarpiece({ cwd: stage.project, env: stage.env });
+  await using ear = await openLoadedInbox({ cwd: stage.project, env: stage.env });
   const story = new Story(options, agent, ear);
   page.begin();
   await story.testsFail();
@@ -59,14 +60,14 @@ class Story {
   #page: Page;
   #paceMs: number;
   #agent: Agent;
-  #ear: Earpiece;
+  #ear: LoadedInbox;
   #log = AGENT as LogKey;
   /** What was queued, in order; those that were counted into another are not among them. */
   #ids: string[] = [];
   #sent = 0;
   #firstAfter = 0;
 
-  constructor({ stage, page, paceMs }: StoryOptions, agent: Agent, ear: Earpiece) {
+  constructor({ stage, page, paceMs }: StoryOptions, agent: Agent, ear: LoadedInbox) {
     this.#stage = stage;
     this.#page = page;
     this.#paceMs = paceMs;

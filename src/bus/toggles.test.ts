@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { proves } from '../../e2e/verifies.ts';
 import type { LogKey } from '../core/address.ts';
 import type { EarpieceError } from '../core/errors.ts';
-import { openEarpiece, type Earpiece } from '../earpiece.ts';
+import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 import { subscriberToggles, type ToggleScope } from './toggles.ts';
 
@@ -23,8 +23,8 @@ const SET: SubscriberSet = {
 const USER: ToggleScope = { kind: 'user' };
 const WEB: ToggleScope = { kind: 'project', project: 'web' };
 
-async function memory(): Promise<Earpiece> {
-  const ear = await openEarpiece({ db: 'memory:', env: { HOME: '/nowhere' }, cwd: '/' });
+async function memory(): Promise<LoadedInbox> {
+  const ear = await openLoadedInbox({ db: 'memory:', env: { HOME: '/nowhere' }, cwd: '/' });
   onTestFinished(() => ear.close());
   return ear;
 }

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { formatAddress, logOf, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { loadConfig, parseDuration, type Config } from '../config/index.ts';
-import type { Earpiece } from '../earpiece.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
 import { openInbox, openInboxWith, type UserInbox } from '../user-inbox.ts';
 import { insideAgent, notAPerson, type InsideAgent } from '../inbox/index.ts';
 import { fileOf } from '../stores/open.ts';
@@ -27,13 +27,13 @@ export async function withInbox<T>(options: GlobalOptions, work: Work<T>): Promi
 }
 
 /** The same with the bus, for a command that asks it for more than to take an event. */
-export async function withEarpiece<T>(
+export async function withLoadedInbox<T>(
   options: GlobalOptions,
-  work: Work<T, Earpiece>,
+  work: Work<T, LoadedInbox>,
   how: { readonly thread?: boolean } = {},
 ): Promise<T> {
-  const { openEarpiece } = await import('../earpiece.ts');
-  await using ear = await openEarpiece({ ...flagsOf(options), ...how, onProblem: complain });
+  const { openLoadedInbox } = await import('../loaded-inbox.ts');
+  await using ear = await openLoadedInbox({ ...flagsOf(options), ...how, onProblem: complain });
   return await work(ear);
 }
 

@@ -6,9 +6,9 @@ import { configWriter, readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
 import { loadWhy } from '../inbox/index.ts';
-import type { Earpiece } from '../earpiece.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
 import { loadAheadSoon } from './ahead.ts';
-import { countOption, withEarpiece, type GlobalOptions } from './context.ts';
+import { countOption, withLoadedInbox, type GlobalOptions } from './context.ts';
 import { EXIT } from './exit.ts';
 import { shellInfo } from './shell.ts';
 import { complain, paint, print, printJson } from './terminal.ts';
@@ -40,7 +40,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
   const given = options.port === undefined ? undefined : countOption('--port', options.port, { min: 0, max: 65_535 });
   const stopped = asked();
   const files = { cwd: process.cwd(), env: process.env, ...flagsOf(options) };
-  const work = async (ear: Earpiece): Promise<number> => {
+  const work = async (ear: LoadedInbox): Promise<number> => {
     const watched = watchConfig(files);
     const receivers = webhookReceivers(
       () => {
@@ -102,7 +102,7 @@ export async function runServer(options: ServeOptions): Promise<number> {
     await sweeping;
     return EXIT.ok.code;
   };
-  return withEarpiece(options, work, { thread: true });
+  return withLoadedInbox(options, work, { thread: true });
 }
 
 const flagsOf = (options: GlobalOptions): { flags?: { db: string } } =>

@@ -4,14 +4,14 @@ import { matchesType, projectFolder, subscriberTrust, type Subscriber, type Subs
 import { userSubscribersFolder } from '../config/index.ts';
 import { severityRank, type Emitted, type Event } from '../core/event.ts';
 import { parseAddress } from '../core/address.ts';
-import type { Earpiece } from '../earpiece.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
 
 /** As many as one file may name. */
 const TYPES = 100;
 const ID_CHARS = 64;
 
 /** Undefined where somebody listens for each of them, whatever came of it. */
-export function wayToBeHeard(emitted: readonly Emitted[], ear: Earpiece): string | undefined {
+export function wayToBeHeard(emitted: readonly Emitted[], ear: LoadedInbox): string | undefined {
   const unheard = emitted.filter(({ heard }) => heard.length === 0).map(({ event }) => event);
   const held = new Set<string>();
   const unknown = unheard.filter((event) => {
@@ -29,14 +29,14 @@ export function wayToBeHeard(emitted: readonly Emitted[], ear: Earpiece): string
 }
 
 /** Subscribers of the project that listen for the event and wait for trust. */
-const wouldHear = ({ type, subject, severity }: Event, ear: Earpiece): readonly Subscriber[] =>
+const wouldHear = ({ type, subject, severity }: Event, ear: LoadedInbox): readonly Subscriber[] =>
   (ear.bus.subscribers(parseAddress(subject).project).held ?? []).filter(
     ({ events }) =>
       events.types.some((pattern) => matchesType(pattern, type)) && severityRank(severity) >= severityRank(events.severityFilter),
   );
 
 /** The file that hears these events, and where to put it. */
-function fileFor(unheard: readonly Event[], ear: Earpiece): string | undefined {
+function fileFor(unheard: readonly Event[], ear: LoadedInbox): string | undefined {
   const [first] = unheard;
   if (first === undefined) return undefined;
   const types = [...new Set(unheard.map(({ type }) => type))].slice(0, TYPES);

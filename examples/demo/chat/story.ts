@@ -8,7 +8,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { receiptOf } from '../../../src/inbox/index.ts';
-import { openEarpiece, type Earpiece, type Item, type LogKey } from '../../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../../src/loaded-inbox.ts';
+import type { Item, LogKey } from '../../../src/index.ts';
 import { fromRecord, isType, type Stored } from '../../../src/core/records.ts';
 import { expect, within } from '../checks.ts';
 import { ABOUT, command, done, riding, seenAt } from '../lines.ts';
@@ -66,7 +67,7 @@ export async function tellChatStory(options: ChatStoryOptions): Promise<number> 
     command(`earpiece chat --model ${named} "The checkout is a cent off. …"`),
     '',
   );
-  await using ear = await openEarpiece({ cwd: stage.project, env: stage.env });
+  await using ear = await openLoadedInbox({ cwd: stage.project, env: stage.env });
   const chat = startChat(options, named, server.url);
   const code = await story.lead(ear, chat);
   if (model === undefined && !story.disturbed) await story.check(ear, server);
@@ -133,7 +134,7 @@ class ChatStory {
   }
 
   /** Follows the conversation in the log; resolves when it has ended. */
-  async lead(ear: Earpiece, chat: Chat): Promise<number> {
+  async lead(ear: LoadedInbox, chat: Chat): Promise<number> {
     const over = new AbortController();
     const following = this.#follow(ear, chat, over.signal);
     const code = await Promise.race([chat.ended, following.then(() => chat.ended)]);
@@ -142,7 +143,7 @@ class ChatStory {
     return code;
   }
 
-  async #follow(ear: Earpiece, chat: Chat, signal: AbortSignal): Promise<void> {
+  async #follow(ear: LoadedInbox, chat: Chat, signal: AbortSignal): Promise<void> {
     const { model, terminal } = this.#options;
     let requests = 0;
     for await (const record of ear.watch({ log: this.#log, after: 0, signal })) {
@@ -199,7 +200,7 @@ class ChatStory {
   }
 
   /** Everything that was to happen did, once. */
-  async check(ear: Earpiece, { asked }: ModelServer): Promise<void> {
+  async check(ear: LoadedInbox, { asked }: ModelServer): Promise<void> {
     const stop = await this.#stopped;
     const records = await ear.store.read({ log: this.#log });
     const rode = records.flatMap((record) => ridingOn(record));
@@ -241,7 +242,7 @@ class ChatStory {
   }
 
   /** What the model was sent of the failed tests, and what became of the stop, step by step. */
-  async receipts(ear: Earpiece): Promise<void> {
+  async receipts(ear: LoadedInbox): Promise<void> {
     const carrier = (await ear.store.read({ log: this.#log })).find(
       (record) => isType(record.body, 'tool_call_response') && ridingOn(record).some(({ kind }) => kind === 'tool.failed'),
     );

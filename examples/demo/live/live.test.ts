@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openEarpiece, type Earpiece, type LogKey } from '../../../src/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../../src/loaded-inbox.ts';
+import type { LogKey } from '../../../src/index.ts';
 import { Tasks } from '../../../src/tasks/index.ts';
 import { writeChatShop } from '../chat/shop.ts';
 import { AGENT, Stage } from '../stage.ts';
@@ -12,16 +13,16 @@ describe('the agent that works in the console', { timeout: 120_000 }, () => {
   afterEach(async () => {
     for (const stage of stages.splice(0)) await stage.end();
   });
-  const open = async (): Promise<{ stage: Stage; ear: Earpiece }> => {
+  const open = async (): Promise<{ stage: Stage; ear: LoadedInbox }> => {
     const stage = new Stage();
     stages.push(stage);
     writeChatShop(stage.project);
-    const ear = await openEarpiece({ cwd: stage.project, env: stage.env });
+    const ear = await openLoadedInbox({ cwd: stage.project, env: stage.env });
     stage.onEnd(() => ear.close());
     return { stage, ear };
   };
   /** What it has said and been told so far, until there is something of this sort. */
-  const seen = async (ear: Earpiece, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+  const seen = async (ear: LoadedInbox, is: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
     for await (const { body } of ear.watch({ log: AGENT as LogKey, after: 0 })) if (is(body)) return body;
     throw new Error('the log ended');
   };

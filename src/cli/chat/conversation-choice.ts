@@ -3,7 +3,7 @@ import { formatAddress, logOf, type ConversationId, type LogKey } from '../../co
 import { EarpieceError } from '../../core/errors.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Draft } from '../../core/records.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { LoadedInbox } from '../../loaded-inbox.ts';
 import { addressFrom } from '../context.ts';
 
 export type Wish = {
@@ -44,7 +44,7 @@ export type Begun = {
 /** Our agent where nobody says which. */
 const AGENT = 'agent';
 
-export async function chooseConversation(ear: Earpiece, wish: Wish): Promise<Choice> {
+export async function chooseConversation(ear: LoadedInbox, wish: Wish): Promise<Choice> {
   const { log, named } = agentOf(ear, wish.as);
   if (wish.fork !== undefined && wish.resume !== undefined)
     throw new EarpieceError('bad_argument', '--resume goes on with a conversation, --fork begins another one like it: say one');
@@ -65,7 +65,7 @@ export async function chooseConversation(ear: Earpiece, wish: Wish): Promise<Cho
   };
 }
 
-async function forkOf(ear: Earpiece, log: LogKey, named: string | undefined, { fork, turns, kind }: Wish): Promise<string> {
+async function forkOf(ear: LoadedInbox, log: LogKey, named: string | undefined, { fork, turns, kind }: Wish): Promise<string> {
   const from = typeof fork === 'string' ? fork.slice(fork.lastIndexOf('#') + 1) : await newestOf(ear, log, 'fork');
   if (!(await hasRequests(ear, log, from))) throw await unknown(ear, log, from);
   const upTo = turns === undefined ? undefined : await endOfTurn(ear, log, from, turns);
@@ -74,7 +74,7 @@ async function forkOf(ear: Earpiece, log: LogKey, named: string | undefined, { f
 }
 
 /** The last record of its n-th turn. */
-async function endOfTurn(ear: Earpiece, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
+async function endOfTurn(ear: LoadedInbox, log: LogKey, conversation: string, turns: number): Promise<number | undefined> {
   const begins: number[] = [];
   for await (const { seq } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['turn_start'] }))
     begins.push(seq);
@@ -84,7 +84,7 @@ async function endOfTurn(ear: Earpiece, log: LogKey, conversation: string, turns
   return next === undefined ? undefined : next - 1;
 }
 
-async function hasRequests(ear: Earpiece, log: LogKey, conversation: string): Promise<boolean> {
+async function hasRequests(ear: LoadedInbox, log: LogKey, conversation: string): Promise<boolean> {
   for await (const _ of ear.transcript({ log, id: conversation as ConversationId }, { types: ['chat_request'] })) return true;
   return false;
 }
@@ -92,14 +92,14 @@ async function hasRequests(ear: Earpiece, log: LogKey, conversation: string): Pr
 /** What a conversation is begun with stays with it: another system text would change the prompt from its first byte. */
 export const begunRecord = (begun: Begun): Draft => ({ type: 'config_delta', delta: begun });
 
-async function begunWith(ear: Earpiece, log: LogKey, conversation: string): Promise<Begun> {
+async function begunWith(ear: LoadedInbox, log: LogKey, conversation: string): Promise<Begun> {
   const begun: Begun = {};
   for await (const { body } of ear.transcript({ log, id: conversation as ConversationId }, { types: ['config_delta'] }))
     Object.assign(begun, (body as unknown as { delta?: Begun }).delta);
   return begun;
 }
 
-function agentOf(ear: Earpiece, as: string | undefined): { log: LogKey; named?: string } {
+function agentOf(ear: LoadedInbox, as: string | undefined): { log: LogKey; named?: string } {
   const address = addressFrom(ear, as);
   // A whole project is where to send to; here somebody is to be it.
   if (address.kind === 'project') {
@@ -115,7 +115,7 @@ function agentOf(ear: Earpiece, as: string | undefined): { log: LogKey; named?: 
 }
 
 async function idOf(
-  ear: Earpiece,
+  ear: LoadedInbox,
   log: LogKey,
   named: string | undefined,
   resume: Wish['resume'],
@@ -131,7 +131,7 @@ async function idOf(
   return resume === undefined ? newId(ear, log, kind) : newestOf(ear, log, 'resume');
 }
 
-async function newestOf(ear: Earpiece, log: LogKey, option: 'resume' | 'fork'): Promise<string> {
+async function newestOf(ear: LoadedInbox, log: LogKey, option: 'resume' | 'fork'): Promise<string> {
   const all = await conversationsOf(ear, log);
   // What another process leads can be forked, not gone on with.
   const newest = (option === 'resume' ? all.find((presence) => !isHeld(ear, presence)) : undefined) ?? all[0];
@@ -141,14 +141,14 @@ async function newestOf(ear: Earpiece, log: LogKey, option: 'resume' | 'fork'): 
 }
 
 /** Conversations that an agent of ours led, the one seen last first. */
-async function conversationsOf(ear: Earpiece, log: LogKey): Promise<readonly Presence[]> {
+async function conversationsOf(ear: LoadedInbox, log: LogKey): Promise<readonly Presence[]> {
   return (await ear.store.presence({ log })).filter(({ host }) => host === 'earpiece').toSorted((a, b) => b.seenAt - a.seenAt);
 }
 
-const isHeld = (ear: Earpiece, { endedAt, process }: Presence): boolean =>
+const isHeld = (ear: LoadedInbox, { endedAt, process }: Presence): boolean =>
   endedAt === undefined && process !== undefined && ear.isAlive(process) === true;
 
-async function newId(ear: Earpiece, log: LogKey, kind: string): Promise<string> {
+async function newId(ear: LoadedInbox, log: LogKey, kind: string): Promise<string> {
   const now = new Date();
   const two = (n: number): string => String(n).padStart(2, '0');
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
@@ -160,7 +160,7 @@ async function newId(ear: Earpiece, log: LogKey, kind: string): Promise<string> 
   }
 }
 
-async function unknown(ear: Earpiece, log: LogKey, resume: string): Promise<EarpieceError> {
+async function unknown(ear: LoadedInbox, log: LogKey, resume: string): Promise<EarpieceError> {
   const there = (await conversationsOf(ear, log)).slice(0, 5).map(({ conversation }) => conversation);
   return new EarpieceError(
     'not_found',

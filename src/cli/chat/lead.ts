@@ -1,5 +1,5 @@
 /** `earpiece chat`: opens what a conversation needs and leads it through a terminal, a pipe or another program. */
-import { openEarpiece } from '../../earpiece.ts';
+import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';
 import { countOption, type GlobalOptions } from '../context.ts';
 import { purposeOf } from '../purpose.ts';
@@ -26,7 +26,7 @@ export type ChatOptions = GlobalOptions & {
 export async function lead(message: string, options: ChatOptions): Promise<number> {
   const purpose = purposeOf(options);
   const front: Front = options.json ? new JsonFront() : isTerminal() ? new TerminalFront() : new PipeFront();
-  await using ear = await openEarpiece({
+  await using ear = await openLoadedInbox({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
     onProblem: (line) => front.note(line),
     thread: true,

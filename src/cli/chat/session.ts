@@ -17,7 +17,7 @@ import { stateFolder, type ServerConfig } from '../../config/index.ts';
 import { splitLog, type LogKey } from '../../core/address.ts';
 import type { NotificationId } from '../../core/notification.ts';
 import type { Draft, SentView } from '../../core/records.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { LoadedInbox } from '../../loaded-inbox.ts';
 import { tellUpstream } from '../../gateway/riding/tell-upstream.ts';
 import { handleRegistry, isSecret, runTool, type HandleRegistry, type HandleView, type OnTurnEnd } from '../../handles/index.ts';
 import type { Upstream } from '../../gateway/index.ts';
@@ -53,7 +53,7 @@ const MAX_DEPTH = 3;
 const SWEEP_EVERY_MS = 60_000;
 
 export class Session implements AsyncDisposable {
-  readonly ear: Earpiece;
+  readonly ear: LoadedInbox;
   readonly model: string;
   readonly choice: Choice;
   readonly #seat: Seat;
@@ -61,7 +61,7 @@ export class Session implements AsyncDisposable {
   readonly #sweeping: NodeJS.Timeout;
   #closed: Promise<void> | undefined;
 
-  private constructor(ear: Earpiece, options: SessionOptions, seat: Seat, mcp: McpTools) {
+  private constructor(ear: LoadedInbox, options: SessionOptions, seat: Seat, mcp: McpTools) {
     this.ear = ear;
     this.choice = options.choice;
     this.model = options.model.name;
@@ -74,7 +74,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** Throws `store_refused` when another process writes the conversation. MCP servers that cannot be had are noted, and missing. */
-  static async open(ear: Earpiece, options: SessionOptions): Promise<Session> {
+  static async open(ear: LoadedInbox, options: SessionOptions): Promise<Session> {
     const { choice, model, withTools, note } = options;
     const seats = new Set<Seat>();
     const mcp = withTools ? await serversOf(ear, choice.address, seats, note) : NO_SERVERS;
@@ -146,7 +146,7 @@ export class Session implements AsyncDisposable {
 
 type Seat = { readonly agent: Agent; readonly handles?: HandleRegistry; close(): Promise<void> };
 type Room = {
-  readonly ear: Earpiece;
+  readonly ear: LoadedInbox;
   readonly model: Model;
   readonly system: string;
   readonly mcp: McpTools;
@@ -265,7 +265,7 @@ function toolsOf(
 }
 
 /** Settled when a conversation begins, so that what its requests begin with stays; only the configuration says otherwise. */
-async function worksOnTasks(ear: Earpiece, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
+async function worksOnTasks(ear: LoadedInbox, { begun, log }: Choice, purpose: string | undefined): Promise<boolean> {
   return offersTaskTools({
     purpose,
     always: ear.config.agent.tasks ?? (purpose === begun.purpose ? begun.tasks : undefined),
@@ -273,7 +273,7 @@ async function worksOnTasks(ear: Earpiece, { begun, log }: Choice, purpose: stri
   });
 }
 
-async function answeredCalls(ear: Earpiece, address: string): Promise<ReadonlySet<string>> {
+async function answeredCalls(ear: LoadedInbox, address: string): Promise<ReadonlySet<string>> {
   const answered = new Set<string>();
   for await (const { body } of ear.transcript(ear.conversation(address), { types: ['tool_call_response'] }))
     answered.add((body as unknown as { id: string }).id);
@@ -283,7 +283,7 @@ async function answeredCalls(ear: Earpiece, address: string): Promise<ReadonlySe
 const NO_SERVERS: McpTools = { tools: [], close: async () => {} };
 
 async function serversOf(
-  ear: Earpiece,
+  ear: LoadedInbox,
   address: string,
   seats: ReadonlySet<Seat>,
   note: (line: string) => void,

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileTools, type Tool } from '../../agent/index.ts';
 import type { Conversation } from '../../inbox/index.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { LoadedInbox } from '../../loaded-inbox.ts';
 import { filesSource, type FilesSource } from '../../sources/files/index.ts';
 import { gitSource, type GitSource } from '../../sources/git/index.ts';
 
@@ -19,7 +19,7 @@ export type Surroundings = {
 };
 
 export type SurroundingsOptions = {
-  readonly ear: Earpiece;
+  readonly ear: LoadedInbox;
   /** Who is told. */
   readonly address: string;
   /** Agents that others have started leave the repository to them. */
@@ -72,7 +72,7 @@ const KNOWN = 'files_known';
 /** Those that were read last. */
 const KEPT = 500;
 
-async function lastKnown(ear: Earpiece, address: string): Promise<Readonly<Record<string, string>>> {
+async function lastKnown(ear: LoadedInbox, address: string): Promise<Readonly<Record<string, string>>> {
   for await (const { body } of ear.transcript(ear.conversation(address), { types: [KNOWN], newestFirst: true }))
     return (body as { files?: Readonly<Record<string, string>> }).files ?? {};
   return {};

@@ -1,7 +1,7 @@
 /** `earpiece run`: one task, to the end of its turn. */
 import { EarpieceError } from '../../core/errors.ts';
 import { formatDuration } from '../../config/index.ts';
-import { openEarpiece } from '../../earpiece.ts';
+import { openLoadedInbox } from '../../loaded-inbox.ts';
 import { loadAheadSoon } from '../ahead.ts';
 import { countOption, durationOption } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -25,7 +25,7 @@ export async function runTask(words: readonly string[], options: TaskOptions): P
   const purpose = purposeOf(options);
   const task = await taskFrom(words, options.resume !== undefined);
   const note = (message: string): void => (options.json ? printJson({ type: 'note', message }) : complain(message));
-  await using ear = await openEarpiece({
+  await using ear = await openLoadedInbox({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
     onProblem: note,
     thread: true,

@@ -3,9 +3,9 @@ import { readLimited } from '../../input/index.ts';
 import { formatAddress } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { makeEvent, type Emitted, type EventInput } from '../../core/event.ts';
-import type { Earpiece } from '../../earpiece.ts';
+import type { LoadedInbox } from '../../loaded-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
-import { addressFrom, withEarpiece, type GlobalOptions } from '../context.ts';
+import { addressFrom, withLoadedInbox, type GlobalOptions } from '../context.ts';
 import { wasHeard, whatBecame } from '../emitted.ts';
 import { EXIT } from '../exit.ts';
 import { plain, print, printJson } from '../terminal.ts';
@@ -34,7 +34,7 @@ my-monitor --follow | head -n 100 | earpiece emit --json -`,
     )
     .action(async (file: string, options: Options) => {
       const text = await eventText(file);
-      await withEarpiece(options, async (ear) => {
+      await withLoadedInbox(options, async (ear) => {
         const events = await eventsIn({ text, file }, ear, options.to);
         let heard = false;
         const unheard: Emitted[] = [];
@@ -74,7 +74,7 @@ async function readFrom({ text, file }: Given, subject: string): Promise<readonl
 }
 
 /** All of them are checked before the first is emitted. */
-async function eventsIn(given: Given, ear: Earpiece, to: string | undefined): Promise<readonly EventInput[]> {
+async function eventsIn(given: Given, ear: LoadedInbox, to: string | undefined): Promise<readonly EventInput[]> {
   const subject = formatAddress(addressFrom(ear, to));
   const events = await readFrom(given, subject);
   return events.map((event, i) => {

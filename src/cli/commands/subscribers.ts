@@ -24,7 +24,7 @@ import {
 import { readConfig, userSubscribersFolder } from '../../config/index.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import type { EventInput } from '../../core/event.ts';
-import { openEarpiece, type Earpiece } from '../../earpiece.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../loaded-inbox.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { checkNamed, onlyAPerson, readOnly, type GlobalOptions } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -157,7 +157,7 @@ async function made(
 ): Promise<void> {
   const set: SubscriberSet = { subscribers: [subscriber], problems: [] };
   const troubles: string[] = [];
-  await using ear = await openEarpiece({
+  await using ear = await openLoadedInbox({
     db: 'memory:',
     subscribers: { of: () => set },
     onProblem: (line) => troubles.push(line),
@@ -361,11 +361,11 @@ function here(): {
 
 async function withSubscribers<T>(
   options: GlobalOptions,
-  work: (ear: Earpiece) => Promise<T>,
+  work: (ear: LoadedInbox) => Promise<T>,
   { reads = false }: { readonly reads?: boolean } = {},
 ): Promise<T> {
   checkNamed(options);
-  await using ear = await openEarpiece({
+  await using ear = await openLoadedInbox({
     ...(options.db === undefined ? {} : { flags: { db: options.db } }),
     ...(reads ? readOnly(options) : {}),
     subscribers: here().source,

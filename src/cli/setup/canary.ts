@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEarpiece } from '../../earpiece.ts';
+import { openLoadedInbox } from '../../loaded-inbox.ts';
 import type { HookHost } from '../../hosts/index.ts';
 import { partsOfLine } from '../../hosts/setup/index.ts';
 import { quote } from '../../hosts/setup/ours.ts';
@@ -48,7 +48,7 @@ async function once(host: HookHost, hooks: readonly Hook[]): Promise<Proof | und
     const word = `canary-${randomBytes(6).toString('hex')}`;
     const env = environment(folder, host);
     {
-      await using ear = await openEarpiece({ db: join(folder, 'canary.db'), cwd: folder, env });
+      await using ear = await openLoadedInbox({ db: join(folder, 'canary.db'), cwd: folder, env });
       await ear.queue(env['EARPIECE_ADDRESS'] ?? '', { message: word, kind: 'earpiece.canary' });
     }
     const started = performance.now();

@@ -1,4 +1,4 @@
-/** The composition root of the library: configuration, the default store, an inbox and the bus. */
+/** The composition root: configuration, the default store, an inbox and the bus. `src/library` wraps it for users. */
 import type { Bus, SubscriberSource, SubscriberToggles, TemplateEngine } from './bus/index.ts';
 import { loadConfig, type Config } from './config/index.ts';
 import type { ViewName } from './core/records.ts';
@@ -11,10 +11,10 @@ export type OpenOptions = InboxOptions & {
 };
 
 /**
- * An open inbox that knows its project and configuration, with the bus that turns events into its notifications. Close it,
- * or declare it with `await using`.
+ * An open inbox that knows its project and configuration, with the bus loaded that turns events into its
+ * notifications. Close it, or declare it with `await using`.
  */
-export class Earpiece extends UserInbox {
+export class LoadedInbox extends UserInbox {
   /** Where sources emit. */
   readonly bus: Bus;
   /** Which subscribers are switched off. */
@@ -43,15 +43,15 @@ export class Earpiece extends UserInbox {
  * Throws `bad_config` with every problem of the configuration, and what the store throws
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */
-export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
+export async function openLoadedInbox(options: OpenOptions = {}): Promise<LoadedInbox> {
   const { cwd = process.cwd(), env = process.env, flags } = options;
   return openWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
 /** The same for a configuration that was read already; whoever read it has told its problems. */
-export async function openWith(given: Config, options: OpenOptions): Promise<Earpiece> {
+export async function openWith(given: Config, options: OpenOptions): Promise<LoadedInbox> {
   const { env = process.env, onProblem } = options;
   const parts = await partsOf(given, options);
   const subscribers = options.subscribers ?? projectSubscribers({ env, rootOf: parts.rootOf, onProblem });
-  return new Earpiece(parts, subscribers, onProblem);
+  return new LoadedInbox(parts, subscribers, onProblem);
 }

@@ -24,6 +24,7 @@ const STEPS: readonly Step[] = [
   { name: 'types', command: 'tsc', args: [] },
   { name: 'types of the console', command: 'tsc', args: ['--project', 'console'] },
   { name: 'unused', command: 'knip', args: [] },
+  { name: 'voice', command: 'node', args: ['scripts/voice.ts'] },
   { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed] },
   { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'] },
   { name: 'attw', command: 'attw', args: ['--profile', 'esm-only', '<tarball>'] },

@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'src/{core,config,inbox}/**/*.test.ts',
       'console/src/**/*.test.ts',
-      'e2e/{layers/layers,requirements,snippets}.test.ts',
+      'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
     reporters: ['default', './scripts/summary.ts'],
     // As where all run: vitest's own 5 s are over on a machine that is slow enough.

@@ -1,0 +1,75 @@
+/** Cuts pages into sentences. */
+export type Sentence = {
+  readonly line: number;
+  readonly text: string;
+  /** A heading, a table cell or a label: short words without a full stop. */
+  readonly label: boolean;
+};
+
+/** The words that stand for code. */
+const CODE = '⟨code⟩';
+
+/** The prose of a page: no code, no HTML comments, no addresses of links. */
+export function sentencesOfPage(page: string): Sentence[] {
+  const found: Sentence[] = [];
+  let block: { line: number; text: string } | undefined;
+  let fence: string | undefined;
+  let comment = false;
+  const end = (): void => {
+    if (block) found.push(...sentencesOf(block.text, block.line));
+    block = undefined;
+  };
+  for (const [i, raw] of page.split('\n').entries()) {
+    const line = i + 1;
+    const mark = /^\s*(```+|~~~+)/u.exec(raw)?.[1];
+    if (mark !== undefined || fence !== undefined) {
+      end();
+      if (fence === undefined) fence = mark;
+      else if (mark === fence) fence = undefined;
+      continue;
+    }
+    if (comment || /^\s*<!--/u.test(raw)) {
+      end();
+      comment = !raw.includes('-->');
+      continue;
+    }
+    if (/^\s*$/u.test(raw) || /^\s*\|?[\s|:-]+\|?$/u.test(raw)) end();
+    else if (raw.startsWith('|')) {
+      end();
+      for (const cell of plain(raw).replaceAll('\\|', '/').split('|')) found.push(...sentencesOf(cell, line));
+    } else if (/^#+ /u.test(raw)) {
+      end();
+      found.push({ line, text: plain(raw.replace(/^#+ /u, '')), label: true });
+    } else if (/^\s*(?:[-*]|\d+\.) /u.test(raw)) {
+      end();
+      block = { line, text: raw.replace(/^\s*(?:[-*]|\d+\.) /u, '') };
+    } else if (block) block = { line: block.line, text: `${block.text}\n${raw.trim()}` };
+    else block = { line, text: raw.trim() };
+  }
+  end();
+  return found;
+}
+
+/** Markdown as it reads: links are their words, code is one word. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/(`+)(?!`)[^]*?[^`]\1(?!`)/gu, (code) => CODE + '\n'.repeat(code.split('\n').length - 1))
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, '$1')
+    .replaceAll(/<[^>]+>/gu, ' ')
+    .replaceAll(/\*\*|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)/gu, '');
+
+/** Each sentence with its line, counted from the line that the text begins on. */
+export function sentencesOf(text: string, first: number): Sentence[] {
+  const found: Sentence[] = [];
+  let line = first;
+  for (const part of plain(text).split(/(?<=[.!?][)"'”’]*)(?=\s+[^\s\p{Ll}])/u)) {
+    const lead = /^\s*/u.exec(part)?.[0] ?? '';
+    line += lead.split('\n').length - 1;
+    const said = part.trim().replaceAll(/\s+/gu, ' ');
+    if (said !== '') found.push({ line, text: said, label: !/[.!?:;,]/u.test(said) && wordsOf(said) <= 6 });
+    line += part.slice(lead.length).split('\n').length - 1;
+  }
+  return found;
+}
+
+export const wordsOf = (sentence: string): number => sentence.split(/\s+/u).filter((word) => /[\p{L}\p{N}⟨]/u.test(word)).length;

@@ -1,0 +1,84 @@
+/** Finds sentences that break the rules of `rules.ts`, in pages and in code, and counts them by area. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { textsOfCode, type Text } from './code.ts';
+import { LONG, MAX_WORDS, RULES } from './rules.ts';
+import { sentencesOf, sentencesOfPage, wordsOf, type Sentence } from './sentences.ts';
+
+export type Finding = {
+  readonly file: string;
+  readonly line: number;
+  readonly rule: string;
+  readonly sentence: string;
+  readonly better: string;
+};
+
+/** Files that are about the banned words themselves, or that repeat what other programs say. */
+const EXEMPT = ['scripts/voice/', 'e2e/docs/voice.test.ts', 'e2e/layers/fixture', 'docs/adr/', 'CHANGELOG.md'];
+
+/** Every finding in the repository at `root`, in the order of the files. */
+export function findings(root: string): Finding[] {
+  const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
+  const code = globSync(['*.ts', '{src,console,contracts,e2e,bench,scripts,examples}/**/*.{ts,tsx}'], { cwd: root });
+  return [...pages.toSorted(), ...code.toSorted()]
+    .filter((file) => !EXEMPT.some((exempt) => file.startsWith(exempt)))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return file.endsWith('.md') ? inPage(file, text) : inCode(file, text);
+    });
+}
+
+export const inPage = (file: string, page: string): Finding[] =>
+  sentencesOfPage(page).flatMap((sentence) => judge(file, sentence, true));
+
+export function inCode(file: string, code: string): Finding[] {
+  const tests = isTest(file);
+  return textsOfCode(code, tests ? 'titles' : 'prose').flatMap((text) =>
+    linesOf(text).flatMap(([line, part]) =>
+      sentencesOf(part, line).flatMap((sentence) => judge(file, asText(sentence, text), text.kind === 'string')),
+    ),
+  );
+}
+
+/** A comment is one text. A string is one text a line: a list of examples is no sentence. */
+const linesOf = ({ kind, text, line }: Text): (readonly [number, string])[] =>
+  kind === 'string' ? text.split('\n').map((part) => [line, part] as const) : [[line, text]];
+
+/** Areas with more findings than `limits` allow. An area without a limit allows none. */
+export const overLimit = (
+  byArea: ReadonlyMap<string, readonly Finding[]>,
+  limits: Readonly<Record<string, number>>,
+): { readonly area: string; readonly found: readonly Finding[]; readonly most: number }[] =>
+  [...byArea].flatMap(([area, found]) => {
+    const most = limits[area] ?? 0;
+    return found.length > most ? [{ area, found, most }] : [];
+  });
+
+/** Where a finding counts: each page for itself, each room of the code, and its tests apart. */
+export function areaOf(file: string): string {
+  if (file.endsWith('.md')) return file;
+  const [top = '', room] = file.split('/');
+  const area = room === undefined || room.includes('.') ? (file.includes('/') ? top : 'root') : `${top}/${room}`;
+  return isTest(file) && !file.startsWith('e2e/') ? `${area} tests` : area;
+}
+
+/** A string that does not end like a sentence is often a part of one: no rule about openings that are fine in a part. */
+const asText = (sentence: Sentence, { kind }: Text): Sentence =>
+  kind === 'string' && !/[.!?]["'”’)]*$/u.test(sentence.text) && wordsOf(sentence.text) <= 4
+    ? { ...sentence, label: true }
+    : sentence;
+
+function judge(file: string, { line, text, label }: Sentence, limited: boolean): Finding[] {
+  const parts = text.split(/(?<=[;:]) /u);
+  const rule = RULES.find(
+    ({ pattern, sentencesOnly }) =>
+      !(sentencesOnly && (label || text.endsWith('?'))) &&
+      (pattern.source.startsWith('^') ? parts : [text]).some((part) => pattern.test(part.replace(/^["'“(]+/u, ''))),
+  );
+  if (rule) return [{ file, line, rule: rule.id, sentence: text, better: `${rule.bad} → ${rule.better}` }];
+  const words = wordsOf(text);
+  if (!limited || words <= MAX_WORDS) return [];
+  return [{ file, line, rule: LONG.id, sentence: text, better: `${words} words; ${LONG.better}` }];
+}
+
+const isTest = (file: string): boolean => /\.test\.tsx?$/u.test(file) || file.startsWith('e2e/') || file.startsWith('contracts/');

@@ -1,7 +1,8 @@
 /** One agent in talk with a scripted model over HTTP, for tests. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Agent, AgentOptions } from '../../src/agent/agent.ts';
+import type { Agent } from '../../src/agent/agent.ts';
+import type { AgentOptions } from '../../src/agent/options.ts';
 import { createAgent } from '../../src/agent/agent.ts';
 import type { AgentEvent } from '../../src/agent/events.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/core/policy.ts';

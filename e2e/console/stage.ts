@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { createAgent, type Agent, type AgentOptions } from '../../src/agent/agent.ts';
+import { createAgent, type Agent } from '../../src/agent/agent.ts';
+import type { AgentOptions } from '../../src/agent/options.ts';
 import { scriptedModel, type ScriptedModel, type Step } from '../../src/agent/scripted-model.ts';
 import type { Clock } from '../../src/core/ports.ts';
 import { configWriter, readConfig } from '../../src/config/index.ts';

@@ -1,4 +1,5 @@
-export { Agent, createAgent, type AgentOptions, type TurnEnding, type TurnResult } from './agent.ts';
+export { Agent, createAgent } from './agent.ts';
+export type { AgentOptions, TurnEnding, TurnResult } from './options.ts';
 export { fileTools, type FileToolsOptions } from './file-tools.ts';
 export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';

@@ -6,7 +6,8 @@ import type { Json } from '../core/json.ts';
 import { DEFAULT_POLICY } from '../core/policy.ts';
 import { Inbox } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
-import { createAgent, type Agent, type AgentOptions } from './agent.ts';
+import { createAgent, type Agent } from './agent.ts';
+import type { AgentOptions } from './options.ts';
 import { notifySelf } from './notify-self.ts';
 import { scriptedModel, type ScriptedModel } from './scripted-model.ts';
 

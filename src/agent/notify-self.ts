@@ -2,18 +2,16 @@
  * What an agent leaves for itself: a note that comes back when it said so, once, also after a restart. It belongs to its
  * conversation, or with `persist_cross_session` to the agent: the next of its conversations gets it.
  */
-import { conversationId, type ConversationId } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { EventInput, Severity } from '../core/event.ts';
-import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
-import { formatKind, type Deliver, type NotificationId } from '../core/notification.ts';
-import { queuedRecord } from '../core/records.ts';
+import type { Deliver } from '../core/notification.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { say } from '../inbox/say.ts';
 import { parseWhen, type When } from '../sources/timers/index.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';
+import { NEXT } from './notes.ts';
 
 const PREFIX = {
   discovery: 'DISCOVERY',
@@ -39,9 +37,6 @@ const DAY_MS = 86_400_000;
 /** "Never" for what counts in milliseconds. */
 const NEVER_MS = 1_000 * 365 * DAY_MS;
 const TIMEOUT_MS = 5_000;
-
-/** Where notes wait for the next conversation: nobody's own. */
-const NEXT = conversationId('~next');
 
 export const notifySelf = (agent: () => Agent): Tool => ({
   name: 'notify_self',
@@ -89,34 +84,6 @@ export const notifySelf = (agent: () => Agent): Tool => ({
     }
   },
 });
-
-/** What a conversation is to take over from those before it. To be called before each of its turns. */
-export async function takeOverNotes(conversation: Conversation): Promise<void> {
-  const { inbox, log, id } = conversation;
-  const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });
-  for (const item of waiting) {
-    if (item.audience !== NEXT || item.state !== 'open' || writerOf(item) === id) continue;
-    // Another conversation may do the same at this moment: one of the two appends is refused.
-    await inbox.store.append(log, [
-      {
-        type: 'notification_closed',
-        conversation: NEXT,
-        ids: [item.id],
-        outcome: 'superseded',
-        by: 'notify_self',
-        reason: `the next conversation is ${id}`,
-      },
-      queuedRecord({ ...item.notification, id: inbox.ids.make('n') as NotificationId, requeues: item.id }, { conversation: id }),
-    ]);
-  }
-}
-
-/** The conversation is over, and what belongs to it alone. */
-export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
-  for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
-    if (item.audience === id && isNote(item))
-      await inbox.withdraw(log, { id: item.id }, { by: 'notify_self', reason: 'its conversation has ended' });
-}
 
 const NAMES = ['message', 'category', 'priority', 'deliver_at', 'persist_cross_session', 'expires_in', 'key', 'withdraw'];
 
@@ -289,9 +256,3 @@ function show(value: Json | undefined): string {
   const text = JSON.stringify(value) ?? 'is missing:';
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
-
-const isNote = ({ notification: { kind, subscriber } }: Item): boolean =>
-  (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
-
-const writerOf = ({ notification: { data } }: Item): ConversationId | undefined =>
-  (data as { conversation?: ConversationId } | undefined)?.conversation;

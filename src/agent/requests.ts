@@ -17,7 +17,7 @@ import { isType, type ChatRequestRecord, type Draft, type ToolCallResponseRecord
 import { plainDuration } from './watching/seen.ts';
 import type { Tool } from '../handles/tool.ts';
 import { askModel, type Answer } from './answer.ts';
-import type { AgentOptions } from './agent.ts';
+import type { AgentOptions } from './options.ts';
 import { withCacheMarks } from './cache.ts';
 import type { AgentEvent } from './events.ts';
 import { callOptionsOf, familyOf, type Placement } from './placement.ts';

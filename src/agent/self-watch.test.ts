@@ -7,7 +7,8 @@ import { DEFAULT_POLICY } from '../core/policy.ts';
 import { Inbox } from '../inbox/index.ts';
 import type { Tool } from '../handles/tool.ts';
 import { memoryStore } from '../stores/index.ts';
-import { createAgent, type Agent, type AgentOptions } from './agent.ts';
+import { createAgent, type Agent } from './agent.ts';
+import type { AgentOptions } from './options.ts';
 import { scriptedModel, type Step } from './scripted-model.ts';
 
 const cleanups: (() => Promise<void>)[] = [];

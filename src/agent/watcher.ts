@@ -6,13 +6,28 @@ import type { Item } from '../core/items.ts';
 import { formatKind, isInterrupt, type NotificationId } from '../core/notification.ts';
 import type { Draft } from '../core/records.ts';
 import { waking, wakesFrom } from '../core/waking.ts';
-import type { Agent } from './agent.ts';
+import type { Conversation, Inbox } from '../inbox/index.ts';
+import type { AgentEvent } from './events.ts';
+import type { Mode } from './modes.ts';
 
 /** Timers of Node cannot be set for longer; what is due later is looked at again then. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** The agent, as far as the watcher needs it. */
+export type Watched = {
+  readonly inbox: Inbox;
+  readonly conversation: Conversation;
+  readonly mode: Mode;
+  paused(): Promise<boolean>;
+  emit(event: AgentEvent): void;
+  /** True when it interrupted the agent at once. */
+  force(item: Item): boolean;
+  /** Begins a turn. Resolves when the turn is over. */
+  wake(ids: readonly NotificationId[], at: 'idle' | 'forced'): Promise<unknown>;
+};
+
 export class Watcher {
-  readonly #agent: Agent;
+  readonly #agent: Watched;
   readonly #end = new AbortController();
   readonly #shown = new Set<NotificationId>();
   /** An id wakes once. */
@@ -25,7 +40,7 @@ export class Watcher {
   /** When something becomes due for an idle agent without a change of the log. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(agent: Agent) {
+  constructor(agent: Watched) {
     this.#agent = agent;
   }
 

@@ -1,0 +1,43 @@
+/** The notes that an agent leaves for itself, between its conversations. */
+import { conversationId, type ConversationId } from '../core/address.ts';
+import type { Item } from '../core/items.ts';
+import { formatKind, type NotificationId } from '../core/notification.ts';
+import { queuedRecord } from '../core/records.ts';
+import type { Conversation } from '../inbox/index.ts';
+
+/** The conversation under which notes wait for the next one. No agent writes it. */
+export const NEXT: ConversationId = conversationId('~next');
+
+/** What a conversation is to take over from those before it. To be called before each of its turns. */
+export async function takeOverNotes(conversation: Conversation): Promise<void> {
+  const { inbox, log, id } = conversation;
+  const waiting = await inbox.store.items(log, { kind: 'open', conversation: NEXT });
+  for (const item of waiting) {
+    if (item.audience !== NEXT || item.state !== 'open' || writerOf(item) === id) continue;
+    // Another conversation may do the same at this moment: one of the two appends is refused.
+    await inbox.store.append(log, [
+      {
+        type: 'notification_closed',
+        conversation: NEXT,
+        ids: [item.id],
+        outcome: 'superseded',
+        by: 'notify_self',
+        reason: `the next conversation is ${id}`,
+      },
+      queuedRecord({ ...item.notification, id: inbox.ids.make('n') as NotificationId, requeues: item.id }, { conversation: id }),
+    ]);
+  }
+}
+
+/** The conversation is over, and what belongs to it alone. */
+export async function endNotes({ inbox, log, id }: Conversation): Promise<void> {
+  for (const item of await inbox.store.items(log, { kind: 'open', conversation: id }))
+    if (item.audience === id && isNote(item))
+      await inbox.withdraw(log, { id: item.id }, { by: 'notify_self', reason: 'its conversation has ended' });
+}
+
+const isNote = ({ notification: { kind, subscriber } }: Item): boolean =>
+  (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
+
+const writerOf = ({ notification: { data } }: Item): ConversationId | undefined =>
+  (data as { conversation?: ConversationId } | undefined)?.conversation;

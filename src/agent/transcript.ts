@@ -1,0 +1,135 @@
+/** The conversation of one agent as its model reads it: what is in the log, and which interrupts wait to be read. */
+import { fault } from '../core/faults.ts';
+import { isInterrupt, type Notification, type NotificationId } from '../core/notification.ts';
+import {
+  fromRecord,
+  isType,
+  type Draft,
+  type Stored,
+  type ToolCallRequestRecord,
+  type ToolCallResponseRecord,
+} from '../core/records.ts';
+import type { Carried, Conversation } from '../inbox/index.ts';
+import type { AgentEvent } from './events.ts';
+import { unanswered } from './prompt.ts';
+import { unansweredCarriers } from './requests.ts';
+
+/** Where an agent composes a carrier. */
+export type Moment = 'turn_start' | 'cycle_start' | 'tool_batch_end' | 'turn_end' | 'idle' | 'forced';
+
+/** The last of these records says whether a turn is over. `agent_stopped`: a person ended it. */
+const RESUMABLE: ReadonlySet<string> = new Set([
+  'turn_start',
+  'chat_request',
+  'chat_response',
+  'tool_call_request',
+  'tool_call_response',
+  'agent_stopped',
+]);
+
+const LOST = 'Not finished: the agent ended while this ran. It is not known whether it took effect.';
+
+export class Transcript {
+  readonly #conversation: Conversation;
+  readonly #emit: (event: AgentEvent) => void;
+  readonly #records: Draft[] = [];
+  /** Interrupts in the transcript that no request with them has been answered. */
+  #unread: NotificationId[] = [];
+  /** How long the chain of agents is that woke each other up to this turn. */
+  depth = 0;
+
+  constructor(conversation: Conversation, emit: (event: AgentEvent) => void) {
+    this.#conversation = conversation;
+    this.#emit = emit;
+  }
+
+  /** Every record of the conversation, oldest first. */
+  get records(): readonly Draft[] {
+    return this.#records;
+  }
+
+  /** Reads the log, and mends what an earlier process left: calls without an answer, and interrupts that its model has read. */
+  async open(): Promise<void> {
+    for await (const { body } of this.#conversation.inbox.transcript(this.#conversation)) this.#records.push(body);
+    await this.record(unanswered(this.#records).map((call) => response(call, LOST, true)));
+    await this.#readBefore();
+  }
+
+  async record(drafts: readonly Draft[]): Promise<void> {
+    if (drafts.length > 0) this.#take(await this.#conversation.record(drafts));
+  }
+
+  /** Records these with the notifications that are due. `known`: what the model knows already, and since when. */
+  async carry(
+    records: readonly Draft[],
+    at: Moment,
+    { known = {}, tools }: { readonly known?: Readonly<Record<string, number>>; readonly tools?: readonly string[] } = {},
+  ): Promise<Carried> {
+    const carried = await this.#conversation.carry(records, { at, known, ...(tools === undefined ? {} : { tools }) });
+    this.#take(carried.records);
+    fault('agent.carried');
+    const delivered = carriedIn(carried.records.map(({ body }) => body));
+    if (carried.view && delivered.length > 0) {
+      this.#emit({ type: 'delivered', at, ids: delivered.map((n) => n.id), text: carried.view.text });
+      // The turn is as deep as the notifications that it is about.
+      for (const { origin } of delivered) this.depth = Math.max(this.depth, origin?.depth ?? 0);
+      this.#unread.push(...interruptsIn(delivered));
+    }
+    return carried;
+  }
+
+  /** The provider has taken a request with the whole transcript: the interrupts in it are read, and their gate falls. */
+  async read(): Promise<void> {
+    if (this.#unread.length === 0) return;
+    await this.#conversation.inbox.markRead(this.#conversation.log, this.#unread, 'transcript');
+    this.#unread = [];
+  }
+
+  /** Leaves notifications out of all later requests. */
+  async leaveOut(left: {
+    readonly ids: readonly NotificationId[];
+    readonly reason: string;
+    readonly refusals: number;
+  }): Promise<void> {
+    await this.record([{ type: 'carrier_redacted', ...left }]);
+    this.#unread = this.#unread.filter((id) => !left.ids.includes(id));
+  }
+
+  /** Where the last turn was cut off; undefined when it is over. */
+  cutOffAt(): Draft | undefined {
+    const last = this.#records.findLast((r) => RESUMABLE.has(r.type));
+    if (last === undefined || last.type === 'turn_start' || last.type === 'agent_stopped') return undefined;
+    return isType(last, 'chat_response') && !last.truncated ? undefined : last;
+  }
+
+  /** Marks the interrupts read that an earlier process had sent to its model, and could not mark any more. */
+  async #readBefore(): Promise<void> {
+    const gates = new Set((await this.#conversation.gate()).map(({ id }) => id));
+    const there = carriedIn(this.#records).filter(({ id }) => gates.has(id));
+    const waiting = new Set(carriedIn(unansweredCarriers(this.#records)).map(({ id }) => id));
+    this.#unread = interruptsIn(there.filter(({ id }) => !waiting.has(id)));
+    await this.read();
+    this.#unread = interruptsIn(there.filter(({ id }) => waiting.has(id)));
+  }
+
+  #take(stored: readonly Stored[]): void {
+    for (const { body } of stored) this.#records.push(body);
+  }
+}
+
+/** The answer to a call, as the log has it. */
+export const response = (call: ToolCallRequestRecord, content: string, isError: boolean): ToolCallResponseRecord => ({
+  type: 'tool_call_response',
+  id: call.id,
+  content,
+  is_error: isError,
+});
+
+const carriedIn = (records: readonly Draft[]): readonly Notification[] =>
+  records.flatMap((record) =>
+    isType(record, 'chat_request') || isType(record, 'tool_call_response') ? (record.notifications ?? []).map(fromRecord) : [],
+  );
+
+/** The gate of a pause stays up until a person lifts it. */
+const interruptsIn = (all: readonly Notification[]): NotificationId[] =>
+  all.filter((each) => isInterrupt(each) && each.action !== 'pause').map(({ id }) => id);

@@ -1,0 +1,271 @@
+/** One turn of an agent: requests to its model and the tools between them, until the answer is final or somebody ends it. */
+import { fault } from '../core/faults.ts';
+import { levelRank, type Notification, type NotificationId } from '../core/notification.ts';
+import type { ToolCallRequestRecord } from '../core/records.ts';
+import type { Conversation } from '../inbox/index.ts';
+import type { Answer, Finish } from './answer.ts';
+import { runBatch } from './batch.ts';
+import type { AgentEvent } from './events.ts';
+import { Interruption, STOPPED } from './interruption.ts';
+import type { Mode } from './modes.ts';
+import type { AgentOptions, TurnResult } from './options.ts';
+import type { Requests } from './requests.ts';
+import { failureOf } from './retry.ts';
+import { callKey, type SelfWatch } from './self-watch.ts';
+import { response, type Transcript } from './transcript.ts';
+import type { Usage } from './watching/budget.ts';
+
+export const MAX_CYCLES = 100;
+/** Cycles that notifications which arrive during the last answer may add to a turn. */
+const EXTRA_CYCLES = 3;
+export const FORCED = 'You were interrupted because of the following.';
+const MEANWHILE = 'While you answered, the following happened.';
+const NOT_RUN = 'Not run: the tokens of this turn are used up.';
+const CUT_OFF_ANSWER = 'the answer reached its limit of output tokens';
+/** Answers in a row whose calls were cut off at the limit of output tokens; one more ends the turn. */
+const MAX_CUT_OFF = 3;
+
+/** The agent, as far as its turn needs it. */
+export type TurnAgent = {
+  readonly options: AgentOptions;
+  readonly conversation: Conversation;
+  readonly transcript: Transcript;
+  readonly requests: Requests;
+  readonly self: SelfWatch;
+  readonly mode: () => Mode;
+  readonly enter: (mode: Mode) => void;
+  readonly emit: (event: AgentEvent) => void;
+  /** The program lets the conversation go. */
+  readonly closing: () => boolean;
+  /** Keeps the open notifications from waking the agent, and names them. */
+  readonly handBack: () => Promise<readonly NotificationId[]>;
+};
+
+export class Turn {
+  readonly #agent: TurnAgent;
+  /** Ends the stream or the tools of this moment, with an `Interruption` as its reason. */
+  #abort = new AbortController();
+  /** A person stopped this turn. An interruption that came just before does not hide it. */
+  #stopping = false;
+  #mayForce = true;
+
+  constructor(agent: TurnAgent) {
+    this.#agent = agent;
+  }
+
+  /** A person's words inside the turn: the stream or the tools of this moment end. */
+  reply(text: string): void {
+    this.#interrupt(new Interruption({ kind: 'reply', text }));
+  }
+
+  stop(): void {
+    this.#stopping = true;
+    this.#interrupt(STOPPED);
+  }
+
+  /** True when the notification ended the stream or the tools of this moment. */
+  force({ id, action, origin }: Notification): boolean {
+    const mode = this.#agent.mode();
+    if (mode === 'executing') {
+      if (action !== 'cancel' && action !== 'pause') return false;
+    } else {
+      const asked = action !== undefined || origin?.person !== undefined;
+      if (mode !== 'streaming' || !(this.#mayForce || asked)) return false;
+    }
+    this.#interrupt(new Interruption({ kind: 'forced', by: id }));
+    return true;
+  }
+
+  /** Runs the turn. Its first request is in the transcript. */
+  async run(): Promise<TurnResult> {
+    let extra = 0;
+    let cutOff = 0;
+    let text = '';
+    const { emit, enter, options, requests, self, transcript } = this.#agent;
+    const { maxCycles = MAX_CYCLES } = options;
+    const { budget } = self;
+    for (let cycle = 1; ; cycle++) {
+      enter('streaming');
+      if (cycle > maxCycles) {
+        self.outOfIterations();
+        return this.#end('failed', cycle - 1, text, `the turn took more than ${maxCycles} requests to the model`);
+      }
+      // More was used than there is: this answer is the last.
+      const last = budget.overspent;
+      emit({ type: 'request', cycle });
+      const answer = await requests.ask(this.#abort.signal);
+      if (answer.kind === 'failed') return this.#end('failed', cycle, text, failureOf(answer.error).why);
+      if (answer.kind === 'finished' || answer.started) await transcript.read();
+      if (answer.kind === 'aborted') {
+        await this.#keep(answer);
+        if ((await this.#interrupted()) === 'stopped') return this.#end('stopped', cycle, text);
+        continue;
+      }
+
+      text = answer.records.flatMap((r) => (r.type === 'chat_response' && r.message !== undefined ? [r.message] : [])).join('');
+      await transcript.record(answer.records);
+      this.#mayForce = true;
+      self.answered(this.#usage(answer), answer.headers);
+      if (answer.calls.length > 0 && last) {
+        await transcript.record(answer.calls.map((call) => response(call, NOT_RUN, true)));
+        return this.#end('failed', cycle, text, `the turn used ${budget.tokens} tokens of ${options.budget?.tokens ?? 0}`);
+      }
+      if (answer.finish.kind === 'refused') {
+        await transcript.record(answer.calls.map((call) => response(call, 'Not run: the answer was refused.', true)));
+        return this.#end('refused', cycle, text, `the provider refused to answer${saying(answer.finish)}`);
+      }
+      cutOff = answer.finish.kind === 'cut' && answer.calls.length > 0 ? cutOff + 1 : 0;
+      if (cutOff > MAX_CUT_OFF) {
+        await transcript.record(answer.calls.map((call) => response(call, `Not run: ${CUT_OFF_ANSWER} again.`, true)));
+        return this.#end('truncated', cycle, text, `${CUT_OFF_ANSWER} ${cutOff} times in a row, in the arguments of its calls`);
+      }
+      if (answer.calls.length > 0) {
+        enter('executing');
+        await this.#execute(answer.calls);
+        if (!this.#abort.signal.aborted) {
+          enter('continuing');
+          continue;
+        }
+        emit({ type: 'aborted', what: 'tools', why: String(this.#abort.signal.reason) });
+        if ((await this.#interrupted()) === 'stopped') return this.#end('stopped', cycle, text);
+        continue;
+      }
+
+      enter('continuing');
+      if (this.#stopping) return this.#end('stopped', cycle, text);
+      if (await this.#replied()) continue;
+      const mayGoOn = !last && extra < EXTRA_CYCLES;
+      if (mayGoOn && (await this.#urgent())) {
+        extra++;
+        await transcript.carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
+        continue;
+      }
+      const { signal } = this.#abort;
+      const ask = (question: string): Promise<string> =>
+        last ? Promise.reject(new Error('the tokens of this turn are used up')) : requests.aside(question, signal);
+      const ending = await options.onTurnEnd?.({ signal, ask });
+      if (this.#stopping) return this.#end('stopped', cycle, text);
+      if (ending?.again === true && mayGoOn && (await this.#due('turn_end'))) {
+        extra++;
+        await transcript.carry([{ type: 'chat_request', content: MEANWHILE, source: 'system' }], 'turn_end');
+        continue;
+      }
+      if (answer.finish.kind === 'cut') return this.#end('truncated', cycle, text, `${CUT_OFF_ANSWER}${saying(answer.finish)}`);
+      return this.#end('complete', cycle, text);
+    }
+  }
+
+  async #due(at: 'turn_end' | 'forced'): Promise<boolean> {
+    return (await this.#agent.conversation.decisions({ at })).some((decision) => decision.kind === 'take');
+  }
+
+  /** Records the kept part of an answer that was cut off. Its calls are answered, so that the log stays whole. */
+  async #keep({ records, calls, reason }: Extract<Answer, { kind: 'aborted' }>): Promise<void> {
+    this.#agent.emit({ type: 'aborted', what: 'answer', why: String(reason) });
+    if (records.length > 0)
+      await this.#agent.transcript.record([...records, ...calls.map((call) => response(call, 'Not run: interrupted.', true))]);
+  }
+
+  /** Decides how the turn goes on after an interruption ended its stream or its tools. */
+  async #interrupted(): Promise<'stopped' | 'goes on'> {
+    this.#agent.enter('interrupted');
+    const why = this.#abort.signal.reason as Interruption;
+    this.#abort = new AbortController();
+    if (this.#stopping || why.is.kind === 'stop') return 'stopped';
+    if (why.is.kind === 'reply') {
+      await this.#agent.transcript.carry([{ type: 'chat_request', content: why.is.text }], 'cycle_start');
+      this.#agent.enter('replying');
+      return 'goes on';
+    }
+    this.#mayForce = false;
+    // Tools that were ended took the interrupt along in their results already.
+    const due = (await this.#agent.conversation.decisions({ at: 'forced' })).some((decision) => decision.kind === 'take');
+    if (due) await this.#agent.transcript.carry([{ type: 'chat_request', content: FORCED, source: 'system' }], 'forced');
+    return 'goes on';
+  }
+
+  /** A reply that came just after the answer had ended still belongs to this turn. */
+  async #replied(): Promise<boolean> {
+    const { aborted, reason } = this.#abort.signal;
+    if (!aborted || !(reason instanceof Interruption) || reason.is.kind !== 'reply') return false;
+    this.#abort = new AbortController();
+    await this.#agent.transcript.carry([{ type: 'chat_request', content: reason.is.text }], 'cycle_start');
+    return true;
+  }
+
+  /** Whether a notification of level error or above would ride now. */
+  async #urgent(): Promise<boolean> {
+    const decisions = await this.#agent.conversation.decisions({ at: 'turn_end' });
+    const taken = new Set(decisions.flatMap((d) => (d.kind === 'take' ? [d.id] : [])));
+    const open = await this.#agent.conversation.inbox.store.items(this.#agent.conversation.log, {
+      kind: 'open',
+      conversation: this.#agent.conversation.id,
+    });
+    return open.some((item) => taken.has(item.id) && levelRank(item.notification.level) >= levelRank('error'));
+  }
+
+  async #execute(calls: readonly ToolCallRequestRecord[]): Promise<void> {
+    const knows: Record<string, number> = {};
+    /** When each call ended: from then on the model knows what its result says. */
+    const endedAt = new Map<string, number>();
+    const watch = this.#agent.self.batchBegan(calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments })));
+    await runBatch({
+      watch: {
+        began: (call) => watch.began(call),
+        ended: (call, end) => {
+          endedAt.set(call.id, this.#agent.conversation.inbox.store.ordered());
+          watch.ended(call, end);
+        },
+      },
+      calls,
+      tools: this.#agent.options.tools ?? [],
+      signal: this.#abort.signal,
+      emit: (event) => this.#agent.emit(event),
+      land: async (call, outcome, last) => {
+        for (const about of outcome.knows ?? [])
+          knows[about] = endedAt.get(call.id) ?? this.#agent.conversation.inbox.store.ordered();
+        fault('agent.tool_landing');
+        const record = response(call, outcome.content, outcome.isError ?? false);
+        if (!last) return this.#agent.transcript.record([record]);
+        // The results say what failed in this batch: no notification tells it again.
+        await this.#agent.self.told();
+        for (const { id } of calls) knows[callKey(id)] = this.#agent.conversation.inbox.store.now();
+        await this.#agent.transcript.carry([record], 'tool_batch_end', {
+          known: knows,
+          tools: [...new Set(calls.map(({ name }) => name))],
+        });
+        watch.carried();
+      },
+    });
+  }
+
+  #usage({ usage }: Extract<Answer, { kind: 'finished' }>): Usage | undefined {
+    if (usage === undefined) return undefined;
+    const used = { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 };
+    this.#agent.emit({ type: 'usage', ...used, cachedTokens: usage.inputTokens.cacheRead ?? 0 });
+    return used;
+  }
+
+  async #end(how: TurnResult['how'], cycles: number, text: string, error?: string): Promise<TurnResult> {
+    this.#agent.enter(how === 'complete' ? 'complete' : 'aborted');
+    // A program that ends is no person that stops: it goes on when it is started again.
+    if (how === 'stopped' && !this.#agent.closing()) await this.#agent.transcript.record([{ type: 'agent_stopped' }]);
+    // For whoever watches; a turn that failed can be resumed all the same.
+    if (how !== 'complete' && how !== 'stopped')
+      await this.#agent.transcript.record([{ type: 'agent_failed', reason: (error ?? '').slice(0, 500) }]);
+    await this.#agent.self.turnEnded({
+      reason: how === 'complete' || how === 'stopped' ? how : 'failed',
+      cycles,
+      ...(error === undefined ? {} : { error }),
+    });
+    const handedBack = how === 'stopped' ? await this.#agent.handBack() : [];
+    this.#agent.emit({ type: 'turn_ended', how, cycles, ...(error === undefined ? {} : { error }) });
+    return { how, text, cycles, handedBack, ...(error === undefined ? {} : { error }) };
+  }
+
+  #interrupt(why: Interruption): void {
+    if (!this.#abort.signal.aborted) this.#abort.abort(why);
+  }
+}
+
+const saying = ({ raw }: Finish): string => (raw === undefined ? '' : ` (${raw})`);

@@ -23,7 +23,7 @@ import { holderOf, ownName, readEntries, shortName, type Holder } from './regist
 import { rootOf } from './repository.ts';
 import { SETTINGS } from './schema.ts';
 import { sift, type Untrusted } from './trust.ts';
-import { webhooksOf, type WebhookEntry } from './webhooks.ts';
+import type { WebhookEntry } from './webhooks.ts';
 
 /** What is configured for a working folder. */
 export type Config = {
@@ -168,6 +168,16 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     held: projectFile === undefined ? [] : saidByFile(sifted.held, projectFile, 'project'),
   };
   return { config, problems: [...byFlags.problems, ...byEnv.problems, ...problems] };
+}
+
+/** The webhooks by name. `to` is the whole address. */
+function webhooksOf(layers: Layers, project: string): Readonly<Record<string, WebhookEntry>> {
+  const found = Object.create(null) as Record<string, WebhookEntry>;
+  for (const { path, said } of winnersBelow(layers, 'webhooks')) {
+    const entry = said.value as WebhookEntry;
+    found[path[1] ?? ''] = { ...entry, to: entry.to.includes('/') ? entry.to : `${project}/${entry.to}` };
+  }
+  return found;
 }
 
 /** Undefined when there is no such file. */

@@ -1,5 +1,4 @@
 /** Who may send webhooks, for whom, and how what they send becomes an event, as the configuration spells it. */
-import { winnersBelow, type Layers } from './layers.ts';
 import { fields, isTable } from './servers.ts';
 import { address, oneOf, problem, refuse, text, value, type Read, type Value } from './values.ts';
 
@@ -88,16 +87,6 @@ export const showWebhook = ({ kind, to, secretEnv, signatureHeader, map }: Webho
   ]
     .filter(Boolean)
     .join('; ');
-
-/** By name, `to` as a whole address. */
-export function webhooksOf(layers: Layers, project: string): Readonly<Record<string, WebhookEntry>> {
-  const found = Object.create(null) as Record<string, WebhookEntry>;
-  for (const { path, said } of winnersBelow(layers, 'webhooks')) {
-    const entry = said.value as WebhookEntry;
-    found[path[1] ?? ''] = { ...entry, to: entry.to.includes('/') ? entry.to : `${project}/${entry.to}` };
-  }
-  return found;
-}
 
 function mapValue(): Value<WebhookMap> {
   const expects = `a table with ${Object.keys(MAP).join(', ')}`;

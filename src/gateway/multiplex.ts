@@ -34,7 +34,9 @@ import {
 } from '../mcp/frames/protocol.ts';
 import type { Connection, OwnTool, UpstreamEvent } from './riding/rider.ts';
 import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
-import { crossed, envelopeEdits, envelopeLike, failing, introductionIn, type Introduction } from './several/crossing.ts';
+import { failing } from './failing.ts';
+import { crossed, envelopeEdits } from './several/crossing.ts';
+import { envelopeLike, introductionIn, type Introduction } from './several/introduction.ts';
 import { Lists, LISTS, type ListMethod } from './several/lists.ts';
 import { Refusal } from './several/refusal.ts';
 import { PATIENCE, Starting, within, type Patience } from './several/starting.ts';

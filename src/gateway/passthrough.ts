@@ -24,7 +24,7 @@ import { answerOwn, OwnTools } from './riding/own-tools.ts';
 import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from '../mcp/frames/protocol.ts';
 import { Catalog } from './riding/tools.ts';
 import { refusal } from './relay.ts';
-import { failing, STOPPED } from './several/crossing.ts';
+import { failing, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 

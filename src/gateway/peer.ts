@@ -10,7 +10,7 @@ import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
 import type { StopOptions } from '../mcp/link.ts';
 import type { MakeLink } from '../mcp/links.ts';
-import type { Introduction } from './several/crossing.ts';
+import type { Introduction } from './several/introduction.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from '../mcp/upstream.ts';
 

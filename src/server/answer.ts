@@ -5,10 +5,23 @@
  */
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { CONTENT_SECURITY_POLICY } from './console.ts';
 
 /** What the listener gives along with a request. Another one gives what it has. */
 export type Bindings = Partial<HttpBindings> & { readonly direct?: true };
+
+/** The page may load from here and nowhere else, runs no inline script and is shown in no frame. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** On every answer, whoever made it. */
 const ALWAYS = {

@@ -3,7 +3,6 @@ import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
 import type { Telling } from './decide.ts';
 import { REPORT_TOOL } from './tool-list.ts';
-import { stopInstruction } from './tools.ts';
 
 /** All that is told about one task has this key. */
 export const keyOf = (task: Pick<Task, 'id'>): string => `task:${task.id}`;
@@ -31,3 +30,7 @@ export function tellingOf(
         }),
   };
 }
+
+/** What is asked of an agent whose task was taken out of its hands. */
+export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
+  `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;

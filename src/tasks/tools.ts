@@ -6,6 +6,7 @@ import { EarpieceError } from '../core/errors.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
 import { liftOf, type Conversation } from '../inbox/index.ts';
 import type { Tasks } from './tasks.ts';
+import { stopInstruction } from './telling.ts';
 import { REPORT_TOOL, TASK_TOOLS } from './tool-list.ts';
 import { nextFor, report, type Next, type Reported } from './work.ts';
 
@@ -105,10 +106,6 @@ function saidNext(
       return next satisfies never;
   }
 }
-
-/** What is asked of an agent whose task was taken out of its hands. */
-export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
-  `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;
 
 function saidReport({ kind, tasks, left }: Reported, nameOf: NameOf): object {
   const [goingOn] = left;

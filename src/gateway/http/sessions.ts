@@ -16,7 +16,7 @@ import {
   versionOf,
 } from '../../mcp/frames/protocol.ts';
 import { Settling } from '../riding/settling.ts';
-import { failing, STOPPED } from '../several/crossing.ts';
+import { failing, STOPPED } from '../failing.ts';
 import type { Endpoint, MakeEndpoint } from '../session.ts';
 
 const IDLE_MS = 30 * 60_000;

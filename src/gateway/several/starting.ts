@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Peer } from '../peer.ts';
 import type { UpstreamEvent } from '../riding/rider.ts';
-import type { Introduction } from './crossing.ts';
+import type { Introduction } from './introduction.ts';
 
 /** How long the client and its calls wait for servers, in ms. */
 export type Patience = {

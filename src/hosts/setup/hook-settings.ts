@@ -1,7 +1,7 @@
 /** Hooks in the shape that Claude Code began and others took over: `hooks.<Event>[].hooks[]`. */
 import { isDeepStrictEqual } from 'node:util';
 import { appendJson, jsonAt, jsonProblem, removeJson, type Edited } from '../../config/index.ts';
-import type { Part } from './setup.ts';
+import type { FoundHook, Part } from './setup.ts';
 
 /** One entry of an event's list. */
 export type Group = { readonly matcher?: string; readonly hooks: readonly Readonly<Record<string, unknown>>[] };
@@ -12,9 +12,6 @@ export type HookSettings = {
   readonly wanted: Readonly<Record<string, Group>>;
   readonly isOurs: (handler: Readonly<Record<string, unknown>>) => boolean;
 };
-
-/** A hook of ours that stands in a settings file. */
-export type FoundHook = { readonly event: string; readonly command: string };
 
 export const hooksIn = (text: string, isOurs: HookSettings['isOurs']): readonly FoundHook[] =>
   eventsOf(text).flatMap((event) =>

@@ -1,7 +1,6 @@
 /** What `earpiece install` changes for an agent: which files, and which of their entries are ours. One table a host. */
 import type { Edited } from '../../config/index.ts';
 import type { HookHost } from '../host.ts';
-import type { FoundHook } from './hook-settings.ts';
 import type { Ours } from './ours.ts';
 
 export type Scope = 'user' | 'project';
@@ -30,6 +29,9 @@ export type Part = {
 
 /** Why an agent runs no hook at all, and what changes that. */
 export type Disabled = { readonly why: string; readonly advice: string };
+
+/** A hook of ours that stands in a settings file. */
+export type FoundHook = { readonly event: string; readonly command: string };
 
 /** Of a host that has hooks in its settings. */
 export type Hooks = {

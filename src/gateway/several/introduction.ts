@@ -1,0 +1,46 @@
+/** How a client introduces itself, for the handshakes and the requests that the gateway makes in its name. */
+import { param, type Request } from '../../mcp/frames/frame.ts';
+import { textOf } from '../../mcp/frames/json.ts';
+import {
+  clientInfoOf,
+  isStateless,
+  LEGACY_VERSION,
+  META_CAPABILITIES,
+  META_CLIENT,
+  META_VERSION,
+  STATELESS_SINCE,
+} from '../../mcp/frames/protocol.ts';
+
+/** The client's introduction, for the handshake with each server. `meta` is the envelope of a stateless client. */
+export type Introduction = { readonly initialize: object; readonly meta: object; readonly stateless: boolean };
+
+export function introductionIn(frame: Request): Introduction {
+  const clientInfo = clientInfoOf(frame) ?? { name: 'earpiece', version: '1' };
+  if (isStateless(frame)) {
+    const at = param(frame, '_meta')!;
+    const meta = JSON.parse(textOf(frame.bytes, at)) as Record<string, unknown>;
+    const own = Object.fromEntries(
+      Object.entries(meta).filter(([key]) => [META_VERSION, META_CLIENT, META_CAPABILITIES].includes(key)),
+    );
+    return { stateless: true, meta: own, initialize: legacyIntroduction(clientInfo) };
+  }
+  const meta = { [META_VERSION]: STATELESS_SINCE, [META_CLIENT]: clientInfo, [META_CAPABILITIES]: {} };
+  const initialize =
+    frame.method === 'initialize' && frame.params
+      ? (JSON.parse(textOf(frame.bytes, frame.params)) as object)
+      : legacyIntroduction(clientInfo);
+  return { stateless: false, meta, initialize };
+}
+
+/** The introduction for a stateless client at a server of the older generation. It names no capability, so the server asks for none. */
+function legacyIntroduction(clientInfo: unknown): object {
+  return { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo };
+}
+
+/** The envelope of a request that the gateway makes because of a client's request. */
+export function envelopeLike(like: Request, otherwise: object): object {
+  const at = isStateless(like) ? param(like, '_meta') : undefined;
+  if (at === undefined) return otherwise;
+  const meta = JSON.parse(textOf(like.bytes, at)) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => key !== 'progressToken'));
+}

@@ -77,6 +77,24 @@ describe.each(CLOCKS)('the clock of the producer is %s', (_name, ms) => {
   });
 });
 
+describe('one producer is a year ahead, the next one a year behind', () => {
+  proves('time:sender');
+
+  it.each([
+    ['that runs already', true],
+    ['that starts later', false],
+  ])('a gateway %s carries what each of them queued', async (_when, runs) => {
+    await using shell = new Shell();
+    const early = runs ? await shell.gateway({ env: AS_MAIN }) : undefined;
+    await shell.says(['send', '--to', 'coder', 'of the clock ahead'], { env: offBy(YEAR_MS) });
+    await shell.says(['send', '--to', 'coder', 'of the clock behind'], { env: offBy(-YEAR_MS) });
+    await shell.says(['send', '--to', 'coder', 'of a right clock']);
+    await using client = early ?? (await shell.gateway({ env: AS_MAIN }));
+    const text = await said(client);
+    for (const clock of ['the clock ahead', 'the clock behind', 'a right clock']) expect(text).toContain(`of ${clock}`);
+  });
+});
+
 describe.each(CLOCKS)('the clock of a gateway is %s', (_name, ms) => {
   proves('time:own-clock', 'time:witness');
 

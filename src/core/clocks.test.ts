@@ -43,6 +43,16 @@ describe('a producer whose clock is wrong', () => {
   it.each([
     ['a year behind', -YEAR],
     ['right', 0],
+  ])('%s, after one of a clock a year ahead: it expires a day after it was seen first', (_name, senderIsOffBy) => {
+    const item = queued({ trueTime: NOW, senderIsOffBy, logAt: NOW + YEAR }, { ttlMs: DAY });
+    expect(isExpired(item, NOW)).toBe(false);
+    expect(isExpired(item, NOW + HOUR, NOW)).toBe(false);
+    expect(isExpired(item, NOW + DAY + HOUR, NOW)).toBe(true);
+  });
+
+  it.each([
+    ['a year behind', -YEAR],
+    ['right', 0],
   ])('%s: it expires when its time is over', (_name, senderIsOffBy) => {
     const item = queued({ trueTime: NOW, senderIsOffBy, logAt: before }, { ttlMs: DAY });
     expect(isExpired(item, NOW + DAY + HOUR)).toBe(true);

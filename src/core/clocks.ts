@@ -5,6 +5,8 @@
  * - The record's `at` is a lower bound of the true time: it is never before the record that was appended before it.
  * - `clock` is what the writer's own clock said. It is stored only where it is behind `at`.
  * - A stamp that lies in the reader's future says nothing: either the writer's clock is ahead or the reader's is behind.
+ * - In a log whose time lies in the reader's future, a writer's clock counts only where it agrees with the reader's. A clock
+ *   that is far behind can be wrong as well, and its notification would expire before anybody reads it.
  */
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
@@ -25,15 +27,15 @@ export type Stamped = Pick<Item, 'at' | 'clock'>;
 /** The time that a person reads: what the writer's clock said. */
 export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
 
-/** When the item was queued, by the reader's clock. Undefined: its stamps are in the reader's future. */
+/** When the item was queued, by the reader's clock. Undefined: its stamps do not tell. */
 export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
   if (at <= now + AGREE_MS) return at;
-  return clock <= now + AGREE_MS ? clock : undefined;
+  return agree(clock, now) ? clock : undefined;
 }
 
 /**
- * For items whose age this reader cannot tell from their stamps, because they lie in its future or because its own clock is
- * known to be wrong: when each was queued at the latest, by the reader's clock.
+ * For items whose age this reader cannot tell from their stamps, or whose reader's own clock is known to be wrong: when each
+ * was queued at the latest, by the reader's clock.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
@@ -49,14 +51,17 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
 export type Timed = Stamped & { readonly notification: Pick<Item['notification'], 'expiresAt'> };
 
 /** When its time ends, by the reader's clock. Undefined: never, or the reader cannot know its age. */
-export function endOf(item: Timed, now: number): number | undefined {
+export function endOf(item: Timed, now: number, sighted?: number): number | undefined {
   const { expiresAt } = item.notification;
-  return typeof expiresAt === 'number' ? byReader(expiresAt, item, now) : undefined;
+  return typeof expiresAt === 'number' ? byReader(expiresAt, item, now, sighted) : undefined;
 }
 
-/** The end of its time has come, by the reader's clock. An item whose age the reader cannot know is not expired. */
-export function isExpired(item: Timed, now: number): boolean {
-  const end = endOf(item, now);
+/**
+ * The end of its time has come, by the reader's clock. `sighted`: when it was queued at the latest. An item whose age the
+ * reader cannot know is not expired.
+ */
+export function isExpired(item: Timed, now: number, sighted?: number): boolean {
+  const end = endOf(item, now, sighted);
   return end !== undefined && end <= now;
 }
 

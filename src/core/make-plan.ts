@@ -89,7 +89,7 @@ export function plan(open: readonly Item[], point: ContactPoint, policy: Policy,
     const filtered = filteredBecause(item.notification, policy, facts.mutes, now);
     if (filtered !== undefined) return close(item, 'filter', 'filtered', filtered);
     const { expiresAt, about } = item.notification;
-    if (typeof expiresAt === 'number' && isExpired(item, now)) {
+    if (typeof expiresAt === 'number' && isExpired(item, now, facts.sighted?.[item.id])) {
       const expired = `expired ${timeText(expiresAt)}`;
       if (!facts.clockAlone) return close(item, 'relevance', 'expired', expired);
       decisions.push({ kind: 'keep', id: item.id, step: 'relevance', reason: `${expired}, by this clock alone` });

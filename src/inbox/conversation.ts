@@ -7,7 +7,7 @@
  *   lets go, and the next offer is the same text, flagged as repeated.
  */
 import type { ConversationId, LogKey } from '../core/address.ts';
-import { isDue, isExpired, waitedMs } from '../core/clocks.ts';
+import { isDue, isExpired, queuedAt, waitedMs } from '../core/clocks.ts';
 import type { Mute } from '../core/filter.ts';
 import { fault } from '../core/faults.ts';
 import { isFor, type Item } from '../core/items.ts';
@@ -415,14 +415,15 @@ export class Conversation {
     const now = this.inbox.store.now();
     const { maxDeferMs } = this.policy();
     const timed = items.filter((item) => {
-      const { deliver = 'next' } = item.notification;
+      const { deliver = 'next', expiresAt } = item.notification;
+      if (typeof expiresAt === 'number' && queuedAt(item, now) === undefined) return true;
       if (deliver === 'next') return false;
       return typeof deliver === 'object' && 'at' in deliver
         ? isDue(deliver.at, item, { now })
         : waitedMs(item, { now }) >= maxDeferMs;
     });
     const sighted = timed.length === 0 ? {} : await sightings(this.inbox, this.log, timed, dry);
-    const alone = items.some((item) => isExpired(item, now)) && !(await this.inbox.witnesses.agree());
+    const alone = items.some((item) => isExpired(item, now, sighted[item.id])) && !(await this.inbox.witnesses.agree());
     return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(sighted).length > 0 ? { sighted } : {}) };
   }
 

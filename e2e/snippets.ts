@@ -86,7 +86,7 @@ function wrongCommands(line: string, known: Known): string[] {
 }
 
 const NPM = new Set(['ci', 'cit', 'start', 'test', 'install', 'i', 'link']);
-const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo']);
+const PLAIN = new Set(['npx', 'git', 'cd', 'node', 'alias', 'echo', 'export']);
 
 /** The first word or option that the command line does not know. What stands behind `--` belongs to another program. */
 function wrongEarpiece(words: readonly string[], program: Command): string[] {

@@ -1,0 +1,23 @@
+/** The picture of the rooms of `src`, made of the arrows that the layer test holds. */
+type Rooms = Readonly<Record<string, { readonly mayImport: readonly string[] }>>;
+
+/** Rooms that put others together and may name nearly all of them: their arrows would hide the rest. */
+const COMPOSE = ['cli', 'entries'];
+
+/** Only the direct arrows: what a room reaches through another one is not drawn. */
+export function roomsDiagram(rooms: Rooms): string {
+  const drawn = Object.keys(rooms).filter((room) => !COMPOSE.includes(room));
+  const arrows = drawn.flatMap((room) =>
+    (rooms[room]?.mayImport ?? [])
+      .filter((to) => drawn.includes(to) && !throughAnother(rooms, room, to))
+      .map((to) => `  ${room} --> ${to}`),
+  );
+  const free = drawn.filter((room) => !arrows.some((arrow) => arrow.split(/\W+/u).includes(room)));
+  return ['```mermaid', 'flowchart TB', ...arrows, ...free.map((room) => `  ${room}`), '```'].join('\n');
+}
+
+const throughAnother = (rooms: Rooms, from: string, to: string): boolean =>
+  (rooms[from]?.mayImport ?? []).some((next) => next !== to && reaches(rooms, next, to));
+
+const reaches = (rooms: Rooms, from: string, to: string): boolean =>
+  from === to || (rooms[from]?.mayImport ?? []).some((next) => reaches(rooms, next, to));

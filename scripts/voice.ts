@@ -56,5 +56,5 @@ function newestFirst(found: readonly Finding[]): Finding[] {
 }
 
 function shown({ file, line, rule, sentence, better }: Finding): string {
-  return `  ${file}:${line} ${rule}: ${sentence}\n    better: ${better}\n`;
+  return `  ${file}:${line} ${rule}: ${sentence}\n    ${better}\n`;
 }

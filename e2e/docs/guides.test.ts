@@ -1,4 +1,4 @@
-/** What the guides show is what happens: `vitest run e2e/docs/guides.test.ts --update` takes the sessions anew. */
+/** The sessions in the guides are real: `vitest run e2e/docs/guides.test.ts --update` records them again. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const pages = globSync('**/*.md', { cwd: docs }).filter((page) => readFileSync(j
 
 test('the pages with sessions are those that are expected', () => {
   // hear-about-ci.md, stop-an-agent.md … are named here because a snippet's test must name its page.
-  expect(pages.map((page) => page.split('/').at(-1)).toSorted()).toEqual([
+  expect(pages.map((page) => page.split('/').at(-1) ?? '').toSorted()).toEqual([
     'gate.md',
     'hear-about-ci.md',
     'stop-an-agent.md',

@@ -13,7 +13,14 @@ export function roomsDiagram(rooms: Rooms): string {
       .map((to) => `  ${room} --> ${to}`),
   );
   const free = drawn.filter((room) => !arrows.some((arrow) => arrow.split(/\W+/u).includes(room)));
-  return ['```mermaid', 'flowchart TB', ...arrows, ...free.map((room) => `  ${room}`), '```'].join('\n');
+  return [
+    '<!-- tested by e2e/docs/pictures.test.ts -->',
+    '```mermaid',
+    'flowchart TB',
+    ...arrows,
+    ...free.map((room) => `  ${room}`),
+    '```',
+  ].join('\n');
 }
 
 const throughAnother = (rooms: Rooms, from: string, to: string): boolean =>

@@ -54,7 +54,7 @@ export class Terminal extends Shell {
     return said.join('');
   }
 
-  /** What the model reads: with the results of its next batch of tools, or instead of its next call. */
+  /** The text that the model reads with the results of its next batch of tools, or instead of its next call. */
   async reads(result: boolean): Promise<string> {
     const { hookSpecificOutput } = await this.#hook(
       result

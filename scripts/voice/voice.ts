@@ -75,7 +75,7 @@ function judge(file: string, { line, text, label }: Sentence, limited: boolean):
       !(sentencesOnly && (label || text.endsWith('?'))) &&
       (pattern.source.startsWith('^') ? parts : [text]).some((part) => pattern.test(part.replace(/^["'“(]+/u, ''))),
   );
-  if (rule) return [{ file, line, rule: rule.id, sentence: text, better: `${rule.bad} → ${rule.better}` }];
+  if (rule) return [{ file, line, rule: rule.id, sentence: text, better: `not “${rule.bad}” but “${rule.better}”` }];
   const words = wordsOf(text);
   if (!limited || words <= MAX_WORDS) return [];
   return [{ file, line, rule: LONG.id, sentence: text, better: `${words} words; ${LONG.better}` }];

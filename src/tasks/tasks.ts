@@ -3,8 +3,8 @@
  * also swaps the stored task: a change is whole or never was, and of two at once one is decided anew. (A reassignment is
  * two: what is said in the old assignee's log, then the task as it came in the new one's, made good by whoever reads it.)
  */
-import { logKey, parseAddress, type ConversationId, type LogKey } from '../core/address.ts';
-import { didYouMean, EarpieceError } from '../core/errors.ts';
+import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -22,6 +22,7 @@ import {
 } from '../core/task.ts';
 import type { Inbox } from '../inbox/index.ts';
 import { decide, isClosed, runningOf, type Command, type Decision } from './decide.ts';
+import { agentName, bad, checkActor, numberOf, oneOf, textOf, titleOf } from './checks.ts';
 import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.ts';
 import { evolve } from './evolve.ts';
 import { positionsOf } from './positions.ts';
@@ -367,58 +368,12 @@ export class Tasks {
   }
 }
 
-/** `coder`, or `shop/coder` in project shop. */
-export function agentName(project: string, text: string): string {
-  const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
-  if (address.kind !== 'agent' || address.project !== project)
-    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is no agent of project ${project}; write its name`);
-  return address.agent;
-}
-
-/** A status or a priority, with "did you mean". */
-export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
-  const found = words.find((word) => word === given);
-  if (found !== undefined) return found;
-  const near = didYouMean(given, words);
-  throw bad(
-    what,
-    `${what} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
-}
-
 const logFor = (project: string, agent: string | null): LogKey => `${project}/${agent ?? '*'}` as LogKey;
 const json = (value: object): Json => value as Json;
-
-function numberOf(id: string): number {
-  const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
-  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is no id of a task; they look like t7`);
-  return Number(number);
-}
 
 function shown({ handover: _handover, once: _once, ...task }: StoredTask): Task {
   return task;
 }
-
-function titleOf(title: string): string {
-  const clean = textOf('title', title, TASK_LIMITS.title).trim();
-  // oxlint-disable-next-line no-control-regex -- a title is one line, on terminals and in what a model reads
-  if (clean === '' || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u.test(clean))
-    throw bad('title', `title ${JSON.stringify(title.slice(0, 80))}: needs one line of text; more goes into the description`);
-  return clean;
-}
-
-function textOf(what: string, text: string, max: number): string {
-  if (text.length > max)
-    throw bad(what, `${what} has ${text.length} characters, at most ${max} are allowed; put the rest into a file and name it`);
-  return text.toWellFormed();
-}
-
-function checkActor({ name }: TaskActor): void {
-  if (name.trim() === '' || name.length > TASK_LIMITS.actor)
-    throw bad('by', `by ${JSON.stringify(name.slice(0, 80))}: needs a name of at most ${TASK_LIMITS.actor} characters`);
-}
-
-const bad = (field: string, message: string): EarpieceError => new EarpieceError('bad_argument', message, { data: { field } });
 
 const busy = (what: string): EarpieceError =>
   new EarpieceError('store_unavailable', `${what} is changed by others all the time; try again`, { retryable: true });

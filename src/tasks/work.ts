@@ -4,8 +4,9 @@ import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
 import { TASK_LIMITS, TASK_PRIORITIES, TASK_RESULTS, type Task, type TaskActor, type TaskExecution } from '../core/task.ts';
 import type { Conversation } from '../inbox/index.ts';
+import { oneOf } from './checks.ts';
 import { runningOf } from './decide.ts';
-import { oneOf, type Tasks } from './tasks.ts';
+import type { Tasks } from './tasks.ts';
 
 export type Next =
   /** An interrupt is unread: nothing is handed out before it is. Nothing was read or delivered by asking. */

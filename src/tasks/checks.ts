@@ -1,0 +1,52 @@
+/** What people and agents say of tasks, checked. Each check throws `bad_argument` with the field, the value and the way out. */
+import { parseAddress } from '../core/address.ts';
+import { didYouMean, EarpieceError } from '../core/errors.ts';
+import { TASK_LIMITS, type TaskActor } from '../core/task.ts';
+
+/** `coder`, or `shop/coder` in project shop. */
+export function agentName(project: string, text: string): string {
+  const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
+  if (address.kind !== 'agent' || address.project !== project)
+    throw bad('assignee', `assignee ${JSON.stringify(text.slice(0, 80))} is no agent of project ${project}; write its name`);
+  return address.agent;
+}
+
+/** A status or a priority, with "did you mean". */
+export function oneOf<T extends string>(what: string, given: string, words: readonly T[]): T {
+  const found = words.find((word) => word === given);
+  if (found !== undefined) return found;
+  const near = didYouMean(given, words);
+  throw bad(
+    what,
+    `${what} ${JSON.stringify(given.slice(0, 80))} is none of ${words.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+/** The number in the id of a task: 7 of `t7`. */
+export function numberOf(id: string): number {
+  const number = /^t([1-9]\d{0,8})$/u.exec(id)?.[1];
+  if (number === undefined) throw bad('task', `${JSON.stringify(id.slice(0, 80))} is no id of a task; they look like t7`);
+  return Number(number);
+}
+
+export function titleOf(title: string): string {
+  const clean = textOf('title', title, TASK_LIMITS.title).trim();
+  // oxlint-disable-next-line no-control-regex -- a title is one line, on terminals and in what a model reads
+  if (clean === '' || /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u.test(clean))
+    throw bad('title', `title ${JSON.stringify(title.slice(0, 80))}: needs one line of text; more goes into the description`);
+  return clean;
+}
+
+export function textOf(what: string, text: string, max: number): string {
+  if (text.length > max)
+    throw bad(what, `${what} has ${text.length} characters, at most ${max} are allowed; put the rest into a file and name it`);
+  return text.toWellFormed();
+}
+
+export function checkActor({ name }: TaskActor): void {
+  if (name.trim() === '' || name.length > TASK_LIMITS.actor)
+    throw bad('by', `by ${JSON.stringify(name.slice(0, 80))}: needs a name of at most ${TASK_LIMITS.actor} characters`);
+}
+
+export const bad = (field: string, message: string): EarpieceError =>
+  new EarpieceError('bad_argument', message, { data: { field } });

@@ -14,7 +14,7 @@
 import { emitKeypressEvents } from 'node:readline';
 import type { AgentEvent } from '../../agent/index.ts';
 import type { Item } from '../../core/items.ts';
-import { formatKind, levelRank, type NotificationId } from '../../core/notification.ts';
+import { levelRank, type NotificationId } from '../../core/notification.ts';
 import { EXIT } from '../exit.ts';
 import { cut } from '../table.ts';
 import { complain, paint, plain } from '../terminal.ts';
@@ -23,14 +23,13 @@ import { Driver } from './driver.ts';
 import { Editor, type Key } from './editor.ts';
 import type { Front } from './front.ts';
 import { historyLines, typed } from './history.ts';
-import { callLine, pendingLine, seconds } from './lines.ts';
+import { LiveRows } from './live-rows.ts';
 import { LiveSurface } from './live-surface.ts';
 import { Narrator } from './narrator.ts';
 import { Screen } from './screen.ts';
 import type { Session } from './session.ts';
 import { onReaderGone, onSignals, SIGNAL_CODES } from './signals.ts';
 import { isCommand, messageOf, slash } from './slash.ts';
-import { safe } from './wrap.ts';
 
 /** Both ends are a terminal that can move its cursor. */
 export const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb';
@@ -43,9 +42,7 @@ type Mode =
 
 const PROMPT: Mode = { kind: 'prompt' };
 const TICK_MS = 1_000;
-const PENDING_ROWS = 5;
 const PROMPT_ROWS = 10;
-const RUNNING_ROWS = 6;
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
@@ -83,6 +80,7 @@ class Chat {
   readonly #narrator: Narrator;
   readonly #driver: Driver;
   readonly #editor: Editor;
+  readonly #rows: LiveRows;
   readonly #over = Promise.withResolvers<number>();
   #mode: Mode = PROMPT;
   #pending: readonly Item[] = [];
@@ -108,6 +106,7 @@ class Chat {
       sent: (text) => this.#narrator.said(text),
       trouble: (message) => this.note(message),
     });
+    this.#rows = new LiveRows({ session, surface: this.#surface, narrator: this.#narrator, driver: this.#driver });
   }
 
   /** Until a person or the system ends it. `first` is said at once, where it is not empty. */
@@ -315,7 +314,16 @@ class Chat {
 
   #living(): { rows: string[]; cursor: { row: number; column: number } } {
     const { width } = this.#screen;
-    const rows = [...this.#moving(width), ...this.#waits(width), ...this.#status(width)];
+    const rows = this.#rows.at(
+      {
+        pending: this.#pending,
+        stopping: this.#stopping,
+        pausedBy: this.#pausedBy,
+        since: this.#since,
+        writes: this.#writes,
+      },
+      width,
+    );
     if (this.#mode.kind === 'menu') {
       const menu = cut(
         `${paint('inverse', ' s ')} stop   ${paint('inverse', ' r ')} reply   ${paint('inverse', ' c ')} continue   ${paint('dim', 'Ctrl+C again: stop')}`,
@@ -340,66 +348,4 @@ class Chat {
         return this.#mode satisfies never;
     }
   }
-
-  /** What is written and run at this moment. */
-  #moving(width: number): string[] {
-    const now = performance.now();
-    const running = this.#narrator.running.slice(0, RUNNING_ROWS).map((call) => {
-      const tail = ` ${paint('dim', `· ${seconds(now - call.since)}${call.progress === '' ? '' : ` · ${call.progress}`}`)}`;
-      return cut(`${callLine(call, Math.floor(width * 0.7))}${tail}`, width);
-    });
-    const thought = this.#narrator.thought.trim().replaceAll(/\s+/gu, ' ');
-    return [
-      ...(this.#surface.open === '' ? [] : [this.#surface.open]),
-      ...(thought === '' ? [] : ['', cut(paint('dim', `∴ ${ending(safe(thought), width - 4)}`), width)]),
-      ...(running.length === 0 || this.#narrator.amongCalls ? running : ['', ...running]),
-    ];
-  }
-
-  /** What waits to ride, and messages that wait for their turn. */
-  #waits(width: number): string[] {
-    const now = this.#session.ear.store.now();
-    const shown = this.#pending.slice(0, PENDING_ROWS);
-    const left = this.#pending.length - shown.length;
-    const rows = [
-      ...shown.map(({ notification: { level, kind, message }, count, at }) =>
-        pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
-      ),
-      ...(left > 0 ? [cut(`${paint('yellow', '┆')} ${paint('dim', `and ${left} more: /pending`)}`, width)] : []),
-      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · goes with the next turn`), width)),
-    ];
-    return rows.length === 0 ? [] : ['', ...rows];
-  }
-
-  #status(width: number): string[] {
-    const background = this.#session.handles.map(
-      ({ id, state, elapsedMs }) => `${plain(id, 30)} ${state === 'waiting' ? 'asks' : seconds(elapsedMs)}`,
-    );
-    const behind = background.length === 0 ? [] : [`in the background: ${background.join(', ')}`];
-    const parts = this.#driver.busy
-      ? [this.#doing(), seconds(performance.now() - this.#since), ...behind, 'Ctrl+C interrupts']
-      : [...(this.#pausedBy === undefined ? [] : [this.#pause]), ...behind];
-    if (parts.length === 0) return this.#pending.length > 0 ? [] : [''];
-    return ['', cut(`${paint(this.#driver.busy ? 'green' : 'dim', '●')} ${paint('dim', parts.join(' · '))}`, width)];
-  }
-
-  get #pause(): string {
-    const by = this.#pausedBy ? ` by ${plain(this.#pausedBy, 40)}` : '';
-    return `paused${by} until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
-  }
-
-  #doing(): string {
-    if (this.#stopping) return 'stopping';
-    const { mode } = this.#session.agent;
-    const { running } = this.#narrator;
-    if (mode === 'continuing') return 'ending the turn';
-    if (running.length > 0) return running.length === 1 ? 'running a tool' : `running ${running.length} tools`;
-    return { nothing: 'waiting for the model', thoughts: 'thinking', words: 'writing' }[this.#writes];
-  }
 }
-
-/** The end of a text, at most so many characters of it. */
-const ending = (text: string, chars: number): string => {
-  const points = [...text];
-  return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;
-};

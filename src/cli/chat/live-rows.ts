@@ -1,0 +1,113 @@
+/** The rows that live below what scrolled away: the text, calls and thoughts of this moment, waiting notifications, the status. */
+import type { Item } from '../../core/items.ts';
+import { formatKind } from '../../core/notification.ts';
+import { cut } from '../table.ts';
+import { paint, plain } from '../terminal.ts';
+import type { Driver } from './driver.ts';
+import { callLine, pendingLine, seconds } from './lines.ts';
+import type { LiveSurface } from './live-surface.ts';
+import type { Narrator } from './narrator.ts';
+import type { Session } from './session.ts';
+import { safe } from './wrap.ts';
+
+const PENDING_ROWS = 5;
+const RUNNING_ROWS = 6;
+
+export type RowsOptions = {
+  readonly session: Session;
+  readonly surface: LiveSurface;
+  readonly narrator: Narrator;
+  readonly driver: Driver;
+};
+
+/** The state of the turn, as the terminal's keys and events have it. */
+export type TurnState = {
+  readonly pending: readonly Item[];
+  /** A person has stopped this turn; it is about to end. */
+  readonly stopping: boolean;
+  /** The person who pauses the agent; empty where no person is named, undefined where nothing pauses it. */
+  readonly pausedBy: string | undefined;
+  /** When the turn began, by the monotonic clock. */
+  readonly since: number;
+  readonly writes: 'nothing' | 'thoughts' | 'words';
+};
+
+export class LiveRows {
+  readonly #session: Session;
+  readonly #surface: LiveSurface;
+  readonly #narrator: Narrator;
+  readonly #driver: Driver;
+
+  constructor({ session, surface, narrator, driver }: RowsOptions) {
+    this.#session = session;
+    this.#surface = surface;
+    this.#narrator = narrator;
+    this.#driver = driver;
+  }
+
+  at(turn: TurnState, width: number): string[] {
+    return [...this.#moving(width), ...this.#waits(turn.pending, width), ...this.#status(turn, width)];
+  }
+
+  /** The text, the thought and the calls of this moment. */
+  #moving(width: number): string[] {
+    const now = performance.now();
+    const running = this.#narrator.running.slice(0, RUNNING_ROWS).map((call) => {
+      const tail = ` ${paint('dim', `· ${seconds(now - call.since)}${call.progress === '' ? '' : ` · ${call.progress}`}`)}`;
+      return cut(`${callLine(call, Math.floor(width * 0.7))}${tail}`, width);
+    });
+    const thought = this.#narrator.thought.trim().replaceAll(/\s+/gu, ' ');
+    return [
+      ...(this.#surface.open === '' ? [] : [this.#surface.open]),
+      ...(thought === '' ? [] : ['', cut(paint('dim', `∴ ${ending(safe(thought), width - 4)}`), width)]),
+      ...(running.length === 0 || this.#narrator.amongCalls ? running : ['', ...running]),
+    ];
+  }
+
+  /** Notifications that wait for a carrier, and messages that wait for their turn. */
+  #waits(pending: readonly Item[], width: number): string[] {
+    const now = this.#session.ear.store.now();
+    const shown = pending.slice(0, PENDING_ROWS);
+    const left = pending.length - shown.length;
+    const rows = [
+      ...shown.map(({ notification: { level, kind, message }, count, at }) =>
+        pendingLine({ level, kind: formatKind(kind), message, count }, width, `waits ${seconds(now - at)}`),
+      ),
+      ...(left > 0 ? [cut(`${paint('yellow', '┆')} ${paint('dim', `and ${left} more: /pending`)}`, width)] : []),
+      ...this.#driver.waiting.map((text) => cut(paint('dim', `› ${plain(text)} · goes with the next turn`), width)),
+    ];
+    return rows.length === 0 ? [] : ['', ...rows];
+  }
+
+  #status(turn: TurnState, width: number): string[] {
+    const background = this.#session.handles.map(
+      ({ id, state, elapsedMs }) => `${plain(id, 30)} ${state === 'waiting' ? 'asks' : seconds(elapsedMs)}`,
+    );
+    const behind = background.length === 0 ? [] : [`in the background: ${background.join(', ')}`];
+    const parts = this.#driver.busy
+      ? [this.#doing(turn), seconds(performance.now() - turn.since), ...behind, 'Ctrl+C interrupts']
+      : [...(turn.pausedBy === undefined ? [] : [this.#pause(turn.pausedBy)]), ...behind];
+    if (parts.length === 0) return turn.pending.length > 0 ? [] : [''];
+    return ['', cut(`${paint(this.#driver.busy ? 'green' : 'dim', '●')} ${paint('dim', parts.join(' · '))}`, width)];
+  }
+
+  #pause(person: string): string {
+    const by = person === '' ? '' : ` by ${plain(person, 40)}`;
+    return `paused${by} until earpiece send --to ${this.#session.agent.conversation.log} --action resume "…"`;
+  }
+
+  #doing({ stopping, writes }: TurnState): string {
+    if (stopping) return 'stopping';
+    const { mode } = this.#session.agent;
+    const { running } = this.#narrator;
+    if (mode === 'continuing') return 'ending the turn';
+    if (running.length > 0) return running.length === 1 ? 'running a tool' : `running ${running.length} tools`;
+    return { nothing: 'waiting for the model', thoughts: 'thinking', words: 'writing' }[writes];
+  }
+}
+
+/** The end of a text, at most so many characters of it. */
+const ending = (text: string, chars: number): string => {
+  const points = [...text];
+  return points.length <= chars ? text : `…${points.slice(-(chars - 1)).join('')}`;
+};

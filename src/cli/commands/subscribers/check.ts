@@ -1,0 +1,68 @@
+/** `earpiece subscribers check` */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { checkRunning, Folder, templateEngine, type FolderState, type SubscriberProblem } from '../../../bus/index.ts';
+import type { Answer, CommandLine } from '../../command-line.ts';
+import type { GlobalOptions } from '../../context.ts';
+import { EXIT } from '../../exit.ts';
+import { plain, print, printJson } from '../../terminal.ts';
+import { fileAt, here, problemLine } from './here.ts';
+
+export function check(group: CommandLine, answer: Answer): void {
+  group
+    .command('check [paths...]')
+    .summary('every problem with its place')
+    .description(
+      'Every problem of the subscribers in these files or folders (default: all that count here), of their templates and conditions, ' +
+        'with its line and column. Exit code 8 when one is an error; a warning is none.',
+    )
+    .action(async (paths: readonly string[], options: GlobalOptions) => {
+      await using engine = templateEngine();
+      let wrong = false;
+      for (const { name, files, problems } of paths.length > 0 ? paths.map(checkable) : ofHere()) {
+        const all = [...problems, ...(await checkRunning(files, engine))];
+        wrong ||= all.some(({ severity }) => severity === 'error');
+        if (options.json) all.forEach((problem) => printJson(problem));
+        else if (all.length > 0) print(all.map(problemLine).join('\n'));
+        else print(`${plain(name)} is fine${files.length === 1 ? '' : `: ${files.length} subscribers`}`);
+      }
+      if (wrong) answer(EXIT.problems.code);
+    });
+}
+
+type Checkable = { readonly name: string; readonly files: FolderState['files']; readonly problems: readonly SubscriberProblem[] };
+
+/** A folder that is not there is left out. */
+function ofHere(): readonly Checkable[] {
+  const { project, paths, source } = here();
+  const { problems } = source.of(project);
+  return (['shipped', 'user', 'project'] as const)
+    .map((name) => ({
+      name: paths[name],
+      files: new Folder({ path: paths[name], name, optional: name !== 'shipped', lookEveryMs: 0 }).look(0).files,
+      problems: problems.filter(({ file }) => file === paths[name] || dirname(file) === paths[name]),
+    }))
+    .filter(({ name, problems: wrong }) => wrong.length > 0 || existsSync(name));
+}
+
+function checkable(path: string): Checkable {
+  if (isFolder(path)) return { name: path, ...new Folder({ path, name: 'user', optional: false, lookEveryMs: 0 }).look(0) };
+  const { subscriber, problems: own, ...rest } = fileAt(path);
+  // What only the folder shows, where it is one of those that count here: an id that stands twice, a core one that is replaced.
+  const { project, source } = here();
+  const among = source
+    .of(project)
+    .problems.filter(({ file }) => resolve(file) === resolve(path))
+    .map((problem) => ({ ...problem, file: path }));
+  const problems = [...new Map([...among, ...own].map((each) => [`${each.line} ${each.message}`, each])).values()];
+  return { name: path, files: subscriber === undefined ? [] : [{ ...rest, subscriber, problems }], problems };
+}
+
+/** What cannot be looked at is told when it is read. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,111 @@
+/** The subscribers that count where the command runs, and the files that a person names. */
+import { join } from 'node:path';
+import {
+  formatSubscriberProblem,
+  projectFolder,
+  readSubscriber,
+  shippedFolder,
+  subscriberFolders,
+  subscriberTrust,
+  type Subscriber,
+  type SubscriberFile,
+  type SubscriberProblem,
+  type SubscriberSource,
+  type Toggled,
+  type ToggleScope,
+} from '../../../bus/index.ts';
+import { readConfig, userSubscribersFolder } from '../../../config/index.ts';
+import { didYouMean, EarpieceError } from '../../../core/errors.ts';
+import { openLoadedInbox, type LoadedInbox } from '../../../loaded-inbox.ts';
+import { checkNamed, readOnly, type GlobalOptions } from '../../context.ts';
+import { complain, plain } from '../../terminal.ts';
+
+/** The folders that count here. The command reports the problems in them, so they do not go to stderr. */
+export function here(): {
+  readonly project: string;
+  readonly paths: Readonly<Record<'shipped' | 'user' | 'project', string>>;
+  readonly source: SubscriberSource;
+} {
+  const { config } = readConfig({ cwd: process.cwd(), env: process.env });
+  const { project, projectRoot } = config;
+  const paths = {
+    shipped: shippedFolder(),
+    user: userSubscribersFolder({ env: process.env }),
+    project: projectFolder(projectRoot),
+  };
+  const source = subscriberFolders({
+    ...paths,
+    projectRoot: (name) => (name === project ? projectRoot : undefined),
+    projectTrust: subscriberTrust({ env: process.env }),
+  });
+  return { project, paths, source };
+}
+
+/** Opens the database with the subscribers of this folder. */
+export async function withSubscribers<T>(
+  options: GlobalOptions,
+  work: (ear: LoadedInbox) => Promise<T>,
+  { reads = false }: { readonly reads?: boolean } = {},
+): Promise<T> {
+  checkNamed(options);
+  await using ear = await openLoadedInbox({
+    ...(options.db === undefined ? {} : { flags: { db: options.db } }),
+    ...(reads ? readOnly(options) : {}),
+    subscribers: here().source,
+    onProblem: complain,
+  });
+  return await work(ear);
+}
+
+/** The subscriber in this file. */
+export function fileAt(path: string): SubscriberFile {
+  const file = readSubscriber(path);
+  if (file === undefined)
+    throw new EarpieceError('not_found', `${path} cannot be read (ENOENT); name the file of a subscriber, or a folder of them`);
+  return file;
+}
+
+/** A file, or an id of this project. */
+export function named(which: string): Pick<SubscriberFile, 'subscriber' | 'problems'> {
+  return /[./\\]/.test(which) ? fileAt(which) : { subscriber: counting(which), problems: [] };
+}
+
+/** The subscriber of this id that counts here. */
+export function counting(which: string): Subscriber {
+  const { project, source } = here();
+  const { subscribers: all } = source.of(project);
+  const subscriber = all.find(({ id }) => id === which);
+  if (subscriber !== undefined) return subscriber;
+  checkCopied(which, all);
+  const near = didYouMean(
+    which,
+    [...all, ...others()].map(({ id }) => id),
+  );
+  throw new EarpieceError(
+    'not_found',
+    `there is no subscriber ${JSON.stringify(which.slice(0, 80))}; ${near === undefined ? 'name its file, or an id of earpiece subscribers list' : `did you mean ${near}?`}`,
+  );
+}
+
+/** The subscribers that come with Earpiece and count only once they are copied. */
+export const others = (): readonly Subscriber[] =>
+  subscriberFolders({ shipped: join(shippedFolder(), 'more') }).of('').subscribers;
+
+/** The one of them with this id, unless the project has its own. */
+export function moreOf(which: string): Subscriber | undefined {
+  const { project, source } = here();
+  if (source.of(project).subscribers.some(({ id }) => id === which)) return undefined;
+  return others().find(({ id }) => id === which);
+}
+
+/** Throws for a subscriber that has to be copied first. */
+export function checkCopied(which: string, counting: readonly Subscriber[]): void {
+  if (counting.some(({ id }) => id === which) || others().every(({ id }) => id !== which)) return;
+  throw new EarpieceError('not_found', `${which} counts only once it is yours: earpiece subscribers copy ${which}`);
+}
+
+/** In which scopes a subscriber is switched off. */
+export const offFor = (id: string, off: Toggled): readonly ToggleScope['kind'][] =>
+  (['user', 'project'] as const).filter((scope) => off[scope].includes(id));
+
+export const problemLine = (problem: SubscriberProblem): string => plain(formatSubscriberProblem(problem));

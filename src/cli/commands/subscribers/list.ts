@@ -1,0 +1,98 @@
+/** `earpiece subscribers list` */
+import { WHY_LOCKED, type Subscriber, type Toggled, type ToggleScope } from '../../../bus/index.ts';
+import type { CommandLine } from '../../command-line.ts';
+import type { GlobalOptions } from '../../context.ts';
+import { table } from '../../table.ts';
+import { paint, plain, print, printJson } from '../../terminal.ts';
+import { here, offFor, others, problemLine, withSubscribers } from './here.ts';
+
+export function list(group: CommandLine): void {
+  group
+    .command('list')
+    .summary('which there are, and which are off')
+    .description(
+      'Every subscriber of this project: where its file is, what it hears, when it rides, whether it is on; then what is wrong with files.',
+    )
+    .action(async (options: GlobalOptions) => {
+      await withSubscribers(
+        options,
+        async (ear) => {
+          const set = ear.bus.subscribers(ear.project);
+          const off = await ear.toggles.lists(ear.project);
+          if (options.json) {
+            set.subscribers.forEach((subscriber) => printJson(listed(subscriber, off)));
+            set.held?.forEach((subscriber) => printJson({ ...listed(subscriber, off), state: 'not trusted' }));
+            return set.problems.forEach((problem) => printJson({ problem }));
+          }
+          const held = new Set(set.held);
+          const rows = [...set.subscribers, ...held].map((subscriber) => {
+            const { id, name, events, output, from } = subscriber;
+            const place = from.folder === 'shipped' ? paint('dim', from.folder) : from.folder;
+            return [
+              id,
+              held.has(subscriber) ? paint('yellow', 'not trusted') : stateShown(subscriber, off),
+              place,
+              output.priority,
+              output.injectAt,
+              plain(name),
+              plain(events.types.join(', ')),
+            ];
+          });
+          if (rows.length === 0) print(paint('dim', 'there is no subscriber'));
+          else
+            print(
+              table(rows, [
+                { head: 'id' },
+                { head: 'state' },
+                { head: 'from', spare: 1 },
+                { head: 'priority', spare: 2 },
+                { head: 'rides at', spare: 3 },
+                { head: 'name', spare: 4 },
+                { head: 'events' },
+              ]),
+            );
+          if (set.subscribers.some(({ output }) => output.core))
+            print(paint('dim', `\nlocked: cannot be disabled; ${WHY_LOCKED}`));
+          const { project, user } = here().paths;
+          const more = others().filter(({ id }) => set.subscribers.every((known) => known.id !== id));
+          if (more.length > 0)
+            print(paint('dim', `more, once copied: ${more.map(({ id }) => id).join(', ')} (earpiece subscribers copy <id>)`));
+          print(paint('dim', `your own: ${plain(project)} (this project), ${plain(user)} (all of yours)`));
+          if (set.problems.length > 0) print(`\n${set.problems.map(problemLine).join('\n')}`);
+        },
+        { reads: true },
+      );
+    });
+}
+
+type State = { readonly state: 'on' | 'off'; readonly offBy: readonly ToggleScope['kind'][]; readonly locked?: string };
+
+function stateOf({ id, output }: Subscriber, off: Toggled): State {
+  // One that was switched off before it was of the core.
+  if (output.core) return { state: 'on', offBy: [], locked: WHY_LOCKED };
+  const offBy = offFor(id, off);
+  return { state: offBy.length === 0 ? 'on' : 'off', offBy };
+}
+
+function stateShown(subscriber: Subscriber, off: Toggled): string {
+  const { state, offBy, locked } = stateOf(subscriber, off);
+  if (locked !== undefined) return 'locked';
+  return state === 'on' ? 'on' : paint('yellow', `off (${offBy.join(', ')})`);
+}
+
+function listed(subscriber: Subscriber, off: Toggled): object {
+  const { id, name, description, version, events, output, from } = subscriber;
+  return {
+    id,
+    name,
+    description,
+    version,
+    events,
+    priority: output.priority,
+    injectAt: output.injectAt,
+    core: output.core,
+    ...stateOf(subscriber, off),
+    from,
+    ...(output.template === undefined ? {} : { template: output.template.name }),
+  };
+}

@@ -36,8 +36,6 @@ export const TOO_LONG: readonly string[] = [
   'gateway/multiplex.ts',
   'gateway/relay.ts',
   'gateway/riding/inbox-rider.ts',
-  // handles
-  'handles/registry.ts',
   // inbox
   'inbox/conversation.ts',
   'inbox/inbox.ts',

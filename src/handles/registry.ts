@@ -14,7 +14,6 @@ import { join } from 'node:path';
 
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import type { Emitter } from '../core/event.ts';
 import type { Clock, Ids } from '../core/ports.ts';
 import type { Draft, Owner } from '../core/records.ts';
 import { randomIds, selfOwner } from '../inbox/index.ts';
@@ -22,68 +21,44 @@ import { say } from '../inbox/say.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 import { answerOf, viewOf, type HandleView } from './answers.ts';
 import { awaitTool, type Target } from './await-tool.ts';
-import { parseCommand, spawnedId } from './command.ts';
+import { Background } from './background.ts';
+import { BatchCalls } from './batch.ts';
+import { Changes } from './changes.ts';
+import { Chronicle } from './chronicle.ts';
+import { parseCommand } from './command.ts';
 import { Handle } from './handle.ts';
-import { Herald, type NoticeInbox } from './herald.ts';
+import { Herald } from './herald.ts';
 import { Ledger } from './ledger.ts';
 import { LOST, type Notice } from './notices.ts';
 import { ownedProcess, recoverHandles, type Recovered } from './recover.ts';
+import { Shelf } from './shelf.ts';
 import { actionsOf, checkDefinition, schemaOf, type Args, type Range, type StatefulTool } from './stateful-tool.ts';
-import type { Phase, ToolError } from './state.ts';
+import { outcomeOf } from './one-shot.ts';
+import type { HandleRegistryOptions } from './registry-options.ts';
+import type { Phase } from './state.ts';
 import { endTurn, type TurnEnd, type TurnEndOptions } from './turn-end.ts';
-
-export type HandleRegistryOptions = {
-  readonly tools: readonly StatefulTool[];
-  /** The conversation that is told: `project/agent#conversation`. */
-  readonly address: string;
-  /** Of this conversation and nobody else: outputs, and the note of what runs. Mode 0700. */
-  readonly folder: string;
-  /** Without it nothing is notified. */
-  readonly inbox?: NoticeInbox;
-  /** Where what happens to handles is told. Without it each of these events is queued as a notification. */
-  readonly emitter?: Emitter;
-  readonly ids?: Ids;
-  readonly clock?: Clock;
-  readonly owner?: Owner;
-  /** Appends to the conversation's log: `handle_spawned`, `handle_state`, `handle_ended`, `inquiry_request`, `inquiry_response`. */
-  readonly record?: (draft: Draft) => void | Promise<void>;
-  /** A handle began, changed or ended. */
-  readonly onChange?: (view: HandleView) => void;
-  /** What went wrong beside the handles (the inbox, the log). Default: a warning of the process. */
-  readonly onTrouble?: (error: unknown) => void;
-  /**
-   * Withdraw what an answer tells before that answer is recorded. For hosts that do not hand `ToolOutcome.knows` to their
-   * carrier; a crash in between then loses it. Default false.
-   */
-  readonly withdrawAtOnce?: boolean;
-};
-
-/** Ended handles that can still be fetched. */
-const KEPT = 50;
 
 export class HandleRegistry implements AsyncDisposable {
   /** What the model can call: each stateful tool, and `await` when there is one. */
   readonly tools: readonly Tool[];
   readonly #options: HandleRegistryOptions;
-  readonly #definitions: ReadonlyMap<string, StatefulTool>;
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #herald: Herald;
   readonly #owner: Owner;
-  /** The newest handle of each name, and older ones under their uid. Oldest first. */
-  #handles = new Map<string, Handle>();
-  #names = new Map<string, number>();
-  #byCall = new Map<string, Handle | { readonly failed: string }>();
-  #listeners = new Set<() => void>();
-  #queue: Promise<void> = Promise.resolve();
-  #counter = 0;
+  readonly #shelf: Shelf;
+  readonly #calls: BatchCalls;
+  readonly #changes = new Changes();
+  readonly #chronicle = new Chronicle((draft) => this.#record(draft));
+  readonly #background = new Background((error) => this.#trouble(error));
+  #inquiries = 0;
   #closed: Promise<void> | undefined;
 
   constructor(options: HandleRegistryOptions) {
     for (const tool of options.tools) checkDefinition(tool);
     this.#options = options;
-    this.#definitions = new Map(options.tools.map((tool) => [tool.name, tool]));
+    this.#calls = new BatchCalls(new Map(options.tools.map((tool) => [tool.name, tool])));
     this.#ids = options.ids ?? randomIds;
     this.#clock = options.clock ?? { now: () => Date.now() };
     this.#owner = options.owner ?? selfOwner();
@@ -94,18 +69,17 @@ export class HandleRegistry implements AsyncDisposable {
       address: options.address,
       ledger: this.#ledger,
       owner: this.#owner,
-      enqueue: (task) => this.#enqueue(task),
+      enqueue: (task) => this.#background.run(task),
       withdrawAtOnce: options.withdrawAtOnce ?? false,
     });
-    // A name that was used before the restart stays another handle's.
-    for (const entry of this.#ledger.entries()) this.#names.set(entry.id, (this.#names.get(entry.id) ?? 0) + 1);
+    this.#shelf = new Shelf(this.#ledger.entries().map(({ id }) => id));
     this.tools = [
       ...options.tools.map((tool) => statefulTool(tool, this)),
       ...(options.tools.length > 0
         ? [
             awaitTool({
               target: (id, call) => this.#target(id, call),
-              changed: (signal) => this.#changed(signal),
+              changed: (signal) => this.#changes.next(signal),
               told: (handle, version, callId) => this.#herald.told(handle, version, callId),
               released: (handle) => this.#herald.consider(handle),
               settle: (call) => this.#settle(call),
@@ -118,12 +92,12 @@ export class HandleRegistry implements AsyncDisposable {
   /** Every handle that can be fetched, oldest first. */
   list(): readonly HandleView[] {
     const now = this.#clock.now();
-    return [...this.#handles.values()].map((handle) => viewOf(handle, now));
+    return this.#shelf.all().map((handle) => viewOf(handle, now));
   }
 
   /** How many run or wait. */
   get active(): number {
-    return this.#active().length;
+    return this.#shelf.active().length;
   }
 
   /** What a stateful tool does for a call of the model. Never throws. */
@@ -144,7 +118,7 @@ export class HandleRegistry implements AsyncDisposable {
           return await this.#look(tool, command.id, call, {
             first: (handle) => {
               if (!handle.active) throw new EarpieceError('bad_argument', `handle ${handle.id} has stopped and takes no input`);
-              this.#answered(handle, command.text);
+              this.#chronicle.answered(handle, command.text);
               return handle.apply({ text: command.text, keys: command.keys });
             },
           });
@@ -163,9 +137,7 @@ export class HandleRegistry implements AsyncDisposable {
    * would have spawned learns why instead of waiting.
    */
   notRun(callId: string, why: string): void {
-    if (this.#byCall.has(callId)) return;
-    this.#byCall.set(callId, { failed: why });
-    this.#wake();
+    if (this.#calls.failed(callId, why)) this.#changes.happened();
   }
 
   /**
@@ -175,11 +147,11 @@ export class HandleRegistry implements AsyncDisposable {
   async endOfTurn(options: TurnEndOptions = {}): Promise<TurnEnd> {
     this.#herald.settle(new Set());
     const end = await endTurn(
-      this.#active().filter((handle) => handle.background),
+      this.#shelf.active().filter((handle) => handle.background),
       {
         options,
         now: () => this.#clock.now(),
-        inquiryId: (handle) => `${handle.uid}.turn_end.${++this.#counter}`,
+        inquiryId: (handle) => `${handle.uid}.turn_end.${++this.#inquiries}`,
         record: (draft) => this.#record(draft),
         trouble: (error) => this.#trouble(error),
         preview: async (handle) => (await handle.read()).content,
@@ -198,21 +170,21 @@ export class HandleRegistry implements AsyncDisposable {
     const recovered = await recoverHandles({
       ledger: this.#ledger,
       folder: this.#options.folder,
-      own: (uid) => [...this.#handles.values()].some((handle) => handle.uid === uid),
+      own: (uid) => this.#shelf.all().some((handle) => handle.uid === uid),
       owner: this.#owner,
       now: this.#clock.now(),
       answered: options.answered ?? (() => false),
       tell: (notice) => this.#tell(notice),
       trouble: (error) => this.#trouble(error),
     });
-    for (const { uid, id, tool } of recovered) this.#record({ type: 'handle_ended', uid, id, tool, outcome: 'lost' });
+    for (const handle of recovered) this.#chronicle.lost(handle);
     await this.idle();
     return recovered;
   }
 
   /** Resolves when everything that was to be queued, withdrawn and recorded is. */
-  async idle(): Promise<void> {
-    for (let seen; seen !== this.#queue;) await (seen = this.#queue);
+  idle(): Promise<void> {
+    return this.#background.idle();
   }
 
   /** Ends everything that runs, tells the conversation so, and removes the outputs. */
@@ -225,42 +197,39 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    await Promise.all(this.#active().map((handle) => handle.abort(LOST)));
+    await Promise.all(this.#shelf.active().map((handle) => handle.abort(LOST)));
     this.#herald.settle(new Set());
     await this.idle();
-    for (const handle of this.#handles.values()) rmSync(handle.folder, { recursive: true, force: true });
+    for (const handle of this.#shelf.all()) rmSync(handle.folder, { recursive: true, force: true });
   }
 
   async #call(tool: StatefulTool, args: Args, id: string | undefined, call: ToolCall): Promise<ToolOutcome> {
-    const handle = this.#start(tool, args, { id: id ?? this.#freeName(tool.name), background: false, call });
+    const handle = this.#start(tool, args, { id: id ?? this.#shelf.freeName(tool.name), background: false, call });
     handle.watchers += 1;
     const onAbort = (): void => void handle.abort('interrupted');
     call.signal.addEventListener('abort', onAbort, { once: true });
     if (call.signal.aborted) onAbort();
     try {
-      while (handle.phase.type === 'running' && !call.signal.aborted) await this.#changed(call.signal);
+      while (handle.phase.type === 'running' && !call.signal.aborted) await this.#changes.next(call.signal);
       const question = handle.phase.type === 'waiting' ? handle.phase.question : '';
       if (call.signal.aborted) {
-        void handle.done.then(() => this.#forget(handle));
+        void handle.done.then(() => this.#shelf.forget(handle));
         return { content: 'interrupted', isError: true };
       }
       if (handle.phase.type === 'stopped') {
-        const { result } = handle.phase;
-        const text = handle.ending?.text ?? '';
         this.#told(handle, handle.version, call);
-        this.#forget(handle);
-        if ('ok' in result) return { content: text === '' ? '(no output)' : text };
-        return { content: failure(text, result.error.message), isError: true, ...timeoutOf(result.error) };
+        this.#shelf.forget(handle);
+        return outcomeOf(handle.phase, handle.ending?.text ?? '');
       }
       if (!actionsOf(tool).includes('apply')) {
         await handle.abort('ended: it asks, and cannot be answered');
-        this.#forget(handle);
+        this.#shelf.forget(handle);
         return { content: `${tool.name} asks, and takes no answers: ${question}`, isError: true };
       }
       // It asks: from now on it is a handle like any other, so that the model can answer.
       handle.background = true;
       this.#herald.remember(handle);
-      this.#recordSpawn(handle);
+      this.#chronicle.spawned(handle);
       await handle.settle();
       return await this.#answer(handle, call);
     } finally {
@@ -271,13 +240,13 @@ export class HandleRegistry implements AsyncDisposable {
   }
 
   async #spawn(tool: StatefulTool, args: Args, id: string | undefined, call: ToolCall): Promise<ToolOutcome> {
-    const twice = this.#spawnedTwice(call);
+    const twice = this.#calls.namedTwice(call);
     if (twice !== undefined)
       throw new EarpieceError(
         'bad_argument',
         `nothing of this batch was spawned: two of its calls name their handle ${JSON.stringify(twice)}; give each handle a name of its own`,
       );
-    const handle = this.#start(tool, args, { id: id ?? this.#freeName(tool.name), background: true, call });
+    const handle = this.#start(tool, args, { id: id ?? this.#shelf.freeName(tool.name), background: true, call });
     handle.watchers += 1;
     try {
       await handle.settle();
@@ -295,7 +264,7 @@ export class HandleRegistry implements AsyncDisposable {
     call: ToolCall,
     { first, range }: { first?: (handle: Handle) => Promise<void>; range?: Range },
   ): Promise<ToolOutcome> {
-    const handle = this.#named(id);
+    const handle = this.#shelf.named(id);
     if (handle.tool.name !== tool.name)
       throw new EarpieceError('bad_argument', `handle ${id} belongs to the tool ${handle.tool.name}: call that one`);
     handle.watchers += 1;
@@ -328,27 +297,19 @@ export class HandleRegistry implements AsyncDisposable {
   #start(tool: StatefulTool, args: Args, how: { id: string; background: boolean; call: ToolCall }): Handle {
     const { id, background, call } = how;
     if (this.#closed !== undefined) throw new EarpieceError('bad_argument', 'the agent is ending: nothing can be started');
-    const holder = this.#handles.get(id);
-    if (holder?.active)
-      throw new EarpieceError(
-        'bad_argument',
-        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another, or abort that one first`,
-      );
-    if (holder !== undefined) this.#keepOld(holder);
+    const about = this.#shelf.claim(id, { background });
     const uid = this.#ids.make('h');
-    const used = this.#names.get(id) ?? 0;
-    if (background || used > 0) this.#names.set(id, used + 1);
     const handle = new Handle(
       {
         id,
         uid,
-        about: used === 0 ? `handle:${id}` : `handle:${id}#${used + 1}`,
+        about,
         tool,
         callId: call.id,
         background,
         startedAt: this.#clock.now(),
         folder: join(this.#options.folder, uid),
-        progress: (text) => this.#show(() => call.progress(text)),
+        progress: (text) => this.#background.attempt(() => call.progress(text)),
       },
       {
         entered: (entered, before) => this.#entered(entered, before),
@@ -356,11 +317,11 @@ export class HandleRegistry implements AsyncDisposable {
         owns: (owner, process) => this.#herald.remember(owner, ownedProcess(process.pid)),
       },
     );
-    this.#handles.set(id, handle);
-    this.#byCall.set(call.id, handle);
+    this.#shelf.put(handle);
+    this.#calls.started(call.id, handle);
     if (background) {
       this.#herald.remember(handle);
-      this.#recordSpawn(handle);
+      this.#chronicle.spawned(handle);
     }
     handle.start(args);
     this.#changedHandle(handle);
@@ -374,143 +335,30 @@ export class HandleRegistry implements AsyncDisposable {
       if (handle.background) this.#herald.remember(handle);
       else this.#ledger.remove(handle.uid);
     }
-    if (handle.background) {
-      const said = { uid: handle.uid, id: handle.id, tool: handle.tool.name };
-      if (phase.type === 'stopped')
-        this.#record({
-          type: 'handle_ended',
-          ...said,
-          outcome: 'ok' in phase.result ? 'ok' : 'error',
-          ...(handle.ending?.exitCode === undefined ? {} : { exit_code: handle.ending.exitCode }),
-          ...('error' in phase.result ? { error: phase.result.error.message } : {}),
-        });
-      else
-        this.#record({
-          type: 'handle_state',
-          ...said,
-          state: phase.type,
-          ...(phase.type === 'waiting' ? { question: phase.question } : {}),
-        });
-    }
-    if (phase.type === 'waiting' && handle.asked)
-      this.#record({
-        type: 'inquiry_request',
-        id: inquiryOf(handle),
-        source: { source: 'tool', name: handle.tool.name },
-        question: { text: phase.question, answer_type: { type: 'text' } },
-      });
+    this.#chronicle.entered(handle);
     if (before.type === 'waiting' && phase.type === 'running') this.#herald.resumed(handle);
     this.#herald.consider(handle);
     this.#changedHandle(handle);
   }
 
-  #answered(handle: Handle, text: string): void {
-    if (handle.phase.type === 'waiting' && handle.asked)
-      this.#record({ type: 'inquiry_response', id: inquiryOf(handle), answer: text });
-  }
-
   /** What `await` means by an id: what this batch spawns under it, else the newest handle of that name. */
   #target(id: string, call: ToolCall): Target {
-    const spawn = call.batch.find((other) => {
-      const tool = this.#definitions.get(other.name);
-      return tool !== undefined && spawnedId(tool, other.args) === id;
-    });
-    if (spawn !== undefined) {
-      return {
-        id,
-        get: () => {
-          const spawned = this.#byCall.get(spawn.id);
-          return spawned === undefined ? undefined : spawned instanceof Handle ? spawned : spawned.failed;
-        },
-      };
-    }
-    const handle = this.#named(id);
+    const spawned = this.#calls.target(id, call);
+    if (spawned !== undefined) return spawned;
+    const handle = this.#shelf.named(id);
     return { id, get: () => handle };
   }
 
-  #spawnedTwice(call: ToolCall): string | undefined {
-    const seen = new Set<string>();
-    for (const other of call.batch) {
-      const tool = this.#definitions.get(other.name);
-      const id = tool === undefined ? undefined : spawnedId(tool, other.args);
-      if (id === undefined) continue;
-      if (seen.has(id)) return id;
-      seen.add(id);
-    }
-    return undefined;
-  }
-
-  #named(id: string): Handle {
-    const handle = this.#handles.get(id);
-    if (handle !== undefined) return handle;
-    const active = this.#active().map((other) => other.id);
-    throw new EarpieceError(
-      'bad_argument',
-      `no handle is called ${JSON.stringify(id)}; ${active.length === 0 ? 'none is active' : `active are ${active.join(', ')}`}`,
-    );
-  }
-
-  #freeName(tool: string): string {
-    let name: string;
-    do name = `${tool}-${++this.#counter}`;
-    while (this.#handles.has(name));
-    return name;
-  }
-
-  #active(): Handle[] {
-    return [...this.#handles.values()].filter((handle) => handle.active);
-  }
-
-  /** A stopped handle whose name is taken again can no longer be fetched; its notification may still be on its way. */
-  #keepOld(handle: Handle): void {
-    this.#handles.delete(handle.id);
-    rmSync(handle.folder, { recursive: true, force: true });
-  }
-
-  /** A one-shot call that is answered leaves nothing behind, unless its output was cut: then it can be read by range. */
-  #forget(handle: Handle): void {
-    if (handle.ending?.more !== true && this.#handles.get(handle.id) === handle) this.#keepOld(handle);
-  }
-
   #changedHandle(handle: Handle): void {
-    if (!handle.active) this.#evict();
-    this.#wake();
-    this.#show(() => this.#options.onChange?.(viewOf(handle, this.#clock.now())));
-  }
-
-  #evict(): void {
-    const ended = [...this.#handles.values()].filter((handle) => !handle.active && handle.watchers === 0);
-    for (const handle of ended.slice(0, Math.max(0, ended.length - KEPT))) this.#keepOld(handle);
+    if (!handle.active) this.#shelf.evict();
+    this.#changes.happened();
+    this.#background.attempt(() => this.#options.onChange?.(viewOf(handle, this.#clock.now())));
   }
 
   #settle(call: ToolCall): void {
     const ids = new Set([call.id, ...call.batch.map((other) => other.id)]);
-    for (const known of this.#byCall.keys()) if (!ids.has(known)) this.#byCall.delete(known);
+    this.#calls.keep(ids);
     this.#herald.settle(ids);
-  }
-
-  #wake(): void {
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
-    for (const listener of listeners) listener();
-  }
-
-  /** Resolves at the next change of any handle, or when the signal aborts. */
-  #changed(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#listeners.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#listeners.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
-  }
-
-  #recordSpawn(handle: Handle): void {
-    this.#record({ type: 'handle_spawned', uid: handle.uid, id: handle.id, tool: handle.tool.name, call: handle.callId });
   }
 
   async #tell(notice: Notice): Promise<void> {
@@ -520,20 +368,7 @@ export class HandleRegistry implements AsyncDisposable {
 
   #record(draft: Draft): void {
     const { record } = this.#options;
-    if (record !== undefined) this.#enqueue(async () => record(draft));
-  }
-
-  /** What shows it to a person must not stop it. */
-  #show(shows: () => void): void {
-    try {
-      shows();
-    } catch (error) {
-      this.#trouble(error);
-    }
-  }
-
-  #enqueue(task: () => Promise<void>): void {
-    this.#queue = this.#queue.then(task).catch((error: unknown) => this.#trouble(error));
+    if (record !== undefined) this.#background.run(async () => record(draft));
   }
 
   #trouble(error: unknown): void {
@@ -554,16 +389,3 @@ export function statefulTool(tool: StatefulTool, registry: HandleRegistry): Tool
     execute: (args, call) => registry.execute(tool, args, call),
   };
 }
-
-/** One inquiry for each question: a handle asks them one after the other. */
-const inquiryOf = (handle: Handle): string => `${handle.uid}.${handle.version}`;
-
-/** A failed one-shot call: its output says more than the message, unless that is not in it. */
-function failure(text: string, message: string): string {
-  if (text === '') return message;
-  return /\[exit code \d+|\[ended /u.test(text.slice(-200)) ? text : `${text}\n[${message}]`;
-}
-
-/** For whoever watches; what else went wrong stands in what the model reads. */
-const timeoutOf = ({ message, timeoutMs }: ToolError): Pick<ToolOutcome, 'failure'> =>
-  timeoutMs === undefined ? {} : { failure: { type: 'timeout', message, timeoutMs } };

@@ -1,0 +1,61 @@
+/** Which call of the current batch started which handle: calls of one batch run side by side and may name each other's handles. */
+import type { Target } from './await-tool.ts';
+import { spawnedId } from './command.ts';
+import { Handle } from './handle.ts';
+import type { StatefulTool } from './stateful-tool.ts';
+import type { ToolCall } from './tool.ts';
+
+export class BatchCalls {
+  readonly #definitions: ReadonlyMap<string, StatefulTool>;
+  readonly #started = new Map<string, Handle | { readonly failed: string }>();
+
+  constructor(definitions: ReadonlyMap<string, StatefulTool>) {
+    this.#definitions = definitions;
+  }
+
+  started(callId: string, handle: Handle): void {
+    this.#started.set(callId, handle);
+  }
+
+  /** False when the call has started its handle, or has failed before. */
+  failed(callId: string, why: string): boolean {
+    if (this.#started.has(callId)) return false;
+    this.#started.set(callId, { failed: why });
+    return true;
+  }
+
+  /** Forgets every call but these. */
+  keep(ids: ReadonlySet<string>): void {
+    for (const known of this.#started.keys()) if (!ids.has(known)) this.#started.delete(known);
+  }
+
+  /** The handle that a call of this batch starts under a name. Undefined when none of them does. */
+  target(id: string, call: ToolCall): Target | undefined {
+    const spawn = call.batch.find((other) => this.#spawns(other) === id);
+    if (spawn === undefined) return undefined;
+    return {
+      id,
+      get: () => {
+        const started = this.#started.get(spawn.id);
+        return started === undefined || started instanceof Handle ? started : started.failed;
+      },
+    };
+  }
+
+  /** A name that two calls of this batch give their handles. */
+  namedTwice(call: ToolCall): string | undefined {
+    const seen = new Set<string>();
+    for (const other of call.batch) {
+      const id = this.#spawns(other);
+      if (id === undefined) continue;
+      if (seen.has(id)) return id;
+      seen.add(id);
+    }
+    return undefined;
+  }
+
+  #spawns({ name, args }: ToolCall['batch'][number]): string | undefined {
+    const tool = this.#definitions.get(name);
+    return tool === undefined ? undefined : spawnedId(tool, args);
+  }
+}

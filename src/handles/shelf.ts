@@ -1,0 +1,87 @@
+/** The handles that can be fetched, by the names that the model gave them. */
+import { rmSync } from 'node:fs';
+
+import { EarpieceError } from '../core/errors.ts';
+import type { Handle } from './handle.ts';
+
+/** Ended handles that can still be fetched. */
+const KEPT = 50;
+
+export class Shelf {
+  /** The newest handle of each name, oldest first. */
+  readonly #handles = new Map<string, Handle>();
+  /** How often each name was used. */
+  readonly #uses = new Map<string, number>();
+  #made = 0;
+
+  /** `used`: the names of handles before a restart. They stay the names of those. */
+  constructor(used: Iterable<string>) {
+    for (const id of used) this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+  }
+
+  /** Every handle, oldest first. */
+  all(): Handle[] {
+    return [...this.#handles.values()];
+  }
+
+  /** The handles that run or wait. */
+  active(): Handle[] {
+    return this.all().filter((handle) => handle.active);
+  }
+
+  named(id: string): Handle {
+    const handle = this.#handles.get(id);
+    if (handle !== undefined) return handle;
+    const active = this.active().map((other) => other.id);
+    throw new EarpieceError(
+      'bad_argument',
+      `no handle is called ${JSON.stringify(id)}; ${active.length === 0 ? 'none is active' : `active are ${active.join(', ')}`}`,
+    );
+  }
+
+  /** A name for a handle whose model gave it none: `run-3`. */
+  freeName(tool: string): string {
+    let name: string;
+    do name = `${tool}-${++this.#made}`;
+    while (this.#handles.has(name));
+    return name;
+  }
+
+  /**
+   * Takes a name for a new handle. The result is what the new handle's notifications are about. Throws while another handle
+   * runs under the name; a stopped one can no longer be fetched.
+   */
+  claim(id: string, { background }: { readonly background: boolean }): string {
+    const holder = this.#handles.get(id);
+    if (holder?.active)
+      throw new EarpieceError(
+        'bad_argument',
+        `handle ${JSON.stringify(id)} is taken: ${holder.tool.name} is ${holder.phase.type} under this name; choose another, or abort that one first`,
+      );
+    if (holder !== undefined) this.#remove(holder);
+    const used = this.#uses.get(id) ?? 0;
+    if (background || used > 0) this.#uses.set(id, used + 1);
+    return used === 0 ? `handle:${id}` : `handle:${id}#${used + 1}`;
+  }
+
+  put(handle: Handle): void {
+    this.#handles.set(handle.id, handle);
+  }
+
+  /** A one-shot call that is answered leaves nothing behind. If its output was cut, it stays: it can be read by range. */
+  forget(handle: Handle): void {
+    if (handle.ending?.more !== true && this.#handles.get(handle.id) === handle) this.#remove(handle);
+  }
+
+  /** Removes the oldest ended handles above the limit. */
+  evict(): void {
+    const ended = this.all().filter((handle) => !handle.active && handle.watchers === 0);
+    for (const handle of ended.slice(0, Math.max(0, ended.length - KEPT))) this.#remove(handle);
+  }
+
+  /** The handle can no longer be fetched. Its notification may still be on its way. */
+  #remove(handle: Handle): void {
+    this.#handles.delete(handle.id);
+    rmSync(handle.folder, { recursive: true, force: true });
+  }
+}

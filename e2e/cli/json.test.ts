@@ -39,14 +39,14 @@ const ENDLESS = ['watch'];
 
 it('the page names fields that are there', { timeout: 120_000 }, async () => {
   proves('cli:commands');
-  const table = PAGE.slice(PAGE.indexOf('<!-- json: '), PAGE.indexOf('## Working with an agent'));
+  const table = PAGE.slice(PAGE.indexOf('<!-- json: '), PAGE.indexOf('## Environment'));
   const promised = new Map(
     table
       .split('\n')
       .filter((line) => line.startsWith('| `'))
       .flatMap((line) => {
         const [, commands = '', , has = ''] = line.split('|');
-        // What stands behind a semicolon is not always there.
+        // Fields after a semicolon are optional.
         return words(commands).map((command) => [command, words(has.split(';')[0] ?? '')] as const);
       }),
   );

@@ -1,52 +1,42 @@
-/** `docs/cli.md` shows what the commands print: `vitest run e2e/cli/manual.test.ts --update` brings it up to date. */
+/** The pages of the command line are what the commands print: `vitest run e2e/cli/manual.test.ts --update` makes them. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit.ts';
 import { wholeProgram } from '../../src/cli/commander.ts';
 import { proves, verifies } from '../verifies.ts';
+import { referencePage } from './reference.ts';
 import { Shell } from './shell.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/cli.md');
 
+const REFERENCE = join(import.meta.dirname, '../../docs/cli-reference.md');
+
 verifies(
   'cli:commands',
-  'the page shows what each command says of itself',
+  'docs/cli-reference.md is the help of each command; it fits 80 columns, and says what the command does',
   async () => {
     await using shell = new Shell();
-    const page = readFileSync(PAGE, 'utf8');
-    const parts = await Promise.all(
-      page.split(/^(```\n\$ earpiece [^\n]*\n[^]*?^```\n)/mu).map(async (part) => {
-        const [, command] = /^```\n\$ earpiece ([^\n]*)\n/u.exec(part) ?? [];
-        if (command === undefined) return part;
-        return `\`\`\`\n$ earpiece ${command}\n${await shell.says(command.split(' '))}\`\`\`\n`;
-      }),
-    );
-    await expect(parts.join('')).toMatchFileSnapshot(PAGE);
-    // A command that is not on the page yet: write its `$ earpiece help <command>` block there, then --update.
-    const told = [...page.matchAll(/^\$ earpiece help (.*)$/gmu)].map((match) => match[1]);
-    const all = (await wholeProgram()).commands.flatMap((command) =>
-      command.commands.length > 0 ? command.commands.map((each) => `${command.name()} ${each.name()}`) : [command.name()],
-    );
-    expect(all.filter((name) => name !== 'help' && !told.includes(name))).toEqual([]);
+    const page = await referencePage(shell);
+    await expect(page).toMatchFileSnapshot(REFERENCE);
+    const blocks = [...page.matchAll(/^```\n([^]*?)^```\n/gmu)].map(([, text = '']) => text);
+    expect(blocks.length).toBeGreaterThan(40);
+    expect(blocks.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)).toEqual([]);
+    for (const command of (await wholeProgram()).commands) {
+      expect(command.summary().length).toBeGreaterThan(5);
+      expect(command.summary().length).toBeLessThan(50);
+      expect(command.description()).toMatch(/^[A-Z].*[.:*]$/);
+    }
   },
   120_000,
 );
 
-it('the whole of it fits 80 columns, and every command says what it does and takes --help', async () => {
+it('help is the same by each way to ask for it', async () => {
   proves('cli:commands');
   await using shell = new Shell();
   const help = await shell.says(['help']);
   expect(help).toBe(await shell.says(['--help']));
-  const pages = [...readFileSync(PAGE, 'utf8').matchAll(/^```\n\$ earpiece (?:help\b|--help)[^\n]*\n([^]*?)^```\n/gmu)];
-  expect(pages.length).toBeGreaterThan(30);
-  const lines = [help, ...pages.map((match) => match[1] ?? '')].flatMap((text) => text.split('\n'));
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  for (const command of (await wholeProgram()).commands) {
-    expect(command.summary().length).toBeGreaterThan(5);
-    expect(command.summary().length).toBeLessThan(50);
-    expect(command.description()).toMatch(/^[A-Z].*[.:*]$/);
-  }
+  expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(await shell.says(['why', '--help'])).toBe(await shell.says(['help', 'why']));
 });
 
@@ -96,5 +86,11 @@ it('every exit code is told', async () => {
   await using shell = new Shell();
   const codes = Object.values(EXIT).map(({ code, means }) => ({ code, means }));
   expect(await shell.json(['help', 'exit-codes'])).toMatchObject(codes);
-  expect(await shell.says(['help', 'exit-codes'])).toBe(codes.map(({ code, means }) => `${code}  ${means}\n`).join(''));
+  const said = await shell.says(['help', 'exit-codes']);
+  expect(said).toBe(codes.map(({ code, means }) => `${code}  ${means}\n`).join(''));
+  const page = readFileSync(PAGE, 'utf8').replace(
+    /^(```\n\$ earpiece help exit-codes\n)[^]*?^```$/mu,
+    (_all, head: string) => `${head}${said}\`\`\``,
+  );
+  await expect(page).toMatchFileSnapshot(PAGE);
 });

@@ -16,12 +16,12 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
   'Work with an agent:': [
     {
       term: 'chat [message...]',
-      summary: 'talk with an agent of our own',
+      summary: 'talk with the agent of Earpiece',
       load: async () => (await import('./commands/chat.ts')).chat,
     },
     {
       term: 'run [task...]',
-      summary: 'let an agent of our own do one task',
+      summary: 'give the agent of Earpiece one task',
       load: async () => (await import('./commands/run.ts')).task,
     },
     {
@@ -29,7 +29,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       summary: 'run a coding agent in a terminal that wakes it',
       load: async () => (await import('./commands/in.ts')).inTerminal,
     },
-    { term: 'tasks', summary: 'what agents are to do', load: async () => (await import('./commands/tasks.ts')).tasks },
+    {
+      term: 'tasks',
+      summary: 'list and change the tasks of agents',
+      load: async () => (await import('./commands/tasks.ts')).tasks,
+    },
   ],
   'Tell an agent:': [
     { term: 'send [message...]', summary: 'queue a notification', load: async () => (await import('./commands/send.ts')).send },
@@ -50,7 +54,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'withdraw [id]',
-      summary: 'take a notification back',
+      summary: 'withdraw a notification',
       load: async () => (await import('./commands/change.ts')).withdraw,
     },
     { term: 'resume [address]', summary: 'lift a pause', load: async () => (await import('./commands/resume.ts')).resume },
@@ -97,7 +101,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'gateway [command...]',
-      summary: 'stand between an MCP client and its servers',
+      summary: 'connect an MCP client with its servers',
       load: async () => (await import('./commands/gateway.ts')).gateway,
     },
     {
@@ -112,7 +116,7 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       term: 'bridge <host>',
-      summary: 'stand beside a coding agent whose plugin asks',
+      summary: 'serve the plugin of a coding agent',
       load: async () => (await import('./commands/bridge.ts')).bridge,
     },
     { term: 'serve', summary: 'the web console and the HTTP API', load: async () => (await import('./commands/serve.ts')).serve },

@@ -12,7 +12,7 @@ import type { LogKey } from '../../src/core/address.ts';
 import { DEFAULT_POLICY } from '../../src/core/policy.ts';
 import type { NotificationInput } from '../../src/core/notification.ts';
 import { Inbox } from '../../src/inbox/index.ts';
-import { explain } from '../../src/inbox/why.ts';
+import { explain } from '../../src/inbox/why/why.ts';
 import { openSqliteStore } from '../../src/stores/index.ts';
 import { COMPILED } from '../compiled.ts';
 import type { Part } from '../model/answer.ts';

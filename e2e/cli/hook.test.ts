@@ -19,8 +19,8 @@ const SHORT_WAY = [
   'config/places.ts',
   'core/address.ts',
   'core/errors.ts',
-  'inbox/processes.ts',
-  'inbox/session-id.ts',
+  'inbox/presence/processes.ts',
+  'inbox/presence/session-id.ts',
   'node-version.ts',
   'stores/sqlite/glance.ts',
 ];

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { NotificationInput } from '../../src/core/notification.ts';
-import { systemProcesses } from '../../src/inbox/index.ts';
+import { systemProcesses, toLog } from '../../src/inbox/index.ts';
 import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import type { Stage } from './stage.ts';
 
@@ -62,7 +62,8 @@ export async function crowd(stage: Stage): Promise<void> {
   }
   await ear.withdraw(nameOf(1), { id: 'n1' }, { by: 'mira', reason: 'it passes again' });
   await ear.markRead(nameOf(2), ['n2'], 'browser of Mira');
-  await ear.observe(`${nameOf(4)}#main`, ['n4'], 'line 84 of the transcript');
+  const seen = { type: 'notification_observed', ids: ['n4'], evidence: 'line 84 of the transcript' };
+  await ear.store.append(toLog(nameOf(4)), [seen]);
   await ear.mute(nameOf(9), 'ci.*', { by: 'Mira', forMs: 3_600_000 });
   for (const log of PAUSED)
     await ear.queue(`${log}#main`, {

@@ -107,7 +107,7 @@ describe('the mark', () => {
     proves('mark:stable', 'mark:frame');
     await using stage = new Stage();
     const ear = await stage.open();
-    await ear.touch({ log: logKey('shop', 'coder'), conversation: 'main' as never, told: true });
+    await ear.store.touch({ log: logKey('shop', 'coder'), conversation: 'main' as never, told: true });
     const gateway = await stage.gateway();
     await ear.queue('shop/coder#main', { id: 'n1', message: 'one' });
     expect(textOf(await gateway.call('echo', { text: 'x' }))).toContain('genuine only with this mark');

@@ -1,7 +1,7 @@
 /** Real agents with our hooks: a stop that binds, and a kill that strands nothing. */
 import { setTimeout as think } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ASKED_AGAIN_MS } from '../../src/inbox/gate.ts';
+import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { proves } from '../verifies.ts';
 import { address, earpiece, send } from './earpiece.ts';
 import { filesOf, HOOKED, temporaryDatabase, withHooks } from './hooked.ts';

@@ -1,7 +1,7 @@
 /** Real agents with our hooks and their built-in tools: what the model reads, where, and how often. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ASKED_AGAIN_MS } from '../../src/inbox/gate.ts';
+import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { prefixChanges } from '../model/prefix.ts';
 import { textsOf } from '../model/texts.ts';
 import { proves } from '../verifies.ts';

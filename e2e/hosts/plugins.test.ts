@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as think } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ASKED_AGAIN_MS } from '../../src/inbox/gate.ts';
+import { ASKED_AGAIN_MS } from '../../src/inbox/conversation/gate.ts';
 import { find } from '../model/find.ts';
 import { prefixChanges } from '../model/prefix.ts';
 import type { Recorded } from '../model/tap.ts';

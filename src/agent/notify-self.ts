@@ -7,7 +7,7 @@ import type { EventInput, Severity } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Deliver } from '../core/notification.ts';
 import type { Conversation } from '../inbox/index.ts';
-import { say } from '../inbox/say.ts';
+import { say } from '../inbox/producing/say.ts';
 import { parseWhen, type When } from '../sources/timers/index.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
 import type { Agent } from './agent.ts';

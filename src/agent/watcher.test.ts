@@ -1,9 +1,9 @@
 /** When an idle agent is woken: by whom, and how soon. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeNotification, type NotificationInput, type Subscribed } from '../core/notification.ts';
+import type { NotificationInput, Subscribed } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
-import { logOf, parseAddress, type ConversationId } from '../core/address.ts';
+import { logOf, parseAddress } from '../core/address.ts';
 import { Inbox } from '../inbox/index.ts';
 import { memoryStore } from '../stores/index.ts';
 import { createAgent, type Agent } from './agent.ts';
@@ -50,9 +50,7 @@ async function stage(wake: Partial<Policy['wake']> = {}) {
         wakeAfterMs,
         event: { type: 'x', source: 'y', severity: 'error', time: 0 },
       };
-      const made = makeNotification(input, { id: inbox.ids.make('n'), now: inbox.store.now(), ttlMs: DEFAULT_POLICY.ttlMs });
-      const notification = { ...made, subscriber: subscribed satisfies Subscribed };
-      await inbox.queueOne(LOG, notification, policy, ['main' as ConversationId]);
+      await inbox.queue(`${LOG}#main`, input, subscribed satisfies Subscribed);
     },
     /** When the first event of this type came, once it has. */
     when: async (type: AgentEvent['type']): Promise<number> => {

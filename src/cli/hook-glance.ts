@@ -4,8 +4,8 @@
  */
 import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
-import { ancestors, systemProcesses, type Process } from '../inbox/processes.ts';
-import { conversationOfSession } from '../inbox/session-id.ts';
+import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
+import { conversationOfSession } from '../inbox/presence/session-id.ts';
 import { isQuiet } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 

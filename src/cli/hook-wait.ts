@@ -8,8 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stateFolder, type Env } from '../config/places.ts';
-import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/processes.ts';
-import { conversationOfSession } from '../inbox/session-id.ts';
+import { isAlive, selfOwner, systemProcesses, type Process } from '../inbox/presence/processes.ts';
+import { conversationOfSession } from '../inbox/presence/session-id.ts';
 import { openMark } from '../stores/sqlite/glance.ts';
 import { databaseOf } from './hook-glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';

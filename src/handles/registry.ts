@@ -17,7 +17,7 @@ import type { Json } from '../core/json.ts';
 import type { Clock, Ids } from '../core/ports.ts';
 import type { Draft, Owner } from '../core/records.ts';
 import { randomIds, selfOwner } from '../inbox/index.ts';
-import { say } from '../inbox/say.ts';
+import { say } from '../inbox/producing/say.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 import { answerOf, viewOf, type HandleView } from './answers.ts';
 import { awaitTool, type Target } from './await-tool.ts';

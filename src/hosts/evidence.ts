@@ -4,7 +4,7 @@
  */
 import type { Item } from '../core/items.ts';
 import { isType, type CarrierId } from '../core/records.ts';
-import type { Conversation } from '../inbox/index.ts';
+import { Conversation } from '../inbox/index.ts';
 import type { Host } from './host.ts';
 import type { Caller } from './moment.ts';
 
@@ -39,7 +39,7 @@ export async function openUnproven(conversation: Conversation, host: Host, { tra
     .filter(({ folder }) => folder === undefined || options.folder === undefined || folder === options.folder)
     .toSorted((a, b) => b.seenAt - a.seenAt);
   for (const { conversation: id, seenAt } of died.slice(0, SESSIONS)) {
-    const session = inbox.conversation({ log, conversation: id });
+    const session = new Conversation(inbox, log, id);
     // A later look at its transcript has found, or not found, what is older.
     const last = (await unprovenOf(session)).filter(({ closedAt = 0 }) => closedAt >= seenAt - SLACK_MS);
     const file = id === conversation.id ? transcript : host.transcript.ofSession(transcript, id);

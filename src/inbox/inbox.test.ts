@@ -746,7 +746,8 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
     const offer = await chat.offer({ at: 'tool_result', on: 'read' });
     await offer?.release('cancelled');
     await (await chat.offer({ at: 'tool_result', on: 'write' }))?.confirm();
-    await inbox.observe('shop/coder', ['n1'], 'transcript line 84');
+    const seen = { type: 'notification_observed', ids: ['n1'], evidence: 'transcript line 84' };
+    await inbox.store.append(logKey('shop', 'coder'), [seen]);
     const story = await inbox.why('n1');
     expect(story?.items[0]?.receipt).toBe('observed');
     expect(story?.items[0]?.steps.map((s) => s.what)).toEqual([

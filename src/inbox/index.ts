@@ -1,30 +1,35 @@
-export { Inbox, loadWhy, toLog, type InboxDeps, type PolicySource, type Pruned, type Queued } from './inbox.ts';
-export type { Lifted, Withdrawn } from './lift.ts';
-export { arrive, begin, leave, type Arrival } from './arrival.ts';
-export {
-  Conversation,
-  isSignal,
-  PRESENCE_EVERY_MS,
-  type Carried,
-  type CarryOptions,
-  type ConversationOptions,
-  type OfferOptions,
-} from './conversation.ts';
-export { ASKED_AGAIN_MS, liftOf, type KnownGate, type Refusal, type RefusedCall } from './gate.ts';
-export type { Offer } from './lease.ts';
-export { isIn, type Forked, type Stretch, type TranscriptQuery } from './fork.ts';
-export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './identity.ts';
-export { HANDLE_OF_VARIABLE, HANDLE_VARIABLE, insideAgent, notAPerson, type InsideAgent, type InsideQuestion } from './inside.ts';
-export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './processes.ts';
-export { conversationOfSession } from './session-id.ts';
+export type { Companion, Logs, PolicySource, Queued, Succession, Withdrawn } from './context.ts';
+export { Inbox, loadWhy, toLog, type InboxDeps } from './inbox.ts';
+export { Conversation, type Carried, type OfferOptions } from './conversation/conversation.ts';
+export { PRESENCE_EVERY_MS } from './conversation/contact.ts';
+export type { CarryOptions } from './conversation/facts.ts';
+export { isIn, type Forked, type Stretch, type TranscriptQuery } from './conversation/fork.ts';
+export { ASKED_AGAIN_MS, liftOf, type KnownGate, type Refusal, type RefusedCall } from './conversation/gate.ts';
+export type { Offer } from './conversation/lease.ts';
+export type { Pulled, PulledNotification } from './conversation/pull.ts';
+export { isSignal, type ConversationOptions } from './conversation/recipient.ts';
+export { rendererOf } from './conversation/views.ts';
+export type { Pruned } from './housekeeping/retention.ts';
+export type { WrongClock } from './housekeeping/witnesses.ts';
 export { markOf, randomIds } from './ids.ts';
 export { patience } from './patience.ts';
-export type { Pulled, PulledNotification } from './pull.ts';
-export { redactedJson, redactor } from './redact.ts';
-export type { Companion, Inherited, Succession } from './succession.ts';
-export { worktreeOf } from './worktree.ts';
-export { placeOfSession, sessionTokenOf } from './session-token.ts';
-export { receiptOf, RECEIPTS, wasSentIn } from './receipts.ts';
-export type { Reader, Receipt, Why } from './why.ts';
-export type { WrongClock } from './witnesses.ts';
-export { rendererOf } from './views.ts';
+export { arrive, begin, leave, type Arrival } from './presence/arrival.ts';
+export { identify, KNOWN_HOSTS, placeholder, type Identity, type IdentityQuestion, type KnownHost } from './presence/identity.ts';
+export { ancestors, isAlive, selfOwner, systemProcesses, type Process, type Processes } from './presence/processes.ts';
+export { conversationOfSession } from './presence/session-id.ts';
+export { placeOfSession, sessionTokenOf } from './presence/session-token.ts';
+export type { Inherited } from './presence/succession.ts';
+export { worktreeOf } from './presence/worktree.ts';
+export {
+  HANDLE_OF_VARIABLE,
+  HANDLE_VARIABLE,
+  insideAgent,
+  notAPerson,
+  type InsideAgent,
+  type InsideQuestion,
+} from './producing/inside.ts';
+export { redactedJson, redactor } from './producing/redact.ts';
+export type { Lifted } from './producing/resume.ts';
+export { receiptOf, RECEIPTS, wasSentIn } from './why/receipts.ts';
+export type { Reader } from './why/verdict-facts.ts';
+export type { Receipt, Why } from './why/why.ts';

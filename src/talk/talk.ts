@@ -6,7 +6,7 @@ import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, t
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TELL_TOOL, type NotificationId } from '../core/notification.ts';
 import type { Presence } from '../core/ports.ts';
-import type { Conversation, Inbox } from '../inbox/index.ts';
+import type { Conversation, Logs } from '../inbox/index.ts';
 import { askedAbout, type State } from './waiting.ts';
 
 export const SAYABLE = ['info', 'warning', 'error'] as const;
@@ -114,7 +114,7 @@ async function addressOf(from: Conversation, to: string): Promise<string> {
   return formatAddress(address);
 }
 
-async function checkKnown(inbox: Inbox, log: LogKey, project: string, shown: string): Promise<void> {
+async function checkKnown(inbox: Logs, log: LogKey, project: string, shown: string): Promise<void> {
   if ((await inbox.store.presence({ log })).length > 0) return;
   const names = (await inbox.store.agents({ project, limit: AGENTS })).map((each) => splitLog(each.log).agent);
   if (names.some((name) => logKey(project, name) === log)) return;

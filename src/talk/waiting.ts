@@ -2,7 +2,7 @@
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import type { Inbox } from '../inbox/index.ts';
+import type { Logs } from '../inbox/index.ts';
 
 export const STATES = ['idle', 'done'] as const;
 export type State = (typeof STATES)[number];
@@ -17,7 +17,7 @@ const KEPT_MS = 24 * 3_600_000;
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
 /** The same question twice is one. */
-export async function askedAbout(inbox: Inbox, log: LogKey, waiting: Waiting): Promise<void> {
+export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
     const others = waitingIn(before).filter(
@@ -30,7 +30,7 @@ export async function askedAbout(inbox: Inbox, log: LogKey, waiting: Waiting): P
 }
 
 /** The agent's turn or session has ended: tells each who asked, once. A session that ended is idle, too. */
-export async function became(inbox: Inbox, log: LogKey, state: State): Promise<void> {
+export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
     const all = waitingIn(before);

@@ -20,7 +20,7 @@ import {
   type TaskPriority,
   type TaskStatus,
 } from '../core/task.ts';
-import type { Inbox } from '../inbox/index.ts';
+import type { Logs } from '../inbox/index.ts';
 import { decide, isClosed, runningOf, type Command, type Decision } from './decide.ts';
 import { agentName, bad, checkActor, numberOf, oneOf, textOf, titleOf } from './checks.ts';
 import { EMPTY, idOf, isGone, numbersBelow, without, type Board } from './board.ts';
@@ -70,9 +70,9 @@ const TRIES = 50;
 const PRUNED_AT_ONCE = 50;
 
 export class Tasks {
-  readonly #inbox: Inbox;
+  readonly #inbox: Logs;
 
-  constructor(inbox: Inbox) {
+  constructor(inbox: Logs) {
     this.#inbox = inbox;
   }
 

@@ -220,7 +220,7 @@ export class Bridge {
   async #observed({ conversation: { inbox, log } }: Session, carrier: CarrierId, evidence: string): Promise<void> {
     const items = await inbox.store.items(log, { kind: 'carrier', carrier });
     const ids = items.filter(({ observed }) => !observed).map(({ id }) => id);
-    if (ids.length > 0) await inbox.observe(log, ids, evidence);
+    if (ids.length > 0) await inbox.store.append(log, [{ type: 'notification_observed', ids, evidence }]);
   }
 
   async #watch(): Promise<void> {

@@ -1,0 +1,100 @@
+/**
+ * What the parts of this room work with. Each part is a function or a small class over this object, so no part knows
+ * `Inbox`, which is made of them.
+ */
+import type { Address, ConversationId, LogKey } from '../core/address.ts';
+import type { NotificationId, NotificationInput, Subscribed } from '../core/notification.ts';
+import type { Policy } from '../core/policy.ts';
+import type { Ids, LineRenderer, Presence, Store, Swap } from '../core/ports.ts';
+import type { Draft, Owner, QueuedRecord, Stored, SucceededRecord } from '../core/records.ts';
+import type { InsideAgent } from './producing/inside.ts';
+import type { TranscriptQuery } from './conversation/fork.ts';
+import type { LeaseEnds } from './conversation/lease-ends.ts';
+import type { OpenLimit } from './producing/open-limit.ts';
+import type { Witnesses } from './housekeeping/witnesses.ts';
+
+export interface PolicySource {
+  /** The policy of a project as it is now. Must not throw: a broken file keeps the old one. */
+  policy(project: string): Policy;
+  /** Where a setting of the project was decided, for people: a file with its line, a variable. Undefined: nobody decided. */
+  decidedBy?(project: string, key: string): string | undefined;
+}
+
+export interface Context {
+  readonly store: Store;
+  readonly policies: PolicySource;
+  readonly ids: Ids;
+  /** This process, as the owner of its leases. */
+  readonly owner: Owner;
+  /** Undefined: this process cannot tell. */
+  readonly isAlive: (owner: Owner) => boolean | undefined;
+  readonly timeZone: string;
+  /** Says lines by the templates of their subscribers. */
+  readonly lines: LineRenderer | undefined;
+  /** This process is a command of that agent. */
+  readonly speaker: InsideAgent | undefined;
+  readonly companions: readonly Companion[];
+  /** Which clocks agree with the clock of this process. */
+  readonly witnesses: Witnesses;
+  readonly leases: LeaseEnds;
+  readonly limit: OpenLimit;
+  /** Somebody (the bus) holds back notifications that are not queued yet. */
+  readonly unwritten: boolean;
+  /** Resolves when all of them are queued. */
+  written(): Promise<void>;
+}
+
+/** What code that has a conversation uses of the inbox behind it: it queues, takes back, and asks who is there. */
+export interface Logs extends Context {
+  queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued>;
+  prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord>;
+  withdraw(
+    to: string | Address | LogKey,
+    what: { id: string } | { key: string },
+    why: { by: string; reason: string },
+  ): Promise<readonly Withdrawn[]>;
+  markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void>;
+  transcript(
+    place: { readonly log: LogKey; readonly id: ConversationId },
+    query?: TranscriptQuery,
+  ): AsyncGenerator<Stored, void, undefined>;
+  active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]>;
+  isActive(presence: Presence, now?: number): boolean;
+  overBecause(presence: Presence): OverBecause | undefined;
+  bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void>;
+  mark(log: LogKey): Promise<string>;
+}
+
+export type Queued =
+  | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
+  /** Counted into an open notification of the same key. */
+  | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
+  /** The id was queued before; nothing changed. */
+  | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
+
+/**
+ * `maybe_seen`: it was offered before, so the model may have read it; it is not offered again. `gate_lowered`: it was
+ * delivered, and the gate that it held up is down now.
+ */
+export type Withdrawn = {
+  readonly id: NotificationId;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
+
+/** Why a conversation is over. */
+export type OverBecause = Exclude<SucceededRecord['why'], 'merged'>;
+
+export type Succession = {
+  readonly log: LogKey;
+  readonly from: ConversationId;
+  readonly to: ConversationId;
+};
+
+/**
+ * Something else that belongs to a conversation and passes on with its unread notifications. The drafts and swaps are part
+ * of the same append; `undefined` when `from` has nothing.
+ */
+export type Companion = (
+  store: Store,
+  succession: Succession,
+) => Promise<{ readonly drafts: readonly Draft[]; readonly swaps: readonly Swap[] } | undefined>;

@@ -1,0 +1,93 @@
+/** What one carrier would take now: the open items of a conversation, decided by the plan and framed by its view. */
+import type { ConversationId } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import { plan } from '../../core/make-plan.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Decision } from '../../core/plan.ts';
+import type { ClosedRecord, Outcome, SentView } from '../../core/records.ts';
+import { factsFor, type CarryOptions } from './facts.ts';
+import type { Parts } from './parts.ts';
+import { formatOf, isSignal, policyOf } from './recipient.ts';
+import { releaseStale } from './stale.ts';
+
+export type Composed = {
+  readonly items: readonly Item[];
+  /** What rides. */
+  readonly ids: readonly NotificationId[];
+  readonly summarizes: readonly NotificationId[];
+  readonly closings: readonly ClosedRecord[];
+  readonly closedIds: ReadonlySet<NotificationId>;
+  readonly decisions: readonly Decision[];
+  readonly view?: SentView;
+  /** The view explains the mark. */
+  readonly explains: boolean;
+};
+
+export type Composing = CarryOptions & {
+  /** Another program owns the transcript: a signal view then takes nothing. */
+  readonly leased: boolean;
+  /** Nothing is framed: only the decisions are wanted. */
+  readonly decidesOnly?: boolean;
+  /** Nothing is written. */
+  readonly dry?: boolean;
+};
+
+const NOTHING: Composed = {
+  items: [],
+  ids: [],
+  summarizes: [],
+  closings: [],
+  closedIds: new Set(),
+  decisions: [],
+  explains: false,
+};
+
+export async function compose(
+  { recipient, contact, frames }: Parts,
+  { leased, decidesOnly = false, dry = false, ...options }: Composing,
+): Promise<Composed> {
+  const { context, log, id } = recipient;
+  const { store } = context;
+  if (context.unwritten) await context.written();
+  let all = await store.items(log, { kind: 'open', conversation: id });
+  if (all.length === 0) return NOTHING;
+  if (await releaseStale(context, log, all)) all = await store.items(log, { kind: 'open', conversation: id });
+  const items = await contact.mine(all.filter((item) => item.state === 'open'));
+  if (items.length === 0) return NOTHING;
+
+  const policy = policyOf(recipient);
+  const now = store.now();
+  const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
+  const format = formatOf(recipient);
+  // A signal only says that something waits: nothing is taken until it is pulled.
+  const unframed = decidesOnly || (leased && isSignal(format));
+  const made = unframed
+    ? plan(items, options.at, policy, facts, now)
+    : await frames.plan(items, options.at, { policy, facts, now });
+  const closings = closingsOf(made.decisions, id);
+  const closedIds = new Set(closings.flatMap((closing) => closing.ids));
+  const ids = made.lines.flatMap((line) => line.ids);
+  const decided = { items, closings, closedIds, decisions: made.decisions };
+  if (ids.length === 0 || unframed) return { ...decided, ids: [], summarizes: [], explains: false };
+  return { ...decided, ids, summarizes: made.rest?.ids ?? [], ...(await frames.of(made, policy, format)) };
+}
+
+/** One closing record for each outcome and reason. */
+function closingsOf(decisions: readonly Decision[], conversation: ConversationId): readonly ClosedRecord[] {
+  const groups = new Map<string, { outcome: Outcome; reason: string; step: string; ids: NotificationId[] }>();
+  for (const decision of decisions) {
+    if (decision.kind !== 'close') continue;
+    const key = `${decision.outcome} ${decision.reason}`;
+    const group = groups.get(key);
+    if (group) group.ids.push(decision.id);
+    else groups.set(key, { outcome: decision.outcome, reason: decision.reason, step: decision.step, ids: [decision.id] });
+  }
+  return [...groups.values()].map(({ outcome, reason, step, ids }) => ({
+    type: 'notification_closed',
+    conversation,
+    ids,
+    outcome,
+    by: step,
+    reason,
+  }));
+}

@@ -1,0 +1,260 @@
+/**
+ * One conversation, for the program that carries to it. There are two ways to close a notification:
+ *
+ * - `carry`: the transcript is ours. The notifications are written inside the record that goes to the model, in one append
+ *   with their closing: exactly once.
+ * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. When its owner dies in
+ *   between, the notifications are offered again with the same text, flagged as repeated.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { fault } from '../../core/faults.ts';
+import type { Item } from '../../core/items.ts';
+import type { Decision } from '../../core/plan.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Presence, PresenceUpdate } from '../../core/ports.ts';
+import {
+  recorded,
+  type ChatRequestRecord,
+  type ContactPoint,
+  type Draft,
+  type SentView,
+  type Stored,
+  type ToolCallResponseRecord,
+} from '../../core/records.ts';
+import { signalText, standingText } from '../../core/views/signal.ts';
+import type { Logs } from '../context.ts';
+import { compose, type Composed, type Composing } from './compose.ts';
+import { Contact } from './contact.ts';
+import type { CarryOptions } from './facts.ts';
+import { Frames } from './frames.ts';
+import { Gate, type Refusal, type RefusedCall } from './gate.ts';
+import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
+import type { Parts } from './parts.ts';
+import { pull, type Pulled, type PullOptions } from './pull.ts';
+import { formatOf, policyOf, pullName, toolName, type ConversationOptions, type Recipient } from './recipient.ts';
+import { withhold } from './withheld.ts';
+
+export type Carried = {
+  /** The records as they were written. */
+  readonly records: readonly Stored[];
+  /** What rides; undefined when nothing was due. */
+  readonly view?: SentView;
+  /** The carrier's content with the view behind it, for APIs that take one text. */
+  readonly text: string;
+};
+
+export type OfferOptions = CarryOptions & {
+  /** What carries: the tool's name, the hook's event. */
+  readonly on?: string;
+  /** Room for the view, in characters; a view that needs more is not offered. */
+  readonly maxChars?: number;
+  /** `maxChars` counts bytes of UTF-8. */
+  readonly inBytes?: boolean;
+};
+
+/** How often a carrier composes anew when others were faster. */
+const TRIES = 8;
+
+export class Conversation {
+  readonly inbox: Logs;
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly options: ConversationOptions;
+  readonly #recipient: Recipient;
+  readonly #contact: Contact;
+  readonly #parts: Parts;
+  readonly #gate: Gate;
+
+  constructor(inbox: Logs, log: LogKey, id: ConversationId, options: ConversationOptions = {}) {
+    this.inbox = inbox;
+    this.log = log;
+    this.id = id;
+    this.options = options;
+    this.#recipient = { context: inbox, log, id, options };
+    this.#contact = new Contact(this.#recipient);
+    this.#parts = { recipient: this.#recipient, contact: this.#contact, frames: new Frames(this.#recipient, this.#contact) };
+    this.#gate = new Gate(this.#parts);
+  }
+
+  get address(): string {
+    return `${this.log}#${this.id}`;
+  }
+
+  policy(): Policy {
+    return policyOf(this.#recipient);
+  }
+
+  /** By which name its model knows a tool of ours. */
+  readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
+
+  /** Says that the conversation lives; written at most every 30 s. */
+  async seen(update: Omit<PresenceUpdate, 'log' | 'conversation'> = {}): Promise<void> {
+    await this.#contact.seen(update);
+  }
+
+  /** The conversation has ended. */
+  async ended(): Promise<void> {
+    await this.seen({ ended: true });
+    this.forgetSeen();
+  }
+
+  /** The next contact is written at once, because somebody has recorded meanwhile that the conversation is gone. */
+  forgetSeen(): void {
+    this.#contact.forget();
+  }
+
+  presence(): Promise<Presence | undefined> {
+    return this.#contact.presence();
+  }
+
+  /** What the conversation is for: as its options say, else as another carrier of it said. */
+  purpose(): Promise<string | undefined> {
+    return this.#contact.purpose();
+  }
+
+  /**
+   * True when it is certain, without waiting, that there is nothing to carry and no gate. This answers nearly every tool call.
+   * False says nothing.
+   */
+  quiet(): boolean {
+    if (this.inbox.unwritten) return false;
+    return this.#contact.isFresh && (this.inbox.store.quiet?.(this.log, this.id) ?? false);
+  }
+
+  /**
+   * Appends records of our own transcript; the last `chat_request` or `tool_call_response` among them is the carrier. The
+   * notifications that are due ride inside the carrier.
+   */
+  async carry(records: Draft | readonly Draft[], options: CarryOptions): Promise<Carried> {
+    const drafts: readonly Draft[] = Array.isArray(records) ? (records as readonly Draft[]) : [records as Draft];
+    const own = drafts.map((draft): Draft => ({ ...draft, conversation: this.id }));
+    const at = own.findLastIndex((draft) => draft.type === 'chat_request' || draft.type === 'tool_call_response');
+    if (at < 0) throw new TypeError('carry needs a chat_request or a tool_call_response among the records');
+    const carrier = own[at] as ChatRequestRecord | ToolCallResponseRecord;
+    await this.#begins(options.at);
+    for (let tries = 0; ; tries++) {
+      const made = tries < TRIES ? await this.#compose({ ...options, leased: false }) : undefined;
+      const loaded = made?.view === undefined ? own : own.with(at, { ...carrier, ...loadOf(made, made.view) });
+      const appended = await this.inbox.store.append(this.log, [...(made?.closings ?? []), ...loaded]);
+      if (appended.kind !== 'appended') continue;
+      const content = String((carrier as { readonly content: unknown }).content);
+      if (made?.view === undefined) return { records: appended.records, text: content };
+      await this.#contact.carried(made.explains);
+      return { records: appended.records, view: made.view, text: `${content}\n\n${made.view.text}` };
+    }
+  }
+
+  /** Appends records of our own transcript that carry nothing: answers, calls, results before the batch's last. */
+  async record(drafts: readonly Draft[]): Promise<readonly Stored[]> {
+    const appended = await this.inbox.store.append(
+      this.log,
+      drafts.map((draft): Draft => ({ ...draft, conversation: this.id })),
+    );
+    if (appended.kind !== 'appended') throw new TypeError(`records that carry nothing cannot be refused (${appended.kind})`);
+    return appended.records;
+  }
+
+  /** Leases what is due to one carrier; undefined when nothing is due, or when its view does not fit. */
+  async offer(options: OfferOptions): Promise<Offer | undefined> {
+    const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false } = options;
+    await this.#begins(at);
+    const lessee = carryingLesseeOf(this.#recipient);
+    const size = (text: string): number => (inBytes ? Buffer.byteLength(text) : text.length);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const { view, ids, summarizes, closings, explains } = await this.#compose({ ...options, leased: true });
+      if (view === undefined || size(view.text) > maxChars) {
+        if (closings.length === 0) return undefined;
+        if ((await this.inbox.store.append(this.log, closings)).kind === 'appended') return undefined;
+        continue;
+      }
+      fault('offer.planned');
+      const record = leaseOf(lessee, { at, on, view, ids, summarizes });
+      const appended = await this.inbox.store.append(this.log, [...closings, record]);
+      if (appended.kind !== 'appended') continue;
+      fault('offer.appended');
+      return offerOf(lessee, record, { confirmed: () => this.#contact.carried(explains) });
+    }
+    return undefined;
+  }
+
+  /** For the views that only say that something waits: the fixed text of this moment. Takes nothing. */
+  async signal(options: CarryOptions): Promise<{ readonly text: string; readonly waiting: boolean }> {
+    await this.seen();
+    const { items, decisions, closings } = await this.#compose({ ...options, leased: true, decidesOnly: true });
+    const waiting = items.some((item) =>
+      decisions.some((d) => d.id === item.id && d.kind !== 'close' && d.step !== 'moment' && d.step !== 'relevance'),
+    );
+    if (closings.length > 0) await this.inbox.store.append(this.log, closings);
+    const format = formatOf(this.#recipient) === 'signal_ja' ? 'signal_ja' : 'signal_en';
+    const pulls = pullName(this.#recipient) || undefined;
+    // A refusal closes the interrupts as delivered, although it has shown none of their messages.
+    const gate = await this.gate();
+    if (gate.length === 0) return { text: signalText(format, waiting, pulls), waiting };
+    const unread = waiting || gate.some(({ read }) => !read);
+    return { text: standingText(format, { waiting: unread, ...this.#gate.pausedBy(gate), pulls }), waiting: true };
+  }
+
+  /** The interrupts that hold the gate up; empty when it is down. */
+  gate(): Promise<readonly Item[]> {
+    return this.#gate.up();
+  }
+
+  /** The answer to a tool call while the gate is up; undefined when the tool may run. See `Gate`. */
+  refuse(call: RefusedCall): Promise<Refusal | undefined> {
+    return this.#gate.refuse(call);
+  }
+
+  /** The host proves that its model was asked with what was delivered before, so the gate of that falls. A pause holds. */
+  async answered(at: ContactPoint): Promise<void> {
+    if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
+  }
+
+  /**
+   * What `get_notifications` answers: the open notifications (claimed by a lease that also reads), those that a budget
+   * summarized or cut, the interrupts that hold the gate up, and withheld results. With `mark: false` nothing changes.
+   */
+  pull(options: PullOptions): Promise<Pulled> {
+    return pull(this.#parts, this.#gate, options);
+  }
+
+  /** Keeps a result that the model did not get, until it is pulled or its time is over. */
+  async withhold(tool: string, body: string): Promise<void> {
+    await withhold(this.#recipient, tool, body);
+  }
+
+  /** A dry run: what a carrier at this contact point would take now, and why. Nothing is written. */
+  async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
+    const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
+    return { ...(view === undefined ? {} : { view }), decisions };
+  }
+
+  /** The same without the view: what would be taken, kept or closed now. */
+  async decisions(options: CarryOptions): Promise<readonly Decision[]> {
+    return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
+  }
+
+  async #begins(at: ContactPoint): Promise<void> {
+    await this.seen(at === 'turn_start' ? { turnStarted: true } : {});
+    await this.answered(at);
+  }
+
+  #compose(composing: Composing): Promise<Composed> {
+    return compose(this.#parts, composing);
+  }
+}
+
+/** What a carrier's record holds beside its own content. */
+function loadOf(
+  { items, ids, summarizes }: Composed,
+  view: SentView,
+): Pick<ToolCallResponseRecord, 'notifications' | 'summarizes' | 'view'> {
+  const taken = ids.flatMap((id) => items.filter((item) => item.id === id));
+  return {
+    notifications: taken.map((item) => ({
+      ...recorded(item.notification),
+      ...(item.count > 1 ? { count: item.count, firstAt: item.at } : {}),
+    })),
+    ...(summarizes.length > 0 ? { summarizes } : {}),
+    view,
+  };
+}

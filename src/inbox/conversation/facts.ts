@@ -1,0 +1,71 @@
+/** What a plan has to know beside the items. It is gathered before the append, and in few questions to the store. */
+import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
+import type { Item } from '../../core/items.ts';
+import type { Facts } from '../../core/make-plan.ts';
+import type { ContactPoint } from '../../core/records.ts';
+import { mutesOf } from '../producing/mutes.ts';
+import { transcriptOf } from './fork.ts';
+import { overtaken } from './overtaken.ts';
+import type { Parts } from './parts.ts';
+import { policyOf, type Recipient } from './recipient.ts';
+import { sightings } from './sightings.ts';
+
+export type CarryOptions = {
+  readonly at: ContactPoint;
+  /** What the agent came to know by itself: `about` → when (epoch ms). */
+  readonly known?: Readonly<Record<string, number>>;
+  /** The tools whose results it carries. */
+  readonly tools?: readonly string[];
+};
+
+/** `dry`: nothing is written. */
+export async function factsFor(
+  { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
+  items: readonly Item[],
+  { known = {}, tools, dry }: CarryOptions & { readonly dry: boolean },
+): Promise<Facts> {
+  const turnsSince = await turnsAfter(recipient, items);
+  const mutes = await mutesOf(recipient.context, recipient.log);
+  return {
+    known,
+    points: recipient.options.points ?? [],
+    turnsSince,
+    mutes,
+    ...(await overtaken(recipient, items, (some) => contact.mine(some))),
+    ...(tools === undefined ? {} : { tools }),
+    ...(await clockFacts(recipient, items, dry)),
+  };
+}
+
+/** How many turns have begun since each item that waits for turns was queued. */
+async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[]): Promise<Readonly<Record<string, number>>> {
+  const waiting = items.filter(({ notification: { deliver } }) => typeof deliver === 'object' && 'afterTurns' in deliver);
+  if (waiting.length === 0) return {};
+  const turns: Record<string, number> = Object.fromEntries(waiting.map((item) => [item.id, 0]));
+  const after = waiting.reduce((least, { seq }) => Math.min(least, seq), Number.MAX_SAFE_INTEGER);
+  for await (const { seq } of transcriptOf(context.store, log, id, { types: ['turn_start'], after }))
+    for (const item of waiting) if (item.seq < seq) turns[item.id] = (turns[item.id] ?? 0) + 1;
+  return turns;
+}
+
+/** Other clocks are asked only where an item's time has come, or seems to have come. */
+async function clockFacts(
+  recipient: Recipient,
+  items: readonly Item[],
+  dry: boolean,
+): Promise<Pick<Facts, 'clockAlone' | 'sighted'>> {
+  const { context, log } = recipient;
+  const now = context.store.now();
+  const { maxDeferMs } = policyOf(recipient);
+  const timed = items.filter((item) => {
+    const { deliver = 'next', expiresAt } = item.notification;
+    if (typeof expiresAt === 'number' && queuedAt(item, now) === undefined) return true;
+    if (deliver === 'next') return false;
+    return typeof deliver === 'object' && 'at' in deliver
+      ? isDue(deliver.at, item, { now })
+      : waitedMs(item, { now }) >= maxDeferMs;
+  });
+  const sighted = timed.length === 0 ? {} : await sightings(context, log, timed, dry);
+  const alone = items.some((item) => isExpired(item, now, sighted[item.id])) && !(await context.witnesses.agree());
+  return { ...(alone ? { clockAlone: true as const } : {}), ...(Object.keys(sighted).length > 0 ? { sighted } : {}) };
+}

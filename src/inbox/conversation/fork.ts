@@ -1,0 +1,180 @@
+/**
+ * Conversations that begin with what another one of their log was up to some record. The shared part stands in the log
+ * once: whoever reads a transcript reads the stretches of its lineage.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { ANYONE, replay, type Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Store } from '../../core/ports.ts';
+import type { ForkedRecord, Stored } from '../../core/records.ts';
+
+/** The records of one conversation of a lineage; `upTo` (inclusive) is missing for the last, which goes on. */
+export type Stretch = { readonly conversation: ConversationId; readonly upTo?: number };
+
+export type Forked = {
+  readonly conversation: ConversationId;
+  readonly from: ConversationId;
+  readonly upTo: number;
+  /** What was open, and is open in the fork. */
+  readonly ids: readonly NotificationId[];
+};
+
+export type TranscriptQuery = {
+  readonly types?: readonly string[];
+  /** Exclusive. */
+  readonly after?: number;
+  readonly newestFirst?: boolean;
+};
+
+type Origin = { readonly from: ConversationId; readonly upTo: number };
+
+const PAGE = 1_000;
+
+/** What it was forked from and from when on, for a look that must not read the log. */
+const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
+
+const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
+  (await store.setting(settingOf(log, conversation))) as Origin | undefined;
+
+/** Oldest first; the last one is the conversation itself. */
+export async function lineageOf(store: Store, log: LogKey, conversation: ConversationId): Promise<readonly Stretch[]> {
+  const stretches: Stretch[] = [{ conversation }];
+  for (let origin = await originOf(store, log, conversation); origin !== undefined;) {
+    stretches.unshift({ conversation: origin.from, upTo: origin.upTo });
+    origin = await originOf(store, log, origin.from);
+  }
+  return stretches;
+}
+
+/** Whether a record belongs to one of the stretches. */
+export const isIn = (stretches: readonly Stretch[], { seq, body }: Pick<Stored, 'seq' | 'body'>): boolean =>
+  stretches.some(({ conversation, upTo = Number.POSITIVE_INFINITY }) => body.conversation === conversation && seq <= upTo);
+
+/** The records of a conversation, oldest first, with those that it was forked from before its own. */
+export async function* transcriptOf(
+  store: Store,
+  log: LogKey,
+  conversation: ConversationId,
+  query: TranscriptQuery = {},
+): AsyncGenerator<Stored, void, undefined> {
+  const { types, newestFirst = false } = query;
+  const stretches = await lineageOf(store, log, conversation);
+  for (const stretch of newestFirst ? stretches.toReversed() : stretches) {
+    let { after = 0 } = query;
+    let { upTo = Number.MAX_SAFE_INTEGER } = stretch;
+    while (after < upTo) {
+      const page = await store.read({
+        log,
+        conversation: stretch.conversation,
+        after,
+        upTo,
+        limit: PAGE,
+        newestFirst,
+        ...(types === undefined ? {} : { types }),
+      });
+      yield* page;
+      if (page.length < PAGE) break;
+      if (newestFirst) upTo = (page.at(-1)?.seq ?? 1) - 1;
+      else after = page.at(-1)?.seq ?? after;
+    }
+  }
+}
+
+/**
+ * Begins `to` as `from` was at `upTo` (default: as it is). What was open there then is open here, with its ids; not what has
+ * been withdrawn, has expired or was superseded since. Throws `not_found` where `from` had no records then, and
+ * `bad_argument` where `to` has some.
+ */
+export async function fork(
+  store: Store,
+  log: LogKey,
+  from: ConversationId,
+  { to, upTo: wanted }: { readonly to: ConversationId; readonly upTo?: number },
+): Promise<Forked> {
+  const head = await store.head();
+  const { from: parent, upTo } = await placeOf(store, log, from, Math.min(wanted ?? head, head));
+  if (!(await hasRecords(store, log, parent, upTo)))
+    throw new EarpieceError(
+      'not_found',
+      `${log}#${from} has no records${wanted === undefined ? '' : ` up to ${wanted}`}, so there is nothing to begin with`,
+    );
+  const taken = new EarpieceError('bad_argument', `${log}#${to} exists; a fork needs a name of its own`);
+  if (await hasRecords(store, log, to, head)) throw taken;
+  const ids = upTo === head ? await openNow(store, log, parent, upTo) : await openAt(store, log, parent, upTo);
+  const record: ForkedRecord = { type: 'conversation_forked', conversation: to, from: parent, upTo, ids };
+  const swap = { key: settingOf(log, to), from: undefined, to: { from: parent, upTo } };
+  const appended = await store.append(log, [record], { swaps: [swap] });
+  if (appended.kind === 'stale') throw taken;
+  if (appended.kind !== 'appended') throw new TypeError(`a fork names what the log does not have (${appended.kind})`);
+  const [origin] = await store.presence({ log, conversation: parent });
+  const told = (await anyView(store, log, to))
+    ? { told: true as const, ...(origin?.mark === undefined ? {} : { mark: origin.mark }) }
+    : {};
+  const { host, hostVersion, purpose } = origin ?? {};
+  await store.touch({
+    log,
+    conversation: to,
+    ended: true,
+    ...told,
+    ...(host === undefined ? {} : { host }),
+    ...(hostVersion === undefined ? {} : { hostVersion }),
+    ...(purpose === undefined ? {} : { purpose }),
+  });
+  return { conversation: to, from: parent, upTo, ids };
+}
+
+/** Where in a lineage `upTo` is: before its own first record, a fork is what it was forked from. */
+async function placeOf(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<Origin> {
+  if (await hasRecords(store, log, conversation, upTo)) return { from: conversation, upTo };
+  const origin = await originOf(store, log, conversation);
+  if (origin === undefined) return { from: conversation, upTo };
+  return placeOf(store, log, origin.from, Math.min(upTo, origin.upTo));
+}
+
+const hasRecords = async (store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<boolean> =>
+  (await store.read({ log, conversation, upTo, limit: 1 })).length > 0;
+
+async function openNow(
+  store: Store,
+  log: LogKey,
+  conversation: ConversationId,
+  upTo: number,
+): Promise<readonly NotificationId[]> {
+  const items = await store.items(log, { kind: 'open', conversation });
+  // What is anyone's is the fork's as well as it is.
+  return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
+}
+
+/** Ends by which the matter itself is over, for whoever would hear of it. */
+const OVER: ReadonlySet<Item['outcome']> = new Set(['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'folded']);
+
+async function openAt(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<readonly NotificationId[]> {
+  const records: Stored[] = [];
+  for (let after = 0; ;) {
+    const page = await store.read({ log, after, upTo, limit: PAGE });
+    for (const record of page) records.push(record);
+    if (page.length < PAGE) break;
+    after = page.at(-1)?.seq ?? after;
+  }
+  const open = [...replay(records).values()].filter(
+    (item) => item.state !== 'closed' && (item.audience === conversation || item.audience === ANYONE),
+  );
+  const found = await store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const now = new Map(found.map((item) => [`${item.id} ${item.audience}`, item]));
+  return open
+    .filter(({ id, audience }) => {
+      const item = now.get(`${id} ${audience}`);
+      if (item === undefined || OVER.has(item.outcome)) return false;
+      return audience === conversation || (item.state === 'closed' && item.takenBy === conversation);
+    })
+    .map(({ id }) => id);
+}
+
+async function anyView(store: Store, log: LogKey, conversation: ConversationId): Promise<boolean> {
+  for await (const { body } of transcriptOf(store, log, conversation, { types: CARRIERS }))
+    if ('view' in body && body.view !== undefined) return true;
+  return false;
+}
+
+const CARRIERS = ['chat_request', 'tool_call_response', 'carrier_offered'];

@@ -1,0 +1,110 @@
+/** What the model of one conversation reads: lines by the templates of their subscribers, and frames in the view of its policy. */
+import type { Item } from '../../core/items.ts';
+import { isUnsaid, lineAlone, NO_FACTS, plan, type Facts } from '../../core/make-plan.ts';
+import { lineName, type Line, type Plan, type Said } from '../../core/plan.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { ContactPoint, SentView, ViewName } from '../../core/records.ts';
+import type { Render, ViewInput } from '../../core/views/view.ts';
+import type { Contact } from './contact.ts';
+import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
+import { rendererOf } from './views.ts';
+
+/** So often lines are rendered for one plan. What would still be new to the plan then waits, or is summarized. */
+const ROUNDS = 4;
+
+/** `explains`: the frame explains the mark to a model that does not know it. */
+export type Framed = { readonly view: SentView; readonly explains: boolean };
+
+export class Frames {
+  readonly #recipient: Recipient;
+  readonly #contact: Contact;
+  readonly #failedTemplates = new Set<string>();
+
+  constructor(recipient: Recipient, contact: Contact) {
+    this.#recipient = recipient;
+    this.#contact = contact;
+  }
+
+  /**
+   * The plan by the texts that templates make of its lines. A text can be longer than the plan assumed, so what it takes is
+   * rendered and planned again, until it takes nothing without a text. Each line is rendered once.
+   */
+  async plan(
+    items: readonly Item[],
+    at: ContactPoint,
+    { policy, facts, now }: { readonly policy: Policy; readonly facts: Facts; readonly now: number },
+  ): Promise<Plan> {
+    const said = new Map<string, Said>();
+    for (let round = 1; ; round++) {
+      const made = plan(items, at, policy, { ...facts, said, saidAll: round > ROUNDS }, now);
+      const unsaid = this.#recipient.context.lines === undefined ? [] : made.lines.filter((line) => isUnsaid(line));
+      if (unsaid.length === 0) return made;
+      const all = await Promise.all(unsaid.map(async (line) => [lineName(line), await this.#said(line)] as const));
+      for (const [name, what] of all) said.set(name, what);
+    }
+  }
+
+  /** The frame of a plan. */
+  async of(made: Plan, policy: Policy, format: ViewName): Promise<Framed> {
+    const { mark, isKnown } = await this.#contact.mark();
+    const render = await rendererOf(format);
+    const view = render(format, this.#frame(policy, { lines: made.lines, rest: made.rest, mark, tellMark: !isKnown }));
+    return { view, explains: !isKnown };
+  }
+
+  /** The interrupts as their model reads them: none is left out, whatever the budget. */
+  async ofGate(gate: readonly Item[]): Promise<Framed> {
+    const policy = { ...policyOf(this.#recipient), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
+    const made = await this.plan(
+      gate.map((item) => ({ ...item, state: 'open' as const })),
+      'forced',
+      { policy, facts: NO_FACTS, now: this.#recipient.context.store.now() },
+    );
+    return this.of(made, policy, formatOf(this.#recipient));
+  }
+
+  /** The text of an item that is pulled before any frame has shown it. It is made without its template. */
+  ofOne(item: Item, render: Render): string {
+    const frame = this.#frame(policyOf(this.#recipient), {
+      lines: [lineAlone(item)],
+      rest: undefined,
+      mark: '',
+      tellMark: false,
+    });
+    const { items } = render(formatOf(this.#recipient), frame);
+    return items[0]?.text ?? item.notification.message;
+  }
+
+  #frame({ maxItemChars, maxTokens }: Policy, what: Pick<ViewInput, 'lines' | 'rest' | 'mark' | 'tellMark'>): ViewInput {
+    const { context } = this.#recipient;
+    return {
+      ...what,
+      pulls: pullName(this.#recipient),
+      maxItemChars,
+      maxTokens,
+      // The system is asked for its time zone only when a time is shown.
+      get timeZone() {
+        return context.timeZone;
+      },
+    };
+  }
+
+  /** A template renders a line once, at the line's first offer; later offers copy the text. */
+  async #said(line: Line): Promise<Said> {
+    const { lines: renderer, timeZone } = this.#recipient.context;
+    const rendered = await renderer?.render(line, { timeZone });
+    if (rendered?.kind === 'text' && rendered.text.trim() !== '') return rendered;
+    await this.#templateFailed(line, rendered?.kind === 'failed' ? rendered.reason : 'it says nothing');
+    return { kind: 'failed' };
+  }
+
+  /** Recorded once for each template: a loop must not grow the log without end. A failing append stops no delivery. */
+  async #templateFailed({ ids, subscriber }: Line, reason: string): Promise<void> {
+    const { id, template } = subscriber ?? {};
+    if (template === undefined || this.#failedTemplates.has(template)) return;
+    this.#failedTemplates.add(template);
+    const { context, log, id: conversation } = this.#recipient;
+    const record = { type: 'template_failed', conversation, subscriber: id, template, reason, ids };
+    await context.store.append(log, [record]).catch(() => undefined);
+  }
+}

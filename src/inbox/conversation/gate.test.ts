@@ -1,0 +1,373 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { logKey, type ConversationId } from '../../core/address.ts';
+import { itemKey, replay } from '../../core/items.ts';
+import { DEFAULT_POLICY } from '../../core/policy.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { memoryStore, openSqliteStore } from '../../stores/index.ts';
+import { Inbox, type Conversation } from '../index.ts';
+import { proves } from '../../../e2e/verifies.ts';
+
+const LOG = logKey('shop', 'coder');
+const ME: Owner = { machine: 'here', pid: 1, startedAt: '1' };
+const OTHER: Owner = { machine: 'here', pid: 2, startedAt: '1' };
+
+const STORES: readonly { name: string; open: (clock: { now(): number }, folder: string) => Promise<Store> }[] = [
+  { name: 'memory', open: async (clock) => memoryStore({ clock }) },
+  { name: 'sqlite', open: async (clock, folder) => openSqliteStore({ path: join(folder, 'earpiece.db'), clock }) },
+];
+
+describe.each(STORES)('the gate over $name', ({ open }) => {
+  let folder: string;
+  let store: Store;
+  let now: number;
+  let dead: Set<number>;
+  let inbox: Inbox;
+
+  const openInbox = (owner: Owner): Inbox =>
+    new Inbox({
+      store,
+      policies: { policy: () => DEFAULT_POLICY },
+      owner,
+      isAlive: ({ pid }) => !dead.has(pid),
+      timeZone: 'UTC',
+    });
+  const talk = (of: Inbox = inbox, options: ConstructorParameters<typeof Conversation>[3] = { pulls: true }): Conversation =>
+    of.conversation({ log: LOG, conversation: 'main' as ConversationId }, options);
+  const stop = (): Promise<unknown> => inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical' });
+  const pause = (): Promise<unknown> =>
+    inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', origin: { person: 'Ann' } });
+  /** One call: the client has the answer in full before it sends its next one. */
+  const call = async (of?: Conversation): Promise<string | undefined> => {
+    const refusal = await (of ?? talk()).refuse({ on: 'write_file' });
+    await refusal?.offer?.confirm();
+    return refusal?.text;
+  };
+  const steps = async (id: string): Promise<string[]> =>
+    (await inbox.why(id, LOG))?.items[0]?.steps.map(({ what, detail }) => `${what}: ${detail}`) ?? [];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'earpiece-gate-'));
+    now = 1_700_000_000_000;
+    dead = new Set();
+    store = await open({ now: () => now }, folder);
+    inbox = openInbox(ME);
+  });
+  afterEach(async () => {
+    // What lives on in the index is what the log replays to.
+    const records = await store.read({ log: LOG, limit: 10_000 });
+    const items = await store.items(LOG, { kind: 'latest', limit: 1_000 });
+    expect(new Map(items.map((item) => [itemKey(item), item]))).toEqual(replay(records));
+    await inbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a pause that was pulled first is refused with in the words of any other pause', async () => {
+    await pause();
+    await (await talk().pull({ mark: true })).offer?.confirm();
+    expect(await call()).toContain('\nuser critical, Ann asks to pause: “hold on”\n');
+  });
+
+  it('of two criticals in one line a refusal names the one that is left when the other one is withdrawn', async () => {
+    proves('lease:withdrawn', 'gate:withdrawn');
+    const key = 'deploy';
+    await inbox.queue('shop/coder', { id: 'first', message: 'the disk is full', level: 'critical', key });
+    await inbox.queue('shop/coder', { id: 'second', message: 'the database is gone', level: 'critical', key });
+    expect(await call()).toContain('critical: the disk is full; the database is gone');
+    await inbox.withdraw(LOG, { id: 'first' }, { by: 'Ann', reason: 'cleaned up' });
+    const text = await call();
+    expect(text).toContain('critical: the database is gone');
+    expect(text).not.toContain('the disk is full');
+    expect(await call()).toBe(text);
+  });
+
+  it('refuses a serial batch whole, and falls at a call that begins a second after the last refusal', async () => {
+    proves('gate:asked-again', 'gate:batch');
+    await stop();
+    for (let i = 0; i < 60; i++) {
+      expect(await call()).toContain('stop it');
+      now += 35;
+    }
+    now += 1_000 - 35;
+    expect(await call()).toBeUndefined();
+    expect(await talk().gate()).toEqual([]);
+    expect((await steps('stop')).at(-1)).toBe('read: asked again 1.0 s after the last of 60 refusals, calling write_file');
+  });
+
+  it('does not fall a millisecond earlier, and each refusal starts the second anew', async () => {
+    proves('gate:batch');
+    await stop();
+    for (let i = 0; i < 5; i++) {
+      expect(await call()).toContain('stop it');
+      now += 999;
+    }
+    expect(await talk().gate()).toHaveLength(1);
+  });
+
+  it('counts from when a call began, not from when it is looked at', async () => {
+    proves('gate:batch');
+    await stop();
+    expect(await call()).toContain('stop it');
+    const beganAt = now + 20;
+    now += 5_000;
+    expect((await talk().refuse({ on: 'slow', beganAt }))?.text).toContain('stop it');
+  });
+
+  it('stays up while no refusal has reached the client, however long that takes', async () => {
+    proves('gate:batch');
+    await stop();
+    for (let i = 0; i < 3; i++) {
+      const refusal = await talk().refuse({ on: 'x' });
+      expect(refusal?.text).toContain('stop it');
+      await refusal?.offer?.release('cancelled');
+      now += 5_000;
+    }
+    expect(await talk().gate()).toHaveLength(1);
+  });
+
+  it('falls for what was refused before, and not for an interrupt that came since', async () => {
+    proves('gate:asked-again');
+    await stop();
+    expect(await call()).toContain('stop it');
+    now += 2_000;
+    await inbox.queue('shop/coder', { id: 'more', message: 'and this', action: 'cancel' });
+    const second = await call();
+    expect(second).toContain('and this');
+    expect(second).not.toContain('stop it');
+    now += 1_000;
+    expect(await call()).toBeUndefined();
+  });
+
+  it('knows of the refusals of another process', async () => {
+    proves('gate:batch', 'gate:asked-again');
+    const there = talk(openInbox(OTHER));
+    await stop();
+    expect(await call()).toContain('stop it');
+    now += 20;
+    expect(await call(there)).toContain('stop it');
+    now += 990;
+    expect(await call()).toContain('stop it');
+    now += 1_000;
+    expect(await call(there)).toBeUndefined();
+  });
+
+  it('an agent that loops without pause is refused a bounded number of times', async () => {
+    proves('gate:asked-again');
+    await stop();
+    let refused = 0;
+    while ((await call()) !== undefined) {
+      refused += 1;
+      now += 100;
+      expect(refused).toBeLessThan(200);
+    }
+    expect(refused).toBe(109);
+    expect(await store.read({ log: LOG, types: ['gate_refused'] })).toHaveLength(100);
+  });
+
+  it('a clock that was set back costs one more refusal', async () => {
+    proves('gate:asked-again');
+    await stop();
+    expect(await call()).toContain('stop it');
+    now -= 3_600_000;
+    expect(await call()).toContain('stop it');
+    now += 3_600_000 + 1_000;
+    expect(await call()).toBeUndefined();
+  });
+
+  it.each(['turn_start', 'tool_batch_end', 'cycle_start'] as const)(
+    'falls at %s after a refusal, with get_notifications too',
+    async (at) => {
+      proves('gate:model-asked');
+      await stop();
+      expect(await talk().offer({ at: 'tool_result' })).toBeDefined();
+      await talk().answered(at);
+      expect(await talk().gate()).toHaveLength(1);
+      await inbox.withdraw(LOG, { id: 'stop' }, { by: 'test', reason: 'again' });
+      await inbox.queue('shop/coder', { id: 'two', message: 'stop two', level: 'critical' });
+      expect(await call()).toContain('stop two');
+      await (await talk().offer({ at }))?.release('shutdown');
+      expect(await talk().gate()).toEqual([]);
+    },
+  );
+
+  it('is not refused once more where get_notifications showed it unasked', async () => {
+    proves('gate:read-unasked');
+    await stop();
+    await (await talk().pull({ mark: true })).offer?.confirm();
+    expect(await call()).toBeUndefined();
+  });
+
+  it('a pull that another process has not settled is read a second later, and not before', async () => {
+    proves('gate:read-unasked');
+    const there = talk(openInbox(OTHER));
+    await stop();
+    const pulled = await talk().pull({ mark: true });
+    now += 20;
+    expect(await call(there)).toContain('stop it');
+    now += 1_000;
+    expect(await call(there)).toBeUndefined();
+    await pulled.offer?.release('cancelled');
+    expect(await call(there)).toContain('stop it');
+  });
+
+  describe('a pause', () => {
+    it('holds: reading it, turns and time do not lift it, and the refusal says who does', async () => {
+      proves('gate:pause');
+      await pause();
+      const text = await call();
+      expect(text).toContain('Ann asks to pause: “hold on”');
+      expect(text).toContain(
+        'Calls are made again only after a person lifts the pause, with `earpiece resume shop/coder` or in the console.',
+      );
+      expect(text).not.toContain('get_notifications');
+      const pulled = await talk().pull({ mark: true });
+      expect(pulled.notifications).toMatchObject([
+        { id: 'hold', repeated: true, holds: 'until a person lifts it: earpiece resume shop/coder, or the console' },
+      ]);
+      await pulled.offer?.confirm();
+      await inbox.markRead(LOG, ['hold'], 'api');
+      for (const at of ['turn_start', 'tool_batch_end'] as const) await talk().answered(at);
+      now += 60_000;
+      expect(await call()).toBe(text);
+      expect((await inbox.why('hold', LOG))?.items[0]?.receipt).toBe('read');
+      expect(await inbox.resume('shop/coder', { person: 'Bob' })).toEqual([
+        { log: LOG, id: 'hold', conversation: 'main', message: 'hold on', person: 'Ann', since: 1_700_000_000_000 },
+      ]);
+      expect(await call()).toBeUndefined();
+    });
+
+    it('is counted while it refuses for long, and the log does not grow with it', async () => {
+      proves('gate:pause');
+      const loop = talk();
+      await pause();
+      for (let i = 0; i < 450; i++) {
+        expect(await call(loop)).toContain('hold on');
+        now += 50;
+      }
+      const records = await store.read({ log: LOG, types: ['gate_refused'] });
+      expect(records).toHaveLength(103);
+      expect(records.reduce((sum, { body }) => sum + ((body as { times?: number }).times ?? 1), 0)).toBe(400);
+    });
+
+    it('beside a critical: the critical falls, the pause stays', async () => {
+      proves('gate:pause');
+      await stop();
+      await pause();
+      expect(await call()).toContain('2 notifications');
+      now += 1_000;
+      const text = await call();
+      expect(text).toContain('hold on');
+      expect(text).not.toContain('stop it');
+    });
+
+    it('resume of one conversation leaves the others paused, and of a project lifts all of them', async () => {
+      proves('gate:pause');
+      const on = (id: string): Conversation =>
+        inbox.conversation({ log: LOG, conversation: id as ConversationId }, { pulls: true });
+      for (const id of ['a', 'b', 'c']) {
+        await on(id).seen();
+        await inbox.queue(`shop/coder#${id}`, { id: `hold-${id}`, message: 'hold on', action: 'pause' });
+      }
+      const ids = async (to: string): Promise<string[]> =>
+        (await inbox.resume(to, { person: 'Bob' })).map(({ id }) => id as string);
+      expect(await ids('shop/coder#b')).toEqual(['hold-b']);
+      expect(await on('a').gate()).toHaveLength(1);
+      expect(await on('b').gate()).toEqual([]);
+      expect(await ids('shop/*')).toEqual(['hold-a', 'hold-c']);
+      expect(await ids('shop/*')).toEqual([]);
+      expect((await on('a').offer({ at: 'tool_result' }))?.view.text).toContain('Go on.');
+    });
+
+    it('an interrupt whose time is over is told as expired, and its gate as down, by all that ask', async () => {
+      proves('gate:expired');
+      // A process alone closes nothing: its clock may be wrong.
+      await openInbox(OTHER).witnesses.note();
+      await inbox.queue('shop/coder', { id: 'hold', message: 'hold on', action: 'pause', ttlMs: 2_000 });
+      await inbox.queue('shop/coder', { id: 'stop', message: 'stop it', level: 'critical', ttlMs: 1_000 });
+      const paused = await call();
+      expect(paused).toContain('2023-11-14T22:13:22Z');
+      expect((await store.agents({}))[0]?.paused).toBe(true);
+      now += 2_500;
+      expect(await call()).toBeUndefined();
+      for (const swept of [false, true]) {
+        if (swept) expect(await inbox.sweep()).toMatchObject({ expired: 2 });
+        for (const [id, at] of [
+          ['hold', 1_700_000_002_000],
+          ['stop', 1_700_000_001_000],
+        ] as const) {
+          const verdict = (await inbox.why(id, LOG))?.items[0]?.verdict;
+          expect(verdict).toMatchObject({
+            kind: 'expired',
+            at,
+            over: true,
+            held: { refusals: 1, deliveredAt: 1_700_000_000_000 },
+          });
+        }
+        expect((await store.agents({}))[0]?.paused).toBe(false);
+        expect(await inbox.withdraw(LOG, { id: 'hold' }, { by: 'Ann', reason: 'go on' })).toEqual([
+          { id: 'hold', result: 'too_late' },
+        ]);
+      }
+      expect(await steps('hold')).toContain('gate lowered: sweep: its time was over');
+      expect(await inbox.sweep()).toMatchObject({ expired: 0 });
+    });
+
+    it('a person who resumes after it has expired lifts nothing, and nobody is told to go on', async () => {
+      proves('gate:pause');
+      await talk().seen();
+      const hold = { message: 'hold on', action: 'pause', ttlMs: 1_000 } as const;
+      await inbox.queue('shop/coder', { ...hold, id: 'ttl1' });
+      await call();
+      await inbox.queue('shop/coder', { ...hold, id: 'ttl2' });
+      await inbox.queue('shop/*', { ...hold, id: 'ttl3' });
+      now += 1_000;
+      const head = await store.head();
+      for (const to of ['shop/coder#main', 'shop/coder', 'shop/*']) expect(await inbox.resume(to, { person: 'Bob' })).toEqual([]);
+      expect(await store.head()).toBe(head);
+      await pause();
+      expect((await inbox.resume('shop/coder', { person: 'Bob' })).map(({ id }) => id)).toEqual(['hold']);
+    });
+
+    it('is lifted by a resume that comes while it is being delivered', async () => {
+      proves('gate:pause');
+      await pause();
+      const refusal = await talk().refuse({ on: 'x' });
+      const resumed = inbox.queue('shop/coder', { message: 'go on', action: 'resume' });
+      await refusal?.offer?.confirm();
+      await resumed;
+      expect(await talk().gate()).toEqual([]);
+    });
+
+    it('falls when it is withdrawn, in every conversation that has it', async () => {
+      proves('gate:withdrawn');
+      const on = (id: string): Conversation =>
+        inbox.conversation({ log: LOG, conversation: id as ConversationId }, { pulls: true });
+      await on('a').seen();
+      await on('b').seen();
+      await pause();
+      await (await on('a').refuse({ on: 'x' }))?.offer?.confirm();
+      expect(await inbox.withdraw(LOG, { id: 'hold' }, { by: 'Ann', reason: 'no' })).toEqual([
+        { id: 'hold', result: 'maybe_seen' },
+      ]);
+      expect([await on('a').gate(), await on('b').gate()]).toEqual([[], []]);
+    });
+  });
+
+  it('withdraw of what was delivered says that its gate is down, by id and by key', async () => {
+    proves('gate:withdrawn');
+    for (const [id, what] of [
+      ['s1', { id: 's1' }],
+      ['s2', { key: 'k' }],
+    ] as const) {
+      await inbox.queue('shop/coder', { id, message: 'stop', action: 'cancel', ...('key' in what ? { key: what.key } : {}) });
+      await call();
+      expect(await inbox.withdraw(LOG, what, { by: 'Ann', reason: 'no' })).toEqual([{ id, result: 'gate_lowered' }]);
+      expect(await talk().gate()).toEqual([]);
+      expect((await steps(id)).at(-1)).toBe('gate lowered: Ann: no');
+      expect(await inbox.withdraw(LOG, { id }, { by: 'Ann', reason: 'no' })).toEqual([{ id, result: 'too_late' }]);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+/**
+ * The gate of one conversation. An interrupt (a critical, or one that asks to cancel or pause) raises it when it is queued.
+ * While the gate is up, the host answers each tool call with `refuse().text` and does not run the tool.
+ *
+ *   up ──read──▶ down                         a critical or a cancel
+ *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
+ *
+ * Read means one of: `get_notifications` was called (confirmed); the host proves a model request (`answered`); the agent makes
+ * a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal that was answered proves nothing by itself:
+ * Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. A repeated refusal
+ * starts the time anew, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused for ever. In a signal view,
+ * whose refusals show no message, `get_notifications` alone counts, where the model has it.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
+import { fault } from '../../core/faults.ts';
+import { filteredBecause } from '../../core/filter.ts';
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import {
+  isType,
+  type ContactPoint,
+  type Draft,
+  type GateRefusedRecord,
+  type OfferedRecord,
+  type SentView,
+} from '../../core/records.ts';
+import { gateText, pausedUntil } from '../../core/views/gate.ts';
+import { mutesOf } from '../producing/mutes.ts';
+import { leaseOf, lesseeOf, offerOf, readRecords, type Offer } from './lease.ts';
+import type { Parts } from './parts.ts';
+import { formatOf, isSignal, policyOf, pullName } from './recipient.ts';
+import { releaseStale } from './stale.ts';
+
+export type Refusal = {
+  readonly text: string;
+  readonly ids: readonly NotificationId[];
+  readonly repeated: boolean;
+  readonly offer?: Offer;
+};
+
+export type RefusedCall = {
+  /** The tool. */
+  readonly on: string;
+  /** When the call began, in the store's time. Default: now. */
+  readonly beganAt?: number;
+  /** The tool has run: the text says that its result is withheld. */
+  readonly made?: boolean;
+  /**
+   * Called before the refusal is written, which may take long or fail: the gate is up, whether or not it can be recorded.
+   * Answers the text to refuse with, which may have been said before it could be written. With undefined nothing is written
+   * and nothing refused: the call has been made meanwhile.
+   */
+  readonly known?: (gate: KnownGate) => string | undefined;
+};
+
+export type KnownGate = {
+  readonly text: string;
+  readonly ids: readonly NotificationId[];
+  /** A pause holds it up: reading does not lower it. */
+  readonly paused: boolean;
+};
+
+/** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
+export const ASKED_AGAIN_MS = 1_000;
+/** Refusals of one interrupt that are recorded one by one, and start the second anew. */
+export const RENEWING_REFUSALS = 100;
+/** Behind those, one record stands for this many. */
+const REFUSALS_A_RECORD = 100;
+const TRIES = 8;
+
+export class Gate {
+  readonly #parts: Parts;
+  /** Refusals that no record stands for yet. */
+  #unrecorded = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The interrupts that hold the gate up; empty when it is down. */
+  async up(): Promise<readonly Item[]> {
+    const { context, log, id } = this.#parts.recipient;
+    const items = await context.store.items(log, { kind: 'gate', conversation: id });
+    if (items.length === 0) return items;
+    const policy = policyOf(this.#parts.recipient);
+    const now = context.store.now();
+    const mutes = await mutesOf(context, log);
+    return (await this.#parts.contact.mine(items)).filter((item) => {
+      if (isExpired(item, now)) return false;
+      if (item.takenBy !== undefined && item.takenBy !== id) return false;
+      return filteredBecause(item.notification, policy, mutes, now) === undefined;
+    });
+  }
+
+  /**
+   * The answer to a tool call while the gate is up; undefined when the tool may run. The first refusal delivers the
+   * interrupts, the others repeat the same text.
+   */
+  async refuse(call: RefusedCall): Promise<Refusal | undefined> {
+    const { context, log, id } = this.#parts.recipient;
+    const beganAt = call.beganAt ?? context.store.now();
+    const made = call.made ?? false;
+    const lessee = lesseeOf(this.#parts.recipient);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const up = await this.up();
+      if (up.length === 0) return undefined;
+      if (await releaseStale(context, log, up)) continue;
+      const past = await this.#past(up);
+      const gate = up.filter((item) => !isBeingRead(item, past, beganAt));
+      const read = this.#onlyPulled ? [] : gate.filter((item) => askedAgain(item, past, beganAt) !== undefined);
+      if (read.length > 0) {
+        const records = read.flatMap((item) => readRecords([item], id, `${askedAgain(item, past, beganAt)}, calling ${call.on}`));
+        await context.store.append(log, records);
+        continue;
+      }
+      if (gate.length === 0) return undefined;
+
+      const known = textOfBefore(gate, past, made);
+      const open = gate.filter((item) => item.state === 'open');
+      const shown = known === undefined || open.length > 0 ? await this.#parts.frames.ofGate(gate) : undefined;
+      const composed = known ?? (shown === undefined ? '' : this.#text(shown.view, gate, made));
+      const ids = gate.map((item) => item.id);
+      const paused = gate.some((item) => item.notification.action === 'pause');
+      const text = call.known === undefined ? composed : call.known({ text: composed, ids, paused });
+      if (text === undefined) return undefined;
+      const drafts: Draft[] = [];
+      let lease: OfferedRecord | undefined;
+      if (open.length > 0 && shown) {
+        const items = shown.view.items.filter((item) => item.ids.some((each) => open.some((o) => o.id === each)));
+        lease = leaseOf(lessee, {
+          at: 'forced',
+          on: call.on,
+          view: { ...shown.view, items, text },
+          ids: open.map((item) => item.id),
+        });
+        drafts.push(lease);
+      }
+      drafts.push(...this.#refused(gate, past, { on: call.on, made, text: known === undefined ? text : undefined }));
+      if (drafts.length > 0 && (await context.store.append(log, drafts)).kind !== 'appended') continue;
+      if (lease) fault('offer.appended');
+      const explains = shown?.explains ?? false;
+      return {
+        text,
+        ids,
+        repeated: lease === undefined,
+        ...(lease ? { offer: offerOf(lessee, lease, { confirmed: () => this.#parts.contact.carried(explains) }) } : {}),
+      };
+    }
+    return undefined;
+  }
+
+  /** The host proves that its model was asked with what was delivered before: all but pauses is read. */
+  async answered(at: ContactPoint): Promise<void> {
+    if (this.#onlyPulled) return;
+    const { context, log, id } = this.#parts.recipient;
+    const seen = (await this.up()).filter((item) => item.state === 'closed' && item.notification.action !== 'pause');
+    if (seen.length > 0) await context.store.append(log, readRecords(seen, id, at));
+  }
+
+  /** What a model was told shows it no message, so that only `get_notifications` proves that it has read one. */
+  get #onlyPulled(): boolean {
+    return isSignal(formatOf(this.#parts.recipient)) && pullName(this.#parts.recipient) !== false;
+  }
+
+  /** How a person lifts a pause of this conversation. */
+  get lift(): string {
+    return liftOf(this.#parts.recipient);
+  }
+
+  /** The end of the pauses among them: who lifts them how, and when they expire by themselves. */
+  pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
+    const pauses = gate.filter((item) => item.notification.action === 'pause');
+    return {
+      lift: pauses.length === 0 ? undefined : this.lift,
+      until: pausedUntil(pauses, this.#parts.recipient.context.store.now()),
+    };
+  }
+
+  #text(view: SentView, gate: readonly Item[], made: boolean): string {
+    return gateText(view.format, { view, pulls: pullName(this.#parts.recipient), ...this.pausedBy(gate), made });
+  }
+
+  /** The record of this refusal. Behind the first ones, one stands for many: a loop must not grow the log without end. */
+  #refused(
+    gate: readonly Item[],
+    past: Past,
+    { on, made, text }: { on: string; made: boolean; text: string | undefined },
+  ): Draft[] {
+    const { context, id } = this.#parts.recipient;
+    const most = gate.reduce((sofar, item) => Math.max(sofar, refusalsOf(item, past).length), 0);
+    this.#unrecorded += 1;
+    if (most >= RENEWING_REFUSALS && this.#unrecorded < REFUSALS_A_RECORD && text === undefined) return [];
+    const times = this.#unrecorded;
+    this.#unrecorded = 0;
+    return [
+      {
+        type: 'gate_refused',
+        conversation: id,
+        ids: gate.map((item) => item.id),
+        on,
+        clockAt: context.store.now(),
+        ...(times > 1 ? { times } : {}),
+        ...(made ? { made } : {}),
+        ...(text === undefined ? {} : { text }),
+      },
+    ];
+  }
+
+  /** The refusals of these interrupts by this conversation, and the answers of `get_notifications` that hold them now. */
+  async #past(gate: readonly Item[]): Promise<Past> {
+    const { context, log, id } = this.#parts.recipient;
+    const seqs = [...new Set(gate.flatMap((item) => item.history))];
+    const records = await context.store.read({ log, seqs, types: ['gate_refused', 'carrier_offered'], conversation: id });
+    return {
+      refusals: records.flatMap(({ at, body }) => (isType(body, 'gate_refused') ? [refusedIn(body, at)] : [])),
+      pulls: records.flatMap(({ body }) => (isType(body, 'carrier_offered') && body.reads ? [body] : [])),
+    };
+  }
+}
+
+/** The command that lifts the pauses of a conversation. */
+export const liftOf = ({ log, id }: { readonly log: LogKey; readonly id: ConversationId }): string =>
+  `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`;
+
+type Refused = GateRefusedRecord & { readonly clockAt: number };
+/** A text of release 0.0.0 is not repeated for a pause: it says that reading lifts it. */
+const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
+  ...body,
+  clockAt: body.clockAt ?? at,
+  ...(text === undefined || body.clockAt === undefined ? {} : { text }),
+});
+type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly OfferedRecord[] };
+
+const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
+
+/** How the agent has read it: it was refused, and makes a call that began long enough after that. */
+function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
+  if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
+  const refusals = refusalsOf(item, past);
+  const last = refusals.at(-1);
+  if (last === undefined || beganAt - last.clockAt < ASKED_AGAIN_MS) return undefined;
+  const count = refusals.reduce((sum, { times = 1 }) => sum + times, 0);
+  const seconds = ((beganAt - last.clockAt) / 1_000).toFixed(1);
+  return `asked again ${seconds} s after the last of ${count} refusal${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Another process answered `get_notifications` with it, long enough before the call began, and has not settled that yet. Two
+ * servers of one client are two gateways: the second would refuse what the first has just shown.
+ */
+const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
+  item.notification.action !== 'pause' &&
+  item.state === 'offered' &&
+  pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
+
+/** The text that this same set of interrupts was answered with before, if it was. `made`: see `RefusedCall`. */
+function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
+  const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
+  const key = keyOf(gate.map((item) => item.id));
+  return refusals.find((each) => each.text !== undefined && (each.made ?? false) === made && keyOf(each.ids) === key)?.text;
+}

@@ -1,0 +1,134 @@
+/**
+ * Leases: another program owns the transcript, so a carrier is offered first and confirmed or released later. Whoever dies in
+ * between lets go, and the next offer has the same item texts and says that it repeats them.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { fault } from '../../core/faults.ts';
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { CarrierId, ContactPoint, Draft, OfferedRecord, ReleasedRecord, SentView } from '../../core/records.ts';
+import type { Context } from '../context.ts';
+import { policyOf, type Recipient } from './recipient.ts';
+
+export type Offer = {
+  readonly carrier: CarrierId;
+  readonly view: SentView;
+  readonly ids: readonly NotificationId[];
+  /** The bytes are out. `late`: the lease was lost before; recorded, never a second close. */
+  confirm(): Promise<'confirmed' | 'late'>;
+  release(reason: ReleasedRecord['reason']): Promise<void>;
+};
+
+/** The conversation that leases, and how long its leases last. */
+export type Lessee = {
+  readonly context: Context;
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly leaseMs: number;
+  readonly through?: 'hook';
+};
+
+export const lesseeOf = (recipient: Recipient): Lessee => {
+  const { context, log, id } = recipient;
+  return { context, log, id, leaseMs: policyOf(recipient).leaseMs };
+};
+
+/** For a carry, but not for a refusal: a host may drop the context that a hook hands over, and the lease says so. */
+export const carryingLesseeOf = (recipient: Recipient): Lessee =>
+  recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);
+
+/** The record that leases `ids` to one carrier. */
+export const leaseOf = (
+  { context, id, leaseMs, through }: Lessee,
+  what: {
+    readonly at: ContactPoint;
+    readonly on?: string | undefined;
+    readonly view: SentView;
+    readonly ids: readonly NotificationId[];
+    readonly summarizes?: readonly NotificationId[];
+  },
+): OfferedRecord => ({
+  type: 'carrier_offered',
+  conversation: id,
+  carrier: context.ids.make('c') as CarrierId,
+  at_point: what.at,
+  ids: what.ids,
+  ...((what.summarizes ?? []).length > 0 ? { summarizes: what.summarizes } : {}),
+  owner: context.owner,
+  ...(through === undefined ? {} : { through }),
+  until: context.store.now() + leaseMs,
+  view: what.view,
+  ...(what.on === undefined ? {} : { on: what.on }),
+});
+
+/** What a confirm does besides closing: `reads` are read `by` somebody, `confirmed` runs last. */
+export type OnConfirm = {
+  readonly reads?: readonly Item[];
+  readonly by?: string;
+  readonly takesWithheld?: boolean;
+  readonly confirmed: () => Promise<void>;
+};
+
+/** The offer to settle, exactly once, for a lease that is in the log. A record without ids is no lease: its offer only reads. */
+export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on: OnConfirm): Offer {
+  const { carrier } = record;
+  let done: 'confirmed' | 'released' | undefined;
+  return {
+    carrier,
+    view: record.view,
+    ids: record.ids,
+    confirm: async () => {
+      fault('confirm.before');
+      if (done !== undefined) return done === 'confirmed' ? 'confirmed' : 'late';
+      done = 'confirmed';
+      const held = record.ids.length === 0 ? [] : await context.store.items(log, { kind: 'carrier', carrier });
+      const late = record.ids.length > 0 && !held.some((item) => item.state === 'offered');
+      const drafts: Draft[] = [
+        ...(record.ids.length > 0
+          ? [{ type: 'carrier_confirmed' as const, conversation: id, carrier, ...(late ? { late: true as const } : {}) }]
+          : []),
+        ...readRecords(on.reads ?? [], id, on.by ?? 'get_notifications'),
+      ];
+      if (drafts.length > 0) await context.store.append(log, drafts);
+      if (on.takesWithheld) await context.store.withheld(log, id, { take: true });
+      fault('confirm.after');
+      await on.confirmed();
+      return late ? 'late' : 'confirmed';
+    },
+    release: async (reason) => {
+      fault('release.before');
+      if (done !== undefined) return;
+      done = 'released';
+      if (record.ids.length > 0)
+        await context.store.append(log, [{ type: 'carrier_released', conversation: id, carrier, reason }]);
+    },
+  };
+}
+
+/**
+ * The records that say that the model has read these; without a conversation, whichever has them. The gate falls for all but
+ * pauses, which hold.
+ */
+export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
+  const isPause = (item: Item): boolean => item.notification.action === 'pause';
+  const idsOf = (some: readonly Item[]): NotificationId[] => [...new Set(some.map(({ id }) => id))];
+  const read = (some: readonly Item[], holds: boolean): Draft[] =>
+    some.length === 0
+      ? []
+      : [
+          {
+            type: 'notification_read',
+            ...(conversation === undefined ? {} : { conversation }),
+            ids: idsOf(some),
+            by,
+            ...(holds ? { holds: true as const } : {}),
+          },
+        ];
+  return [
+    ...read(
+      items.filter((item) => !isPause(item)),
+      false,
+    ),
+    ...read(items.filter(isPause), true),
+  ];
+}

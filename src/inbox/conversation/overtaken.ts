@@ -1,0 +1,32 @@
+import type { Item } from '../../core/items.ts';
+import type { Facts } from '../../core/make-plan.ts';
+import { isType } from '../../core/records.ts';
+import type { Recipient } from './recipient.ts';
+
+/**
+ * Which of these open states a newer state of their key has overtaken. Another carrier offered the newer one while an offer of
+ * the older one was on its way, so the plan does not find the newer one among the open items. `mine`: the items that the
+ * conversation may take.
+ */
+export async function overtaken(
+  { context, log }: Recipient,
+  open: readonly Item[],
+  mine: (items: readonly Item[]) => Promise<readonly Item[]>,
+): Promise<Pick<Facts, 'overtaken'>> {
+  const again = open.filter(({ offers, notification: { supersede, key } }) => offers > 0 && supersede && key !== undefined);
+  if (again.length === 0) return {};
+  const keys = new Set(again.map(({ notification }) => notification.key));
+  const after = Math.min(...again.map(({ seq }) => seq));
+  const queued = await context.store.read({ log, after, types: ['system_notification_queued'] });
+  const ids = queued.flatMap(({ body }) =>
+    isType(body, 'system_notification_queued') && body.supersede && keys.has(body.key) ? body.id : [],
+  );
+  const newer = (await mine(await context.store.items(log, { kind: 'ids', ids }))).filter(
+    ({ state, offers }) => state !== 'open' && offers > 0,
+  );
+  const found = again.flatMap(({ id, seq, notification }) => {
+    const by = newer.findLast((item) => item.seq > seq && item.notification.key === notification.key);
+    return by === undefined ? [] : [[id, by.id] as const];
+  });
+  return found.length === 0 ? {} : { overtaken: Object.fromEntries(found) };
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { logKey, type ConversationId } from '../../core/address.ts';
+import { DEFAULT_POLICY } from '../../core/policy.ts';
+import type { Store } from '../../core/ports.ts';
+import { memoryStore, openSqliteStore } from '../../stores/index.ts';
+import { Inbox } from '../index.ts';
+import type { Pulled } from './pull.ts';
+import { proves } from '../../../e2e/verifies.ts';
+
+const STORES: readonly { name: string; open: (clock: { now(): number }, folder: string) => Promise<Store> }[] = [
+  { name: 'memory', open: async (clock) => memoryStore({ clock }) },
+  { name: 'sqlite', open: async (clock, folder) => openSqliteStore({ path: join(folder, 'earpiece.db'), clock }) },
+];
+
+describe.each(STORES)('a pull over $name', ({ open }) => {
+  let folder: string;
+  let store: Store;
+  let now: number;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'earpiece-pull-'));
+    now = 1_700_000_000_000;
+    store = await open({ now: () => now }, folder);
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('shows a notification with a time not before that time, and the one that waits for a turn at once', async () => {
+    proves('pull:due');
+    const inbox = new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' });
+    const coder = inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true });
+    const pulled = async (): Promise<readonly string[]> => {
+      const { notifications, offer } = await coder.pull({ mark: true });
+      await offer?.confirm();
+      return notifications.map(({ id }) => id);
+    };
+    await inbox.queue('shop/coder', { id: 'later', message: 'look at the build', deliver: { at: now + 60_000 } });
+    await inbox.queue('shop/coder', { id: 'turn', message: 'the tests have passed', deliver: 'turn_start' });
+    expect(await pulled()).toEqual(['turn']);
+    expect(await pulled()).toEqual([]);
+    now += 60_000;
+    expect(await pulled()).toEqual(['later']);
+  });
+
+  it('flags an interrupt that another carrier holds, whose answer may have been read', async () => {
+    proves('pull:repeated');
+    const inboxes = [1, 2].map(() => new Inbox({ store, policies: { policy: () => DEFAULT_POLICY }, timeZone: 'UTC' }));
+    const [first, second] = inboxes.map((inbox) =>
+      inbox.conversation({ log: logKey('shop', 'coder'), conversation: 'main' as ConversationId }, { pulls: true }),
+    );
+    await inboxes[0]!.queue('shop/coder', { id: 'stop', message: 'stop the deploy', level: 'critical' });
+    await inboxes[0]!.queue('shop/coder', { id: 'hold', message: 'wait for me', action: 'pause', origin: { person: 'ann' } });
+    const flags = ({ notifications }: Pulled): object =>
+      Object.fromEntries(notifications.map((n) => [n.id, n.repeated ?? false]));
+    const one = await first!.pull({ mark: true });
+    expect(flags(one)).toEqual({ stop: false, hold: false });
+    const two = await second!.pull({ mark: true });
+    expect(flags(two)).toEqual({ stop: true, hold: true });
+    await one.offer?.confirm();
+    await two.offer?.confirm();
+    expect(flags(await second!.pull({ mark: true }))).toEqual({ hold: true });
+  });
+});

@@ -1,0 +1,210 @@
+/**
+ * What `get_notifications` answers. A pull is an offer like any other: what it shows for the first time is leased to it, and
+ * what the model may have been shown before says so.
+ */
+import { EarpieceError } from '../../core/errors.ts';
+import { fault } from '../../core/faults.ts';
+import { holdsGate } from '../../core/clocks.ts';
+import { neutralize } from '../../core/views/body.ts';
+import { pausedUntil } from '../../core/views/gate.ts';
+import { itemKey, type Item } from '../../core/items.ts';
+import type { Json } from '../../core/json.ts';
+import { formatKind, isInterrupt, showsData, tellerOf, type Notification } from '../../core/notification.ts';
+import type { Decision } from '../../core/plan.ts';
+import type { Withheld } from '../../core/ports.ts';
+import type { ClosedRecord, Draft, OfferedRecord } from '../../core/records.ts';
+import { countedKeys, unlistedText } from '../../core/unlisted.ts';
+import { tellsOfWhole } from '../../core/views/wording.ts';
+import { compose } from './compose.ts';
+import type { Gate } from './gate.ts';
+import { carryingLesseeOf, leaseOf, offerOf, type Offer } from './lease.ts';
+import type { Parts } from './parts.ts';
+import { formatOf, type Recipient } from './recipient.ts';
+import { rendererOf } from './views.ts';
+
+/** One notification as `get_notifications` shows it; the names are those of the tool's users. */
+export type PulledNotification = {
+  readonly id: string;
+  /** `interrupt`, `message` (a person's words), else the kind. */
+  readonly type: string;
+  /** The agent that told it with `tell_agent`. */
+  readonly agent?: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  readonly task_id?: string;
+  /** What its sender gave beside the message: one value, or a list where several were counted together. */
+  readonly data?: Json;
+  readonly count?: number;
+  readonly from?: string;
+  /** It may have been shown before, by another answer or in a frame. */
+  readonly repeated?: true;
+  /** A pause that reading does not lift: who lifts it, and how. */
+  readonly holds?: string;
+};
+
+export type Pulled = {
+  readonly notifications: readonly PulledNotification[];
+  /** How many more wait behind these. */
+  readonly more: number;
+  readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
+  /** To confirm once the answer is out; undefined when nothing was claimed. */
+  readonly offer?: Offer;
+};
+
+export type PullOptions = {
+  /** False shows without claiming: nothing changes. */
+  readonly mark: boolean;
+  readonly limit?: number;
+};
+
+const LIMIT = 50;
+const TRIES = 8;
+
+export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: PullOptions): Promise<Pulled> {
+  const { recipient, contact, frames } = parts;
+  const { context, log, id } = recipient;
+  const { store } = context;
+  const lessee = carryingLesseeOf(recipient);
+  const render = await rendererOf(formatOf(recipient));
+  await contact.seen({});
+  for (let tries = 0; tries < TRIES; tries++) {
+    const { open, closings } = await pullable(parts);
+    const up = await gate.up();
+    const unread = (await contact.mine(await store.items(log, { kind: 'unread', conversation: id }))).filter(
+      (item) => !item.read && isToldInPart(item),
+    );
+    const all = [...new Map([...open, ...up, ...unread].map((item) => [item.id, item] as const)).values()].toSorted(
+      (a, b) => b.seq - a.seq,
+    );
+    const items = all.slice(0, limit);
+    const withheld: readonly Withheld[] = await store.withheld(log, id);
+    const answer = (shownBefore: (item: Item) => boolean, offer?: Offer): Pulled => ({
+      notifications: items.map((item) => shown(item, { repeated: shownBefore(item), lift: gate.lift, now: store.now() })),
+      more: all.length - items.length,
+      withheld: withheld.map(({ tool, at, body }) => ({ tool, at: new Date(at).toISOString(), result: body })),
+      ...(offer ? { offer } : {}),
+    });
+    const wasOffered = (item: Item): boolean => item.offers > 0 || item.read;
+    if (!mark || items.length === 0) {
+      if (mark && withheld.length > 0) await store.withheld(log, id, { take: true });
+      return answer(wasOffered);
+    }
+
+    const claims = items.filter((item) => item.state === 'open');
+    const shows = items.filter((item) => item.state === 'closed' && !item.read).map((item) => item.id);
+    const record: OfferedRecord = {
+      ...leaseOf(lessee, {
+        at: 'tool_result',
+        on: 'get_notifications',
+        view: {
+          format: 'json',
+          items: claims.map((item) => ({ ids: [item.id], text: item.text ?? frames.ofOne(item, render) })),
+          text: '',
+          ...(claims.some(wasOffered) ? { repeated: true as const } : {}),
+        },
+        ids: claims.map((item) => item.id),
+      }),
+      reads: true,
+      ...(shows.length > 0 ? { shows } : {}),
+      clockAt: store.now(),
+    };
+    const drafts: Draft[] = [...closings, ...(claims.length + shows.length > 0 ? [record] : [])];
+    const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
+    if (appended !== undefined && appended.kind !== 'appended') continue;
+    fault('offer.appended');
+    // As the append found them: another process may have offered one and let it go since it was looked at.
+    const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
+    // Another carrier holds it, and may have shown it: it is here because it holds the gate up.
+    const isHeld = (item: Item): boolean => item.state === 'offered';
+    const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
+    return answer(
+      shownBefore,
+      offerOf(lessee, record, {
+        reads: items.filter((item) => !item.read),
+        by: readerOf(recipient),
+        takesWithheld: withheld.length > 0,
+        confirmed: () => contact.carried(false),
+      }),
+    );
+  }
+  throw new EarpieceError('conflict', `the notifications of ${log}#${id} keep changing; try again`, { retryable: true });
+}
+
+/** The open items that a pull shows, and the closings of those that the plan closes now. */
+async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[]; readonly closings: readonly ClosedRecord[] }> {
+  const { items, closings, closedIds, decisions } = await compose(parts, { at: 'tool_result', leased: true, decidesOnly: true });
+  const kept = (step: Decision['step']): ReadonlySet<string> =>
+    new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
+  const [hidden, early] = [kept('relevance'), kept('moment')];
+  // A pull is the moment for every item that waits for a moment, but not for one that waits for a time.
+  const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
+    early.has(id) && typeof deliver === 'object' && 'at' in deliver;
+  const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
+  return { open, closings };
+}
+
+/** Who pulls, for `why`: the client, how it carries, and the process. */
+function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
+  const client = [host ?? 'a client without a name', hostVersion].filter((part) => part !== undefined).join(' ');
+  const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
+  return neutralize(words, 200).replace(/\s+/g, ' ');
+}
+
+/** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
+const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
+  outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
+
+function shown(
+  item: Item,
+  { repeated, lift, now }: { readonly repeated: boolean; readonly lift: string; readonly now: number },
+): PulledNotification {
+  const { notification: n, at, count, differs } = item;
+  const until = pausedUntil([item], now);
+  const taskId = typeof n.data === 'object' && n.data !== null && 'task_id' in n.data ? n.data.task_id : undefined;
+  const teller = tellerOf(n);
+  return {
+    id: n.id,
+    type: isInterrupt(n)
+      ? 'interrupt'
+      : n.origin?.person === undefined && n.kind.source !== 'user'
+        ? formatKind(n.kind)
+        : 'message',
+    action: n.action ?? null,
+    level: n.level,
+    // What was counted into it and said something else is said too, a line each.
+    message: n.subscriber?.rest
+      ? restText({ notification: n, count, differs })
+      : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),
+    instruction: n.instruction ?? null,
+    created_at: new Date(at).toISOString(),
+    ...(typeof taskId === 'string' ? { task_id: taskId } : {}),
+    ...dataShown(n, differs),
+    ...(count > 1 ? { count } : {}),
+    ...(n.origin?.person === undefined ? {} : { from: n.origin.person }),
+    ...(teller === undefined ? {} : { agent: teller }),
+    ...(repeated ? { repeated: true as const } : {}),
+    ...(n.action === 'pause' && holdsGate(item, now)
+      ? { holds: `until ${until === undefined ? '' : `${until}, or until `}a person lifts it: ${lift}, or the console` }
+      : {}),
+  };
+}
+
+function dataShown(n: Notification, differs: Item['differs']): { readonly data?: Json } {
+  if (!showsData(n) || n.data === undefined) return {};
+  const all = [n.data, ...differs.flatMap(({ data }) => (data === undefined ? [] : [data]))];
+  return { data: all.length === 1 ? n.data : all };
+}
+
+/** All keys that the record of a storm's rest names. */
+function restText({
+  notification: { subscriber, data },
+  count,
+  differs,
+}: Pick<Item, 'notification' | 'count' | 'differs'>): string {
+  const keys = [data, ...differs.map((each) => each.data)].flatMap(countedKeys);
+  return unlistedText({ count, type: subscriber?.event.type ?? '', keys: [...new Set(keys)] }, Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,54 @@
+/** Who is carried to: one conversation of an agent, as its host described it. */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { PresenceUpdate } from '../../core/ports.ts';
+import type { ContactPoint, ViewName } from '../../core/records.ts';
+import type { Context } from '../context.ts';
+
+export type ConversationOptions = {
+  readonly purpose?: string;
+  readonly host?: string;
+  readonly hostVersion?: string;
+  readonly process?: PresenceUpdate['process'];
+  /** The process serves many conversations: its life is not theirs. */
+  readonly shared?: boolean;
+  /** The worktree that it works in. */
+  readonly folder?: string;
+  /** How this process carries, for `doctor`: `gateway:stdio files`. */
+  readonly carrier?: string;
+  /** The contact points that the host has; empty: not known. */
+  readonly points?: readonly ContactPoint[];
+  /** The model can call `get_notifications`. */
+  readonly pulls?: boolean;
+  /** By which name the model knows a tool of ours: another server of its host may have one of that name. */
+  readonly nameOf?: (tool: string) => string;
+  /** Our other tools that it can call. Default: what another carrier of this conversation said last. */
+  readonly has?: readonly string[];
+  /** The mark that its model knows without any frame: the server's instructions said it. */
+  readonly knownMark?: () => string | undefined;
+  /** Overrides the policy's view. */
+  readonly view?: ViewName;
+};
+
+export type Recipient = {
+  readonly context: Context;
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly options: ConversationOptions;
+};
+
+const PULL = 'get_notifications';
+
+export const policyOf = ({ context, log }: Pick<Recipient, 'context' | 'log'>): Policy =>
+  context.policies.policy(log.slice(0, log.indexOf('/')));
+
+export const formatOf = (recipient: Recipient): ViewName => recipient.options.view ?? policyOf(recipient).view;
+
+/** The view says only that something waits, and shows none of it. */
+export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
+
+/** By which name its model knows a tool of ours. */
+export const toolName = ({ options }: Recipient, tool: string): string => options.nameOf?.(tool) ?? tool;
+
+/** By which name its model knows `get_notifications`; false where it has no such tool. */
+export const pullName = (recipient: Recipient): string | false => recipient.options.pulls === true && toolName(recipient, PULL);

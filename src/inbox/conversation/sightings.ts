@@ -1,0 +1,43 @@
+/**
+ * When an item was seen first, by this process's clock. It stands in for the item's age where its stamps say nothing: a
+ * reminder "in 2 h" then comes two hours after it was seen, neither at once nor a year late. The store keeps it, because
+ * the process that sees the item again may be another one.
+ */
+import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
+import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import type { Context } from '../context.ts';
+
+const settingOf = (log: LogKey): string => `sighted ${log}`;
+/** Items that one log remembers; the newest are kept. */
+const REMEMBERED = 1_000;
+/** Records after an item that are looked at for the first plausible time. */
+const LOOK_AHEAD = 50;
+
+/** `dry`: what is seen for the first time is not written down. */
+export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
+  const { store, witnesses } = context;
+  const now = store.now();
+  const trusted = await witnesses.trusted();
+  const unknown = trusted ? items.filter((item) => queuedAt(item, now) === undefined) : items;
+  const sighted: Record<string, number> = {};
+  // A record that was written after it, by a clock that agrees, is an earlier bound than this moment.
+  for (const { id, seq } of trusted ? unknown : []) {
+    const after = await store.read({ after: seq, limit: LOOK_AHEAD });
+    const at = after.map((record) => queuedAt(record, now)).find((time) => time !== undefined);
+    if (at !== undefined) sighted[id] = at;
+  }
+  const rest = unknown.filter(({ id }) => sighted[id] === undefined);
+  if (rest.length === 0) return sighted;
+  const stored = await store.setting(settingOf(log));
+  const known = (stored ?? {}) as Sighted;
+  for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
+  const all: Record<string, number> = { ...known };
+  for (const { id } of rest) all[id] = sighted[id] as number;
+  // Somebody else may have written meanwhile: then it is seen again.
+  if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
+    await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-REMEMBERED)));
+  return sighted;
+}
+
+const isPlausible = (at: number | undefined, now: number): boolean => at !== undefined && at <= now + AGREE_MS;

@@ -1,0 +1,22 @@
+import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import type { CarrierId, ReleasedRecord } from '../../core/records.ts';
+import type { Context } from '../context.ts';
+import { isSame } from '../presence/presence.ts';
+
+/** Releases offers whose owner is dead or whose lease ran out. Returns how many carriers. */
+export async function releaseStale(context: Context, log: LogKey, items: readonly Item[]): Promise<number> {
+  const { store, owner, isAlive, leases } = context;
+  const now = store.now();
+  const stale = new Map<CarrierId, ReleasedRecord['reason']>();
+  for (const item of items) {
+    if (item.state !== 'offered' || item.carrier === undefined) continue;
+    const alive = item.owner && isAlive(item.owner);
+    const othersAlive = alive === true && !isSame(item.owner, owner);
+    if (leases.isOver({ carrier: item.carrier, until: item.until ?? 0, othersAlive }, now))
+      stale.set(item.carrier, 'lease_expired');
+    else if (alive === false) stale.set(item.carrier, 'owner_dead');
+  }
+  for (const [carrier, reason] of stale) await store.append(log, [{ type: 'carrier_released', carrier, reason }]);
+  return stale.size;
+}

@@ -1,0 +1,24 @@
+/** How long closed notifications are kept. */
+import { splitLog } from '../../core/address.ts';
+import type { Context } from '../context.ts';
+
+/** How much was removed. */
+export type Pruned = { readonly records: number; readonly items: number };
+
+/** Removes what has been closed for longer than its project keeps it, or than `olderMs`; open notifications stay, however old. */
+export async function prune(context: Context, olderMs?: number): Promise<Pruned> {
+  const { store, policies } = context;
+  const projects = ['', ...(await projectsIn(context))];
+  const keptMs = olderMs ?? projects.reduce((most, project) => Math.max(most, policies.policy(project).retentionMs), 0);
+  return store.prune((await pruneTime(context)) - keptMs);
+}
+
+/** Now, but not after the newest record: a clock that is ahead removes nothing that it should keep. */
+export async function pruneTime({ store }: Context): Promise<number> {
+  const [newest] = await store.read({ newestFirst: true, limit: 1 });
+  return newest === undefined ? store.now() : Math.min(store.now(), newest.at);
+}
+
+/** The projects that have records. */
+export const projectsIn = async ({ store }: Context): Promise<ReadonlySet<string>> =>
+  new Set((await store.overview()).map(({ log }) => splitLog(log).project));

@@ -1,0 +1,58 @@
+/** What any long-lived process does now and then for everybody: what is over in the logs is written down and removed. */
+import { splitLog, type LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
+import type { Context } from '../context.ts';
+import { releaseStale } from '../conversation/stale.ts';
+import { finishFanOuts } from '../producing/fan-out.ts';
+import { liftRecords } from '../producing/withdraw.ts';
+import type { Pruned } from './retention.ts';
+
+/** The `by` of records that a sweep writes. */
+export const EXPIRY = 'sweep';
+const OVER = { by: EXPIRY, reason: 'its time was over' };
+
+const DAY_MS = 24 * 3_600_000;
+
+export type Swept = { readonly expired: number; readonly released: number; readonly pruned: number };
+
+/**
+ * Closes what expired, releases leases of dead owners, finishes fan-outs that were cut off, and prunes once a day. Nothing is
+ * closed as expired unless another live process has a clock that agrees with this one.
+ */
+export async function sweep(context: Context, prune: () => Promise<Pruned>): Promise<Swept> {
+  const { store, witnesses } = context;
+  await witnesses.note();
+  const mayClose = await witnesses.agree();
+  let expired = 0;
+  let released = 0;
+  const projects = new Set<string>();
+  for (const { log } of await store.overview()) {
+    projects.add(splitLog(log).project);
+    released += await releaseStale(context, log, await store.items(log, { kind: 'open' }));
+    if (mayClose) expired += await closeExpired(context, log);
+  }
+  for (const project of projects) await finishFanOuts(context, project);
+  const now = store.now();
+  const last = Number((await store.setting('pruned_at')) ?? 0);
+  if (Math.abs(now - last) < DAY_MS || !(await witnesses.mayRemove())) return { expired, released, pruned: 0 };
+  await store.setSetting('pruned_at', now);
+  const { records } = await prune();
+  return { expired, released, pruned: records };
+}
+
+/** Closes what expired in one log, and lowers the gates of interrupts that were delivered and have expired since. */
+async function closeExpired({ store }: Context, log: LogKey): Promise<number> {
+  const now = store.now();
+  const gates = await store.items(log, { kind: 'gate' });
+  const expired = [...(await store.items(log, { kind: 'open' })), ...gates].filter(
+    (item) => item.state === 'open' && isExpired(item, now),
+  );
+  const ids = [...new Set(expired.map((item) => item.id))];
+  for (const id of ids) {
+    // One append for each id: a carrier that offers one of them meanwhile keeps only that one open.
+    await store.append(log, [{ type: 'notification_closed', ids: [id], outcome: 'expired', ...OVER }]);
+  }
+  const held = gates.filter((item) => item.state === 'closed' && isExpired(item, now));
+  if (held.length > 0) await store.append(log, liftRecords(held, OVER));
+  return ids.length + held.length;
+}

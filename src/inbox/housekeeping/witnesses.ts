@@ -1,0 +1,108 @@
+/**
+ * Which clocks the processes of one store have. Each long-lived process writes down what its clock says; another one that
+ * sees a live process with a similar clock knows that its own is not the odd one out.
+ */
+import { agree } from '../../core/clocks.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { systemTime } from '../presence/processes.ts';
+
+/** The setting: by process, what its clock said when it last wrote it down, epoch ms. */
+const CLOCKS = 'clocks';
+/** A clock is written down that often; two readings that are a day apart still agree. */
+const NOTE_EVERY_MS = 10 * 60_000;
+/** An answer is good for this long. */
+const ASK_EVERY_MS = 30_000;
+const TRIES = 20;
+
+type Clocks = Readonly<Record<string, Owner & { readonly at: number }>>;
+
+export type WrongClock = { readonly owner: Owner; readonly own: boolean; readonly offByMs: number };
+
+export type WitnessDeps = {
+  readonly store: Pick<Store, 'now' | 'setting' | 'swapSetting' | 'private'>;
+  readonly owner: Owner;
+  readonly isAlive: (owner: Owner) => boolean | undefined;
+};
+
+export class Witnesses {
+  readonly #deps: WitnessDeps;
+  #notedTick = Number.NEGATIVE_INFINITY;
+  #asked: { readonly tick: number; readonly answer: 'agrees' | 'alone' | 'disagrees' } | undefined;
+
+  constructor(deps: WitnessDeps) {
+    this.#deps = deps;
+  }
+
+  /** Writes down what this process's clock says, at most every ten minutes, and forgets processes that are over. */
+  async note(): Promise<void> {
+    const { store, owner, isAlive } = this.#deps;
+    const tick = performance.now();
+    if (store.private || tick - this.#notedTick < NOTE_EVERY_MS) return;
+    this.#notedTick = tick;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const before = await store.setting(CLOCKS);
+      const alive = Object.entries((before ?? {}) as Clocks).filter(([, other]) => isAlive(other) !== false);
+      const next: Clocks = { ...Object.fromEntries(alive), [nameOf(owner)]: { ...owner, at: store.now() } };
+      if (await store.swapSetting(CLOCKS, before, next)) return;
+    }
+  }
+
+  /** Another live process has a clock that agrees with this one. */
+  async agree(): Promise<boolean> {
+    return this.#deps.store.private === true || (await this.#ask()) === 'agrees';
+  }
+
+  /**
+   * The clocks that are known to be wrong: this process's own, or else those of other live processes. `offByMs` is positive
+   * for a clock that is ahead.
+   */
+  async wrong(): Promise<readonly WrongClock[]> {
+    const { store, owner } = this.#deps;
+    if (store.private === true) return [];
+    const now = store.now();
+    const others = await this.#others();
+    if (await this.trusted())
+      return others.filter(({ at }) => !agree(at, now)).map((other) => ({ owner: other, own: false, offByMs: other.at - now }));
+    const right = systemTime() ?? others[0]?.at ?? now;
+    return [{ owner, own: true, offByMs: now - right }];
+  }
+
+  /** False where this clock is known to be wrong: the operating system's says so, or, where it tells none, another live process's. */
+  async trusted(): Promise<boolean> {
+    const { store } = this.#deps;
+    if (store.private === true) return true;
+    // A clock that the program brings is its own choice: the operating system knows nothing of it.
+    const system = agree(store.now(), Date.now()) ? systemTime() : undefined;
+    return system === undefined ? (await this.#ask()) !== 'disagrees' : agree(system, store.now());
+  }
+
+  /**
+   * This clock may decide what is old enough to be removed: another live process agrees with it, or there is no other
+   * and the operating system agrees.
+   */
+  async mayRemove(): Promise<boolean> {
+    if (await this.agree()) return true;
+    const system = systemTime();
+    return (await this.#ask()) === 'alone' && system !== undefined && agree(system, this.#deps.store.now());
+  }
+
+  async #ask(): Promise<'agrees' | 'alone' | 'disagrees'> {
+    const tick = performance.now();
+    if (this.#asked !== undefined && tick - this.#asked.tick < ASK_EVERY_MS) return this.#asked.answer;
+    const others = await this.#others();
+    const now = this.#deps.store.now();
+    const answer = others.length === 0 ? 'alone' : others.some(({ at }) => agree(at, now)) ? 'agrees' : 'disagrees';
+    this.#asked = { tick, answer };
+    return answer;
+  }
+
+  /** Other live processes, each with what its clock said at most ten minutes ago. */
+  async #others(): Promise<readonly Clocks[string][]> {
+    const { store, owner, isAlive } = this.#deps;
+    const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);
+    return all.filter(([name, other]) => name !== nameOf(owner) && isAlive(other) === true).map(([, other]) => other);
+  }
+}
+
+const nameOf = ({ machine, pid, startedAt }: Owner): string => `${machine} ${pid} ${startedAt}`;

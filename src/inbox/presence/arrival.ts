@@ -1,0 +1,97 @@
+/** A conversation's run: it arrives with a connection, begins with its first contact, and leaves. */
+import type { Presence } from '../../core/ports.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { isSame, runOf } from './presence.ts';
+import { joinStanding } from '../producing/standing.ts';
+import { inherit, type Inherited } from './succession.ts';
+
+export type Arrival = {
+  /** Names the connection among those of its conversation. Without one it is no connection: a hook, a loop of ours. */
+  readonly connection?: string;
+  /** Nothing was asked of it yet: until `begin` it may be a health check. */
+  readonly pending?: boolean;
+};
+
+/** Writes that it is there. Takes nothing: only a conversation that goes on to work is an heir. */
+export async function arrive(conversation: Conversation, { connection, pending = false }: Arrival = {}): Promise<void> {
+  const { inbox, log, id, options } = conversation;
+  const there = await inbox.store.presence({ log });
+  const before = there.find((p) => p.conversation === id);
+  const goesOn = before !== undefined && (inbox.isActive(before) || (!options.shared && isSame(before.process, options.process)));
+  const besideIn = (all: readonly Presence[]): readonly string[] =>
+    all.filter((p) => p.conversation !== id && inbox.isActive(p)).map(runOf);
+  const began = goesOn ? undefined : { run: inbox.ids.make('r'), beside: besideIn(there) };
+  const gone = Object.entries(before?.connections ?? {}).flatMap(([key, owner]) => (inbox.isAlive(owner) === false ? key : []));
+  await conversation.seen({
+    ...(pending ? { pending } : {}),
+    ...(began === undefined ? {} : { began }),
+    ...(gone.length === 0 ? {} : { disconnect: gone }),
+    ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
+  });
+  if (began === undefined) return;
+  // Who arrived between the look and the write saw nobody either: of two, the one that looks last sees the other.
+  const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
+  if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
+}
+
+export type Beginning = {
+  /** Its host runs below another host. */
+  readonly nested?: boolean;
+  /** Its worktree, where nobody who carries to it has told. */
+  readonly folder?: string;
+};
+
+/**
+ * Before the first gate check of a run, and at a host's SessionStart: the conversation takes over what is its to inherit, and
+ * joins what holds for everyone in the project. Cheap to repeat; `waits` asks for it.
+ */
+export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
+  const { inbox, log, id, options } = conversation;
+  const known = await conversation.presence();
+  if (known === undefined || !inbox.isActive(known) || (options.process !== undefined && !isSame(known.process, options.process)))
+    await arrive(conversation);
+  else if (known.pending) await conversation.seen({ pending: false });
+  const purpose = await conversation.purpose();
+  const inherited = await inherit(inbox, {
+    log,
+    id,
+    purpose,
+    folder: options.folder ?? known?.folder ?? folder,
+    shared: options.shared,
+    nested,
+  });
+  await joinStanding(inbox, { log, id, purpose });
+  return inherited;
+}
+
+/** One of its connections has gone. With the last one it ends, unless its host tells its end itself (`staysUntilTold`). */
+export async function leave(
+  conversation: Conversation,
+  { connection, staysUntilTold = false }: { readonly connection: string; readonly staysUntilTold?: boolean },
+): Promise<void> {
+  const { inbox, log, id } = conversation;
+  const known = await conversation.presence();
+  const gone = Object.entries(known?.connections ?? {}).flatMap(([key, owner]) => (inbox.isAlive(owner) === false ? key : []));
+  await inbox.store.touch({
+    log,
+    conversation: id,
+    disconnect: [connection, ...gone],
+    ...(staysUntilTold ? {} : { ended: 'alone' }),
+  });
+  conversation.forgetSeen();
+  if (!known?.pending) return;
+  // Nobody worked here: what it was told about its own servers was for nobody.
+  const items = await inbox.store.items(log, { kind: 'held' });
+  const own = items.filter((item) => item.audience === id && item.state === 'open' && item.notification.kind.source === 'mcp');
+  for (const item of own)
+    await inbox.store.append(log, [
+      {
+        type: 'notification_closed',
+        conversation: id,
+        ids: [item.id],
+        outcome: 'withdrawn',
+        by: 'presence',
+        reason: 'the connection that it is about called no tool and is gone',
+      },
+    ]);
+}

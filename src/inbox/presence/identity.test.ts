@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { logKey, type ConversationId } from '../../core/address.ts';
+import { DEFAULT_POLICY } from '../../core/policy.ts';
+import { memoryStore } from '../../stores/index.ts';
+import {
+  ancestors,
+  identify,
+  Inbox,
+  placeholder,
+  selfOwner,
+  systemProcesses,
+  isAlive,
+  type Process,
+  type Processes,
+} from '../index.ts';
+import { proves } from '../../../e2e/verifies.ts';
+
+/** A process tree: the last one is this process, each the child of the one before. */
+function tree(...line: readonly { name: string; args?: readonly string[]; pid?: number }[]): Processes {
+  const all = new Map<number, Process>();
+  line.forEach(({ name, args = [name], pid }, i) => {
+    const id = i === line.length - 1 ? process.pid : (pid ?? 100 + i);
+    const parent = i === 0 ? 1 : (line[i - 1]?.pid ?? 100 + i - 1);
+    all.set(id, { pid: id, parent, startedAt: `t${id}`, name, args });
+  });
+  return { machine: 'here', get: (pid) => all.get(pid) };
+}
+
+const shell = { name: 'bash' };
+const gateway = { name: 'node', args: ['node', '/x/earpiece.js', 'gateway'] };
+const owner = (pid: number): { machine: string; pid: number; startedAt: string } => ({
+  machine: 'here',
+  pid,
+  startedAt: `t${pid}`,
+});
+
+describe('whose conversation', () => {
+  proves('address:order');
+  const store = memoryStore();
+  const ask = (processes: Processes, more: Partial<Parameters<typeof identify>[0]> = {}): ReturnType<typeof identify> =>
+    identify({ project: 'shop', env: {}, processes, ...more }, store);
+
+  it.each([
+    ['a flag with a conversation', tree(shell, gateway), { given: 'shop/coder#a' }, 'shop/coder#a', 'given'],
+    ['a flag with an agent only', tree(shell, gateway), { given: 'shop/coder' }, 'shop/coder#main', 'given'],
+    ['a bare agent name', tree(shell, gateway), { given: 'coder' }, 'shop/coder#main', 'given'],
+    ['the environment', tree(shell, gateway), { env: { EARPIECE_ADDRESS: 'x/y#z' } }, 'x/y#z', 'given'],
+    [
+      'the flag before the environment',
+      tree(shell, gateway),
+      { given: 'a/b#c', env: { EARPIECE_ADDRESS: 'x/y#z' } },
+      'a/b#c',
+      'given',
+    ],
+    [
+      "the host's own session id",
+      tree({ name: 'claude' }, gateway),
+      { env: { CLAUDE_CODE_SESSION_ID: 's-1' } },
+      'shop/claude-code#s-1',
+      'session variable',
+    ],
+    ['the host process', tree(shell, { name: 'codex', pid: 77 }, shell, gateway), {}, 'shop/codex#pid-77-t77', 'host process'],
+    [
+      'a host that is a script',
+      tree({ name: 'node', args: ['/usr/bin/node', '/x/bin/gemini', '-p'], pid: 78 }, gateway),
+      {},
+      'shop/gemini-cli#pid-78-t78',
+      'host process',
+    ],
+    [
+      'a folder called like a host is no host',
+      tree({ name: 'bash', args: ['bash', '/home/pi'] }, gateway),
+      { client: 'my-app' },
+      'shop/my-app#main',
+      'client name',
+    ],
+    ["the client's name", tree(shell, gateway), { client: 'Claude-Code' }, 'shop/claude-code#main', 'client name'],
+    ['a strange client name', tree(shell, gateway), { client: 'a/b#c*\u202e' }, 'shop/a-b-c--#main', 'client name'],
+    ['nothing at all: one per agent, never one per process', tree(shell, gateway), {}, 'shop/agent#main', 'default'],
+    [
+      'HTTP: the ancestors are not the client',
+      tree({ name: 'claude' }, gateway),
+      { lookAtAncestors: false, client: 'codex-mcp-client' },
+      'shop/codex#main',
+      'client name',
+    ],
+  ] as const)('%s', async (_what, processes, more, address, by) => {
+    const found = await ask(processes, more);
+    expect(`${found.log}#${found.conversation}`).toBe(address);
+    expect(found.by).toBe(by);
+  });
+
+  it('a process that serves an editor names none of its sessions', async () => {
+    const serving = async (...args: readonly string[]) =>
+      (await ask(tree({ name: args[0] ?? '', args, pid: 79 }, shell, gateway))).host?.serves;
+    expect(await serving('codex', 'app-server', '--listen', 'stdio://')).toBe(true);
+    expect(await serving('gemini', '--experimental-acp')).toBe(true);
+    expect(await serving('qwen', '--acp')).toBe(true);
+    expect(await serving('codex', 'exec', 'serve the app-server')).toBeUndefined();
+  });
+
+  it('a whole project is nobody', async () => {
+    await expect(ask(tree(shell, gateway), { given: 'shop/*' })).rejects.toThrow('whoever carries is one agent');
+  });
+
+  it('two windows of one agent are two conversations, and carriers of one window are one', async () => {
+    proves('address:windows');
+    const first = tree({ name: 'claude', pid: 201 }, gateway);
+    const hook = tree({ name: 'claude', pid: 201 }, shell, gateway);
+    const second = tree({ name: 'claude', pid: 202 }, gateway);
+    const found = await Promise.all([ask(first), ask(hook), ask(second)]);
+    expect(new Set(found.map((f) => f.log)).size).toBe(1);
+    expect(found[0]?.conversation).toBe(found[1]?.conversation);
+    expect(found[0]?.conversation).not.toBe(found[2]?.conversation);
+  });
+
+  it('after /clear the binding counts, not the stale session variable', async () => {
+    proves('address:clear');
+    const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
+    const window = tree({ name: 'claude', pid: 203 }, gateway);
+    const log = logKey('shop', 'claude-code');
+    const env = { CLAUDE_CODE_SESSION_ID: 'old' };
+    const now = async (): Promise<string> =>
+      (await identify({ project: 'shop', env, processes: window }, inbox.store)).conversation;
+
+    expect(await now()).toBe('old');
+    await inbox.bind(owner(203), { log, conversation: 'old' as ConversationId });
+    await inbox.conversation('shop/claude-code#old').seen();
+    await inbox.queue('shop/claude-code#old', { message: 'for the old one', id: 'n1' });
+    await inbox.bind(owner(203), { log, conversation: 'new' as ConversationId });
+    expect(await now()).toBe('new');
+    // The same window goes on: what waited for the old conversation is the new one's, and the old one is not active any more.
+    await inbox.conversation('shop/claude-code#new').seen();
+    const offer = await inbox.conversation('shop/claude-code#new').offer({ at: 'tool_result' });
+    expect(offer?.ids).toEqual(['n1']);
+    expect((await inbox.queue('shop/*', { message: 'all' })).to).toEqual(['shop/claude-code#new']);
+  });
+
+  it('what waits for a host process goes on to its session when that is known', async () => {
+    const inbox = new Inbox({ store: memoryStore(), policies: { policy: () => DEFAULT_POLICY } });
+    const log = logKey('shop', 'claude-code');
+    await inbox.queue(`shop/claude-code#${placeholder(owner(204))}`, { message: 'early', id: 'n1' });
+    await inbox.bind(owner(204), { log, conversation: 's1' as ConversationId });
+    const offer = await inbox.conversation('shop/claude-code#s1').offer({ at: 'tool_result' });
+    expect(offer?.view.text).toContain('early');
+    // It is the same notification, under the same id.
+    expect((await inbox.why('n1'))?.items.map(({ item, receipt }) => [item.audience, receipt])).toEqual([['s1', 'offered']]);
+  });
+
+  it('the system is asked for real', () => {
+    expect(ancestors()[0]?.pid).toBe(process.ppid);
+    expect(isAlive(selfOwner())).toBe(true);
+    expect(isAlive({ ...selfOwner(), startedAt: '1' })).toBe(false);
+    expect(isAlive({ machine: 'elsewhere', pid: 1, startedAt: '1' })).toBeUndefined();
+    expect(systemProcesses.get(2 ** 30)).toBeUndefined();
+  });
+});

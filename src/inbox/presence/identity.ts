@@ -1,0 +1,141 @@
+/**
+ * Whose conversation a process carries for. In this order: what it was told (flag, environment, header); what the host
+ * process was bound to (its session hook binds it, and binds it anew after `/clear`); the host's own session id in the
+ * environment; the nearest known host among the ancestors; else `#main`, one per agent and never one per process.
+ * The host process is the nearest known host among the ancestors. Where the client's name alone tells the host, it is the
+ * nearest ancestor that is no shell: such a process can be bound, but names no conversation by itself.
+ */
+import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Store } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
+import { conversationOfSession } from './session-id.ts';
+
+/** A program that runs an agent's loop: how its process, its session variable and its MCP client name look. */
+export type KnownHost = {
+  readonly agent: string;
+  readonly process: RegExp;
+  readonly sessionVariable?: string;
+  readonly client: RegExp;
+};
+
+export const KNOWN_HOSTS: readonly KnownHost[] = [
+  { agent: 'claude-code', process: /^claude(\.exe)?$/, sessionVariable: 'CLAUDE_CODE_SESSION_ID', client: /^claude-code/i },
+  { agent: 'codex', process: /^codex(-.*)?$/, client: /^codex/i },
+  { agent: 'gemini-cli', process: /^gemini$/, client: /^gemini-cli/i },
+  { agent: 'qwen-code', process: /^qwen$/, client: /^qwen/i },
+  { agent: 'opencode', process: /^\.?opencode$/, client: /^opencode/i },
+  { agent: 'pi', process: /^pi$/, client: /^pi(-|$)/i },
+  { agent: 'cursor', process: /^cursor(-agent)?$/i, client: /^cursor/i },
+  { agent: 'copilot', process: /^copilot$/, client: /^(github-)?copilot/i },
+  { agent: 'goose', process: /^goosed?$/, client: /^goose/i },
+];
+
+export type Identity = {
+  readonly log: LogKey;
+  readonly conversation: ConversationId;
+  /** How it was found, for `doctor`. */
+  readonly by: 'given' | 'session variable' | 'binding' | 'host process' | 'client name' | 'default';
+  readonly host?: {
+    readonly agent: string;
+    readonly process: Owner;
+    /** It runs below another host: in a tool or a hook of that one. */
+    readonly nested: boolean;
+    /** It serves an editor, so it runs many sessions at once and its process names none of them. */
+    readonly serves?: true;
+  };
+};
+
+export type IdentityQuestion = {
+  readonly project: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An address or a bare agent name, from a flag or a header; `EARPIECE_ADDRESS` is read from `env`. */
+  readonly given?: string | undefined;
+  /** `clientInfo.name` of the MCP client, when it is known by now. */
+  readonly client?: string | undefined;
+  /** A front that serves more than one host (HTTP) has no host among its ancestors. */
+  readonly lookAtAncestors?: boolean;
+  readonly processes?: Processes;
+};
+
+export async function identify(question: IdentityQuestion, store: Pick<Store, 'binding'>): Promise<Identity> {
+  const { project, env, processes = systemProcesses } = question;
+  const given = parseGiven(question.given ?? env['EARPIECE_ADDRESS'], project);
+  if (given?.conversation) return { log: given.log, conversation: given.conversation, by: 'given' };
+
+  const host = question.lookAtAncestors === false ? undefined : nearestHost(processes);
+  const known = host?.known ?? KNOWN_HOSTS.find((k) => question.client !== undefined && k.client.test(question.client));
+  const log =
+    given?.log ?? logKey(project, known?.agent ?? (question.client === undefined ? 'agent' : nameFrom(question.client)));
+
+  const found = host ?? (known && question.lookAtAncestors !== false ? starterOf(processes) : undefined);
+  const owner = found && { machine: processes.machine, pid: found.process.pid, startedAt: found.process.startedAt };
+  const bound = owner && (await store.binding(owner));
+  const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
+  const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
+  // A flag that names only an agent says nothing of the session that its host shows.
+  if (bound && (bound.log === log || given !== undefined))
+    return { log, conversation: bound.conversation, by: 'binding', ...about };
+  const session = known?.sessionVariable && env[known.sessionVariable];
+  if (session) return { log, conversation: conversationOfSession(session), by: 'session variable', ...about };
+  if (host && owner) return { log, conversation: placeholder(owner), by: 'host process', ...about };
+  return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
+}
+
+/** The conversation of a host process that nobody has bound yet. */
+export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));
+
+function parseGiven(text: string | undefined, project: string): { log: LogKey; conversation?: ConversationId } | undefined {
+  if (text === undefined || text === '') return undefined;
+  const address = parseAddress(text.includes('/') ? text : `${project}/${text}`);
+  if (address.kind === 'project')
+    throw new EarpieceError(
+      'bad_address',
+      `address ${JSON.stringify(text)} is a whole project; whoever carries is one agent: write project/agent`,
+    );
+  const log = logKey(address.project, address.agent);
+  return address.kind === 'conversation' ? { log, conversation: address.conversation } : { log };
+}
+
+type Found = { readonly known: KnownHost; readonly process: Process; readonly nested: boolean };
+
+function nearestHost(processes: Processes): Found | undefined {
+  const line = ancestors(processes);
+  const at = line.findIndex((process) => hostOf(process) !== undefined);
+  const process = line[at];
+  const known = process && hostOf(process);
+  if (!process || !known) return undefined;
+  return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
+}
+
+/** A launcher that starts the same program with the same arguments is no other host. */
+function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, above: readonly Process[]): boolean {
+  const [parent, ...others] = above;
+  const isLauncher = parent !== undefined && hostOf(parent) === known && wordsOf(parent) === wordsOf(process);
+  return (isLauncher ? others : above).some((other) => hostOf(other) !== undefined);
+}
+
+/** What was written behind the program's name, and behind its script where an interpreter runs it. */
+const wordsOf = ({ args }: Process): string => JSON.stringify(args.slice(isInterpreter(args[0]) ? 2 : 1));
+
+function hostOf({ name, args }: Process): KnownHost | undefined {
+  const [program, script] = args.map(fileName);
+  const names = [name, program ?? '', isInterpreter(args[0]) ? (script ?? '') : ''];
+  return KNOWN_HOSTS.find((host) => names.some((each) => host.process.test(each)));
+}
+
+const isInterpreter = (program = ''): boolean => /^(node|bun|deno)/.test(fileName(program));
+
+/** How Codex and the agents of the Agent Client Protocol are started by an editor. */
+const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
+
+const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
+
+/** Whoever started this process, past the shells between. */
+function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
+  const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
+  return process && { process, nested: false };
+}
+
+const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.[cm]?js$/, '');

@@ -1,0 +1,46 @@
+/** Which conversations are there: the one place that decides whether a conversation is active, over, or never was one. */
+import type { LogKey } from '../../core/address.ts';
+import type { Presence } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import type { Context, OverBecause } from '../context.ts';
+
+/** A conversation whose process nobody can ask counts as active for this long after its last contact. */
+const ACTIVE_MS = 30 * 60_000;
+
+type Looking = Pick<Context, 'store' | 'isAlive'>;
+
+/** Why a conversation is over; undefined while it is active. */
+export function overBecause(
+  { store, isAlive }: Looking,
+  { endedAt, process, shared, seenAt }: Presence,
+  now: number = store.now(),
+): OverBecause | undefined {
+  if (endedAt !== undefined) return 'ended';
+  const alive = process === undefined ? undefined : isAlive(process);
+  if (alive === false) return 'died';
+  if (alive === true && !shared) return undefined;
+  // A contact in the future is the mark of a wrong clock, and no proof that the conversation is there.
+  return Math.abs(now - seenAt) > ACTIVE_MS ? 'silent' : undefined;
+}
+
+/** It has not ended and its process lives; where the process cannot be asked, it made contact in the last 30 minutes. */
+export const isActive = (context: Looking, presence: Presence, now?: number): boolean =>
+  overBecause(context, presence, now) === undefined;
+
+export async function activeOnes(
+  context: Looking,
+  query: { readonly project?: string; readonly log?: LogKey },
+): Promise<readonly Presence[]> {
+  const now = context.store.now();
+  return (await context.store.presence(query)).filter((presence) => isActive(context, presence, now));
+}
+
+/** False for a client's connection that called no tool and is gone. */
+export const wasConversation = (context: Looking, presence: Presence): boolean =>
+  presence.pending !== true || isActive(context, presence);
+
+/** Names the current run of a conversation; a conversation without a recorded run has had only one. */
+export const runOf = ({ began, conversation }: Presence): string => began?.run ?? conversation;
+
+export const isSame = (a: Owner | undefined, b: Owner | undefined): boolean =>
+  a !== undefined && b !== undefined && a.machine === b.machine && a.pid === b.pid && a.startedAt === b.startedAt;

@@ -1,0 +1,119 @@
+/** What the operating system says of processes: who our ancestors are, and whether the owner of a lease still lives. */
+import type { ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
+import { hostname } from 'node:os';
+import { basename } from 'node:path';
+import type { Owner } from '../../core/records.ts';
+
+/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+const { readFileSync } = process.getBuiltinModule('node:fs');
+
+/** Loaded where /proc does not answer: it brings half of Node's network code with it, which a hook pays at each start. */
+const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
+  process.getBuiltinModule('node:child_process').execFileSync(file, args, options);
+
+export type Process = {
+  readonly pid: number;
+  readonly parent: number;
+  readonly startedAt: string;
+  readonly name: string;
+  readonly args: readonly string[];
+};
+
+export interface Processes {
+  readonly machine: string;
+  /** Undefined when there is no such process. */
+  get(pid: number): Process | undefined;
+}
+
+export const systemProcesses: Processes = {
+  machine: hostname(),
+  get: process.platform === 'linux' ? fromProc : fromPs,
+};
+
+export function selfOwner(processes: Processes = systemProcesses): Owner {
+  const self = processes.get(process.pid);
+  return { machine: processes.machine, pid: process.pid, startedAt: self?.startedAt ?? 'unknown' };
+}
+
+/** Undefined: another machine's process, nobody here can tell. */
+export function isAlive(owner: Owner, processes: Processes = systemProcesses): boolean | undefined {
+  if (owner.machine !== processes.machine) return undefined;
+  const found = processes.get(owner.pid);
+  if (found === undefined) return false;
+  return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
+}
+
+/** The kernel's own time, epoch ms, whatever this process's clock says; undefined where the system does not tell. */
+export function systemTime(): number | undefined {
+  try {
+    const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
+    const up = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+    return booted === undefined || !Number.isFinite(up) ? undefined : (Number(booted) + up) * 1_000;
+  } catch {
+    return fromDate();
+  }
+}
+
+function fromDate(): number | undefined {
+  try {
+    const told = run('date', ['+%s'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const seconds = Number(told.trim());
+    return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the parent upward, at most 32. */
+export function ancestors(processes: Processes = systemProcesses, from: number = process.pid): Process[] {
+  const line: Process[] = [];
+  let pid = processes.get(from)?.parent ?? process.ppid;
+  while (pid > 1 && line.length < 32) {
+    const found = processes.get(pid);
+    if (found === undefined) break;
+    line.push(found);
+    pid = found.parent;
+  }
+  return line;
+}
+
+function fromProc(pid: number): Process | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name stands in parentheses and may hold spaces and parentheses itself.
+    const end = stat.lastIndexOf(')');
+    const fields = stat.slice(end + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+    return {
+      pid,
+      parent: Number(fields[1]),
+      startedAt: fields[19] ?? 'unknown',
+      name: stat.slice(stat.indexOf('(') + 1, end),
+      args,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function fromPs(pid: number): Process | undefined {
+  try {
+    const line = run('ps', ['-o', 'ppid=,lstart=,command=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    const found = /^(\d+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/s.exec(line);
+    if (!found) return undefined;
+    const args = (found[3] ?? '').split(/\s+/);
+    return {
+      pid,
+      parent: Number(found[1]),
+      startedAt: (found[2] ?? '').replaceAll(/\s+/g, ' '),
+      name: basename(args[0] ?? ''),
+      args,
+    };
+  } catch {
+    return undefined;
+  }
+}

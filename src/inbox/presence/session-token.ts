@@ -1,0 +1,37 @@
+/**
+ * Session tokens: whoever has the token of a conversation may read it. Made here, random, one a conversation, and kept in
+ * the store. An address is no token: anybody can guess one.
+ */
+import { randomBytes } from 'node:crypto';
+import { logOf, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
+import type { Store } from '../../core/ports.ts';
+
+const PREFIX = 'st_';
+const FORM = /^st_[A-Za-z0-9_-]{32}$/;
+
+type Place = { readonly log: LogKey; readonly id: ConversationId };
+
+/** The token of a conversation; the first who asks makes it. */
+export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<string> {
+  const address = `${log}#${id}`;
+  const key = `session token of ${address}`;
+  for (;;) {
+    const known = await store.setting(key);
+    if (typeof known === 'string') return known;
+    const token = PREFIX + randomBytes(24).toString('base64url');
+    // First where it leads, so that a token that is shown always leads somewhere.
+    await store.setSetting(`session token ${token}`, address);
+    if (await store.swapSetting(key, undefined, token)) return token;
+    await store.setSetting(`session token ${token}`, undefined);
+  }
+}
+
+/** The conversation that a token opens; undefined for what is no token of ours. */
+export async function placeOfSession(store: Store, token: string): Promise<Place | undefined> {
+  if (!FORM.test(token)) return undefined;
+  const address = await store.setting(`session token ${token}`);
+  if (typeof address !== 'string') return undefined;
+  const place = parseAddress(address);
+  if (place.kind !== 'conversation') return undefined;
+  return { log: logOf(place), id: place.conversation };
+}

@@ -1,0 +1,176 @@
+/**
+ * What a conversation has not read when it is over passes on to its heir: the next conversation of the same agent that
+ * begins later in the same worktree. One conditional record moves it, so of two heirs one wins, and a crash leaves it whole.
+ */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { ANYONE, holderOf, type Item } from '../../core/items.ts';
+import { formatKind, type NotificationId } from '../../core/notification.ts';
+import type { Presence } from '../../core/ports.ts';
+import type { ClosedRecord, Draft, SucceededRecord } from '../../core/records.ts';
+import { lineageOf } from '../conversation/fork.ts';
+import type { Companion, Context, Succession } from '../context.ts';
+import { isActive, isSame, overBecause, runOf } from './presence.ts';
+import { releaseStale } from '../conversation/stale.ts';
+
+export type Heir = {
+  readonly log: LogKey;
+  readonly id: ConversationId;
+  readonly purpose?: string | undefined;
+  readonly folder?: string | undefined;
+  /** Its process serves many clients. */
+  readonly shared?: boolean | undefined;
+  /** Its host runs below another host, as a `claude -p` in a tool does. It is nobody's heir. */
+  readonly nested?: boolean | undefined;
+};
+
+/** `waits`: an offer of a living process is in flight; what it leaves open passes on when the heir asks again. */
+export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
+
+const NOTHING: Inherited = { from: [], waits: false };
+const TRIES = 8;
+
+/** Takes over what the conversations that are over by now, and were when this one began, have not read. */
+export async function inherit(context: Context, heir: Heir): Promise<Inherited> {
+  const { log, id, nested = false } = heir;
+  if (nested) return NOTHING;
+  const there = await context.store.presence({ log });
+  const me = there.find(({ conversation }) => conversation === id);
+  const over = there.flatMap((p) => {
+    const why = isBefore(p, me, heir) ? overBecause(context, p) : undefined;
+    return why === undefined ? [] : [{ from: p.conversation, why }];
+  });
+  if (over.length === 0 || isPartOf(context, me, heir, there)) return NOTHING;
+  const parent = (await lineageOf(context.store, log, id)).at(-2)?.conversation;
+  if (there.some((p) => p.conversation === parent && isActive(context, p))) return NOTHING;
+  const from: ConversationId[] = [];
+  let waits = false;
+  const holders = new Set((await held(context, log)).map(holderOf));
+  const follows = new Set(over.map(({ from }) => from));
+  for (const each of over) {
+    const passed = await passOn(context, { log, to: id, ...each }, { holds: holders.has(each.from), follows, parent });
+    waits ||= passed.waits;
+    if (passed.any) from.push(each.from);
+  }
+  return { from, waits };
+}
+
+/** Two conversations of one host process are one: everything passes on, also what is in flight. */
+export async function merge(context: Context, { log, from, to }: Succession): Promise<void> {
+  await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
+}
+
+/**
+ * Whether the run of `p` was over before the run of `me` began, in the same place and for the same purpose. No clock is asked:
+ * of two runs that lived at the same time, the later one knows the other.
+ */
+function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
+  if (p.conversation === id) return false;
+  if (me?.began?.beside.includes(runOf(p)) || (me && p.began?.beside.includes(runOf(me)))) return false;
+  if (p.folder !== undefined && folder !== undefined && p.folder !== folder) return false;
+  if (p.process !== undefined && me?.process !== undefined && p.process.machine !== me.process.machine) return false;
+  return p.purpose === undefined || purpose === undefined || p.purpose === purpose;
+}
+
+/** A sub-agent's conversation runs in the process of another one that is active. */
+function isPartOf(context: Context, me: Presence | undefined, { id, shared }: Heir, there: readonly Presence[]): boolean {
+  return !shared && there.some((p) => p.conversation !== id && isSame(p.process, me?.process) && isActive(context, p));
+}
+
+type Passed = { readonly any: boolean; readonly waits: boolean };
+
+/** `follows`: whom the heir goes on with. `parent`: the one that it was forked from. `holds`: `from` may have something unread. */
+type Line = {
+  readonly holds: boolean;
+  readonly follows: ReadonlySet<ConversationId>;
+  readonly parent: ConversationId | undefined;
+};
+
+async function passOn(
+  context: Context,
+  { log, from, to, why }: Succession & Pick<SucceededRecord, 'why'>,
+  { holds, follows, parent }: Line,
+): Promise<Passed> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const all = holds ? await held(context, log) : [];
+    const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
+    // A fork has its own of what its parent had: both hear it.
+    const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
+    const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
+    if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
+    const free = mine.filter(({ state }) => why === 'merged' || state !== 'offered');
+    const waits = free.length < mine.length;
+    const heard = why === 'merged' ? [] : await heardBy(context, { log, to }, follows, free);
+    const passing = free.filter((item) => !heard.includes(item));
+    const others = await companionsOf(context, { log, from, to });
+    const closed: readonly Draft[] = heard.length === 0 ? [] : [closingOf(heard, from)];
+    if (passing.length === 0 && others === undefined) {
+      if (closed.length > 0 && (await context.store.append(log, closed)).kind !== 'appended') continue;
+      return { any: false, waits };
+    }
+    const record: SucceededRecord = {
+      type: 'conversation_succeeded',
+      conversation: to,
+      from,
+      ids: [...new Set(passing.map(({ id }): NotificationId => id))],
+      why,
+      ...(why === 'merged' ? { merges: true as const } : {}),
+    };
+    const appended = await context.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
+      swaps: others?.swaps ?? [],
+    });
+    // Another heir, or a carrier, was faster: what is left is looked at again.
+    if (appended.kind !== 'appended') continue;
+    await context.store.touch({ log, conversation: from, passedTo: to });
+    return { any: true, waits };
+  }
+  return { any: false, waits: true };
+}
+
+/**
+ * Each window has its own copy of a line to all. Where the heir has a copy itself, or one of the conversations that it goes on
+ * with was told, the copy that another one left unread has nothing new for it.
+ */
+async function heardBy(
+  context: Context,
+  { log, to }: Pick<Succession, 'log' | 'to'>,
+  follows: ReadonlySet<ConversationId>,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const open = items.filter(({ state, audience }) => state === 'open' && audience !== ANYONE);
+  if (open.length === 0) return [];
+  const copies = await context.store.items(log, { kind: 'ids', ids: open.map(({ id }) => id) });
+  const told = copies.filter((copy) => copy.audience === to || (follows.has(holderOf(copy)) && isTold(copy)));
+  const ids = new Set(told.map(({ id }) => id));
+  return open.filter(({ id }) => ids.has(id));
+}
+
+const isTold = ({ state, outcome, gate }: Item): boolean =>
+  state === 'closed' && !gate && (outcome === 'delivered' || outcome === 'summarized');
+
+const closingOf = (items: readonly Item[], conversation: ConversationId): ClosedRecord => ({
+  type: 'notification_closed',
+  conversation,
+  ids: items.map(({ id }) => id),
+  outcome: 'known',
+  by: 'succession',
+  reason: 'the session that goes on with it has it, or an earlier one was told',
+});
+
+/** What an agent noted for this conversation of its own comes when that one is gone on with. */
+const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
+  (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
+
+/** What some conversation of the log holds: open, on its way, or as an interrupt that was delivered and not read. */
+async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
+  const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
+  const delivered = gate.filter(({ state }) => state === 'closed');
+  return [...open, ...delivered];
+}
+
+/** What passes on with the notifications of a conversation that is over. */
+async function companionsOf({ store, companions }: Context, succession: Succession): ReturnType<Companion> {
+  const all = await Promise.all(companions.map((companion) => companion(store, succession)));
+  const some = all.filter((each) => each !== undefined);
+  if (some.length === 0) return undefined;
+  return { drafts: some.flatMap(({ drafts }) => drafts), swaps: some.flatMap(({ swaps }) => swaps) };
+}

@@ -1,0 +1,21 @@
+import { cappedLevel } from '../../core/filter.ts';
+import { makeNotification, type Notification, type NotificationInput } from '../../core/notification.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Context } from '../context.ts';
+import { asAgent } from './inside.ts';
+import { redactedJson, redactor } from './redact.ts';
+
+/** The notification that a producer's input becomes: checked, capped in level, without secrets. Throws `bad_notification`. */
+export function checked({ store, ids, speaker }: Context, given: NotificationInput, policy: Policy): Notification {
+  const input = speaker === undefined ? given : asAgent(given, speaker);
+  const clean = redactor(policy.redact);
+  const made = makeNotification(input, { id: ids.make('n'), now: store.now(), ttlMs: policy.ttlMs });
+  return {
+    ...made,
+    level: cappedLevel(made.level, made.kind.source, policy),
+    message: clean(made.message),
+    ...(made.instruction === undefined ? {} : { instruction: clean(made.instruction) }),
+    ...(made.needs === undefined ? {} : { needs: { ...made.needs, otherwise: clean(made.needs.otherwise) } }),
+    ...(made.data === undefined ? {} : { data: redactedJson(made.data, clean) }),
+  };
+}

@@ -1,0 +1,20 @@
+/** `flush` must not throw. */
+export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
+
+/** Those that hold back notifications for a moment before they queue them: the buses of this inbox. */
+export class HeldBack {
+  readonly #holders = new Set<Unwritten>();
+
+  add(holder: Unwritten): void {
+    this.#holders.add(holder);
+  }
+
+  get pending(): boolean {
+    for (const { pending } of this.#holders) if (pending) return true;
+    return false;
+  }
+
+  async flush(): Promise<void> {
+    for (const each of this.#holders) if (each.pending) await each.flush();
+  }
+}

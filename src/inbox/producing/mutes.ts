@@ -1,0 +1,50 @@
+/** Kinds that a person silenced for one agent. The command line, the server and the library all come through here. */
+import type { LogKey } from '../../core/address.ts';
+import { AGREE_MS } from '../../core/clocks.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Mute } from '../../core/filter.ts';
+import type { Context } from '../context.ts';
+
+/** `until`: epoch ms; without it the mute holds until it is lifted. `off` lifts it. */
+export type MuteOptions = { readonly until?: number; readonly by: string; readonly off?: boolean };
+
+const settingOf = (log: LogKey): string => `mutes ${log}`;
+const PATTERN = /^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/u;
+
+/** Returns what is muted now. Throws `bad_argument` for a pattern that no kind can match and for an end in the past. */
+export async function mute(context: Context, log: LogKey, pattern: string, options: MuteOptions): Promise<readonly Mute[]> {
+  const { until = null, by, off = false } = options;
+  if (!PATTERN.test(pattern))
+    throw new EarpieceError(
+      'bad_argument',
+      `pattern ${JSON.stringify(pattern.slice(0, 80))} is not "*", a source, "source.*" or "source.name"`,
+      { data: { field: 'pattern' } },
+    );
+  const key = settingOf(log);
+  for (;;) {
+    const now = context.store.now();
+    if (until !== null && !(until > now))
+      throw new EarpieceError('bad_argument', `until ${until} is over already; it is ${now}`, { data: { field: 'until' } });
+    const stored = await context.store.setting(key);
+    const all = (stored ?? []) as unknown as readonly Mute[];
+    const kept = (await context.witnesses.agree()) ? holding(all, now) : all;
+    const others = kept.filter((each) => each.pattern !== pattern);
+    const mutes = off ? others : [...others, { pattern, until, by, ...(until === null ? {} : { since: now }) }];
+    const appended = await context.store.append(
+      log,
+      [{ type: off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by }],
+      { swaps: [{ key, from: stored, to: mutes.length === 0 ? undefined : mutes }] },
+    );
+    // Somebody else changed them meanwhile: their change stays, too.
+    if (appended.kind === 'appended') return mutes;
+  }
+}
+
+export async function mutesOf(context: Context, log: LogKey): Promise<readonly Mute[]> {
+  const stored = await context.store.setting(settingOf(log));
+  return holding((stored ?? []) as unknown as readonly Mute[], context.store.now());
+}
+
+/** A mute that a clock ahead of this one made would last too long: nothing is lost to it. */
+const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
+  mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

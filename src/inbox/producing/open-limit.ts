@@ -1,0 +1,93 @@
+import type { LogKey } from '../../core/address.ts';
+import { isKept } from '../../core/filter.ts';
+import { formatKind, levelRank, type NotificationId } from '../../core/notification.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Ids, Store } from '../../core/ports.ts';
+import { queuedRecord } from '../../core/records.ts';
+
+/** How many queues of one process may pass before the store is asked again how many are open. */
+const RECOUNT = 64;
+const SUMMARY_KEY = 'earpiece.dropped';
+
+type LimitDeps = { readonly store: Store; readonly ids: Ids };
+
+/**
+ * `maxOpen`: beyond it the oldest notifications of the lowest level close as dropped, and one summary says how many of which
+ * kind. A notification that no filter can stop is never dropped. The limit is checked now and then, not at each queue: for a
+ * moment a log may hold up to `RECOUNT` more for each producer.
+ */
+export class OpenLimit {
+  readonly #deps: LimitDeps;
+  readonly #until = new Map<LogKey, number>();
+
+  constructor(deps: LimitDeps) {
+    this.#deps = deps;
+  }
+
+  async queued(log: LogKey, policy: Policy): Promise<void> {
+    const left = (this.#until.get(log) ?? 1) - 1;
+    if (left > 0) {
+      this.#until.set(log, left);
+      return;
+    }
+    const open = await this.#deps.store.countOpen(log);
+    if (open > policy.maxOpen) await this.#drop(log, open - policy.maxOpen, policy);
+    this.#until.set(log, Math.max(1, Math.min(RECOUNT, policy.maxOpen - open + 1)));
+  }
+
+  async #drop(log: LogKey, tooMany: number, policy: Policy): Promise<void> {
+    const { store, ids } = this.#deps;
+    const open = (await store.items(log, { kind: 'open' })).filter((item) => item.state === 'open');
+    const summaries = open.filter((item) => item.notification.key === SUMMARY_KEY);
+    const candidates = open
+      .filter(({ notification }) => notification.key !== SUMMARY_KEY && !isKept(notification, policy))
+      .toSorted((a, b) => levelRank(a.notification.level) - levelRank(b.notification.level) || a.seq - b.seq);
+    const dropped = candidates.slice(0, tooMany + 1);
+    if (dropped.length === 0) return;
+
+    const counts = new Map<string, number>();
+    for (const { notification } of summaries)
+      for (const [kind, n] of Object.entries((notification.data ?? {}) as Record<string, number>))
+        counts.set(kind, (counts.get(kind) ?? 0) + n);
+    for (const item of dropped) {
+      const kind = `${formatKind(item.notification.kind)} ${item.notification.level}`;
+      counts.set(kind, (counts.get(kind) ?? 0) + item.count);
+    }
+    const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+    const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
+    // A carrier that takes one of them meanwhile makes this append fail. Then there is room, and the next count decides.
+    await store.append(log, [
+      {
+        type: 'notification_closed',
+        ids: [...new Set(dropped.map((item) => item.id))],
+        outcome: 'dropped',
+        by: 'max_open',
+        reason: `more than ${String(open.length - tooMany)} open`,
+      },
+      ...(summaries.length > 0
+        ? [
+            {
+              type: 'notification_closed' as const,
+              ids: summaries.map((s) => s.id),
+              outcome: 'superseded' as const,
+              by: 'max_open',
+              reason: 'counted into a newer summary',
+            },
+          ]
+        : []),
+      queuedRecord(
+        {
+          id: ids.make('n') as NotificationId,
+          kind: { source: 'earpiece', name: 'dropped' },
+          level: 'warning',
+          message: `${total} notifications were dropped because too many were waiting: ${what}`,
+          data: Object.fromEntries(counts),
+          key: SUMMARY_KEY,
+          supersede: true,
+          expiresAt: null,
+        },
+        {},
+      ),
+    ]);
+  }
+}

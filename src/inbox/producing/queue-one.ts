@@ -1,0 +1,96 @@
+/** One notification into the log of one agent: counted into an open one of its key where that is possible, else queued. */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
+import type { Policy } from '../../core/policy.ts';
+import { queuedRecord, type FoldedRecord } from '../../core/records.ts';
+import type { Context } from '../context.ts';
+import { audienceOf } from './audience.ts';
+import { pausesOf, resumeRecords } from './withdraw.ts';
+
+type QueuedOne =
+  | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
+  | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
+
+/** `conversations`: for whom; none means the agent's first conversation that carries. */
+export async function queueOne(
+  context: Context,
+  log: LogKey,
+  notification: Notification,
+  { policy, conversations }: { readonly policy: Policy; readonly conversations: readonly ConversationId[] },
+): Promise<QueuedOne> {
+  const { store } = context;
+  const { id } = notification;
+  const audience = conversations.length === 0 ? await audienceOfAction(context, log, notification) : conversations;
+  const into = await foldable(context, log, notification, audience);
+  if (into) {
+    const differs = differsFrom(into, notification);
+    const count = notification.count ?? 1;
+    const folded = await store.append(log, [
+      { type: 'system_notification_folded', id, into: into.id, count, ...(differs === undefined ? {} : { differs }) },
+    ]);
+    if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
+    if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
+    // A carrier took that one meanwhile, so this one is queued.
+  }
+  const queued = queuedRecord(
+    notification,
+    audience.length === 1 ? { conversation: audience[0] } : { audience: audience.length > 0 ? audience : undefined },
+  );
+  for (;;) {
+    // A resume of the whole agent also lifts the pauses of absent conversations, because their heirs would inherit them.
+    const whose = notification.purpose === undefined ? conversations : audience;
+    const lifted = notification.action === 'resume' ? await pausesOf(context, log, whose) : [];
+    const appended = await store.append(log, [queued, ...resumeRecords(lifted, `resumed by ${id}`)]);
+    if (appended.kind === 'duplicate') return { kind: 'duplicate', id };
+    if (appended.kind === 'appended') break;
+    // One of the pauses was delivered or ended meanwhile, so all of them are read again.
+  }
+  await context.limit.queued(log, policy);
+  return { kind: 'queued', id };
+}
+
+/** An action for an agent goes to each active conversation of its purpose; without one, to the first that carries. */
+export async function audienceOfAction(
+  context: Context,
+  log: LogKey,
+  notification: Notification,
+): Promise<readonly ConversationId[]> {
+  if (notification.action === undefined) return [];
+  return (await audienceOf(context, { log }, notification)).map((p) => p.conversation);
+}
+
+/** The open, never offered notification of the same key, kind and level that this one can be counted into. */
+async function foldable(
+  { store }: Context,
+  log: LogKey,
+  notification: Notification,
+  audience: readonly ConversationId[],
+): Promise<Item | undefined> {
+  const { key, action, supersede } = notification;
+  if (key === undefined || supersede || action !== undefined || isInterrupt(notification) || audience.length > 1)
+    return undefined;
+  const open = await store.items(log, { kind: 'key', key });
+  const wanted = audience[0] ?? '';
+  return open.findLast(
+    (item) =>
+      item.state === 'open' &&
+      item.offers === 0 &&
+      item.audience === wanted &&
+      item.notification.level === notification.level &&
+      item.notification.kind.source === notification.kind.source &&
+      item.notification.kind.name === notification.kind.name &&
+      !item.notification.supersede &&
+      item.notification.instruction === notification.instruction &&
+      item.notification.subscriber?.id === notification.subscriber?.id &&
+      item.notification.subscriber?.template === notification.subscriber?.template &&
+      open.filter((other) => other.id === item.id).length === 1,
+  );
+}
+
+function differsFrom(into: Item, notification: Notification): FoldedRecord['differs'] {
+  const message = notification.message === into.notification.message ? undefined : notification.message;
+  const data = JSON.stringify(notification.data) === JSON.stringify(into.notification.data) ? undefined : notification.data;
+  if (message === undefined && data === undefined) return undefined;
+  return { ...(message === undefined ? {} : { message }), ...(data === undefined ? {} : { data }) };
+}

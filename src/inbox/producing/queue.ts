@@ -1,0 +1,76 @@
+/** How a producer's notification gets into the logs: to one agent or conversation, to a whole project, or a second time. */
+import {
+  formatAddress,
+  logOf,
+  parseAddress,
+  splitLog,
+  type Address,
+  type ConversationId,
+  type LogKey,
+} from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import { fault } from '../../core/faults.ts';
+import type { Notification, NotificationId, NotificationInput, Subscribed } from '../../core/notification.ts';
+import { queuedRecord, type QueuedRecord } from '../../core/records.ts';
+import type { Context, Queued } from '../context.ts';
+import { checked } from './checked.ts';
+import { fanOut } from './fan-out.ts';
+import { mayRequeue, notAPerson } from './inside.ts';
+import { audienceOfAction, queueOne } from './queue-one.ts';
+
+export async function queue(
+  context: Context,
+  to: string | Address,
+  input: NotificationInput,
+  subscribed?: Subscribed,
+): Promise<Queued> {
+  const address = typeof to === 'string' ? parseAddress(to) : to;
+  const policy = context.policies.policy(address.project);
+  if (context.speaker !== undefined && subscribed === undefined && input.action !== undefined)
+    throw notAPerson(`to ask for ${input.action}`, context.speaker);
+  const made = checked(context, input, policy);
+  const notification = subscribed ? { ...made, subscriber: subscribed } : made;
+  fault('queue.checked');
+  if (address.kind === 'project') return fanOut(context, address.project, notification, policy);
+  const conversations = address.kind === 'conversation' ? [address.conversation] : [];
+  const queued = await queueOne(context, logOf(address), notification, { policy, conversations });
+  fault('queue.acknowledged');
+  return { ...queued, to: [formatAddress(address)] };
+}
+
+/** The record that `queue` would append for one agent, for a caller that appends it together with records of its own. */
+export async function prepare(
+  context: Context,
+  log: LogKey,
+  input: NotificationInput,
+  only?: ConversationId,
+): Promise<QueuedRecord> {
+  const notification = checked(context, input, context.policies.policy(splitLog(log).project));
+  if (only !== undefined) return queuedRecord(notification, { conversation: only });
+  const audience = await audienceOfAction(context, log, notification);
+  return queuedRecord(notification, audience.length === 1 ? { conversation: audience[0] } : { audience });
+}
+
+/** Queues a closed notification again, under a new id. */
+export async function requeue(context: Context, log: LogKey, id: string, by: string): Promise<Queued> {
+  const { store, ids, speaker } = context;
+  const item = (await store.items(log, { kind: 'ids', ids: [id as NotificationId] }))[0];
+  if (item === undefined)
+    throw new EarpieceError('not_found', `no notification ${JSON.stringify(id)} in ${log}; earpiece log lists them`);
+  if (item.state !== 'closed')
+    throw new EarpieceError('bad_argument', `${id} is ${item.state}, it will ride anyway; only a closed one can be queued again`);
+  if (speaker !== undefined) mayRequeue(item.notification, speaker);
+  const policy = context.policies.policy(splitLog(log).project);
+  const { count: _count, firstAt: _firstAt, requeues: _requeues, ...old } = item.notification;
+  const ttl = policy.ttlMs[old.level];
+  const again: Notification = {
+    ...old,
+    id: ids.make('n') as NotificationId,
+    expiresAt: ttl === null ? null : store.now() + ttl,
+    requeues: item.id,
+    origin: { depth: 0, ...old.origin, cause: `requeued by ${by}` },
+  };
+  const conversations = item.audience === '' ? [] : [item.audience];
+  const queued = await queueOne(context, log, again, { policy, conversations });
+  return { ...queued, to: [item.audience === '' ? log : `${log}#${item.audience}`] };
+}

@@ -1,0 +1,33 @@
+import { type Json, jsonCopy } from '../../core/json.ts';
+import { readPattern } from '../../input/index.ts';
+
+const REDACTED = '[redacted]';
+
+/** Instead of a text whose secrets cannot be found. */
+export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
+
+/** Characters times instructions for one text: about a second of the slowest patterns. */
+const MAX_WORK = 50_000_000;
+/** Behind a cut, the text before it may end with the first part of a secret. */
+const TAIL = 4_096;
+
+/**
+ * Replaces every match by `[redacted]`. A list with an invalid pattern replaces whole texts: nothing that the pattern should
+ * have found is stored. A text that is too long for its patterns is cut.
+ */
+export function redactor(patterns: readonly string[]): (text: string) => string {
+  if (patterns.length === 0) return (text) => text;
+  const all = patterns.map(readPattern).map((read) => (read.kind === 'pattern' ? read.pattern : undefined));
+  const usable = all.filter((pattern) => pattern !== undefined);
+  if (usable.length < all.length) return (text) => (text === '' ? text : UNUSABLE);
+  const longest = Math.floor(MAX_WORK / usable.reduce((sum, { size }) => sum + size, 1));
+  const clean = (text: string): string => usable.reduce((left, pattern) => pattern.replaceAll(left, REDACTED), text);
+  return (text) => {
+    if (text.length <= longest) return clean(text);
+    const kept = clean(text.slice(0, longest)).slice(0, -TAIL);
+    return `${kept}[redacted: the rest, the text has ${text.length} characters and its patterns may read ${longest}]`;
+  };
+}
+
+/** The same for every text in a value; names of members stay. */
+export const redactedJson = (value: Json, clean: (text: string) => string): Json => jsonCopy(value, clean) as Json;

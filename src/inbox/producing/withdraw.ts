@@ -1,0 +1,109 @@
+/** How a notification is taken back, and how a gate falls before the model has read what holds it up. */
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import { isExpired } from '../../core/clocks.ts';
+import { ANYONE, type Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { ClosedRecord, Draft, GateLiftedRecord } from '../../core/records.ts';
+import type { Context, Withdrawn } from '../context.ts';
+import { mayTakeBack } from './inside.ts';
+
+type Why = { readonly by: string; readonly reason: string };
+
+/** Takes back what is not delivered yet: by id, or each open one with a key. */
+export async function withdraw(
+  context: Context,
+  log: LogKey,
+  what: { readonly id: string } | { readonly key: string },
+  why: Why,
+): Promise<readonly Withdrawn[]> {
+  const { store, speaker } = context;
+  const items =
+    'id' in what
+      ? await store.items(log, { kind: 'ids', ids: [what.id as NotificationId] })
+      : [...(await store.items(log, { kind: 'key', key: what.key })), ...(await holdingWithKey(context, log, what.key))];
+  if ('id' in what && items.length === 0) return [{ id: what.id as NotificationId, result: 'unknown' }];
+  if (speaker !== undefined) for (const { notification } of items) mayTakeBack(notification, speaker);
+  const results: Withdrawn[] = [];
+  for (const id of new Set(items.map((item) => item.id))) results.push({ id, result: await withdrawOne(context, log, id, why) });
+  return results;
+}
+
+async function holdingWithKey(context: Context, log: LogKey, key: string): Promise<readonly Item[]> {
+  const gates = await context.store.items(log, { kind: 'gate' });
+  return holding(
+    context,
+    gates.filter(({ notification }) => notification.key === key),
+  );
+}
+
+/** Takes one notification back, for each audience: what is not delivered closes, what holds a gate up lets it fall. */
+async function withdrawOne(context: Context, log: LogKey, id: NotificationId, why: Why): Promise<Withdrawn['result']> {
+  for (;;) {
+    const items = await context.store.items(log, { kind: 'ids', ids: [id] });
+    if (items.length === 0) return 'unknown';
+    const held = await holding(
+      context,
+      items.filter((item) => item.state === 'closed' && item.gate),
+    );
+    const open = items.some((item) => item.state !== 'closed');
+    const drafts: Draft[] = [
+      ...liftRecords(held, why),
+      ...(open ? [{ type: 'notification_closed', ids: [id], outcome: 'withdrawn', ...why } satisfies ClosedRecord] : []),
+    ];
+    const delivered = items.some((item) => item.outcome === 'delivered' || item.outcome === 'summarized');
+    if (drafts.length === 0) return delivered ? 'too_late' : seen(items);
+    const appended = await context.store.append(log, drafts);
+    if (appended.kind !== 'appended') continue;
+    if (!open) return 'gate_lowered';
+    return delivered ? 'maybe_seen' : seen(appended.items);
+  }
+}
+
+const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
+  items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';
+
+/** The pauses that a resume for this audience lifts; none named means everybody's. */
+export async function pausesOf(context: Context, log: LogKey, audience: readonly ConversationId[]): Promise<readonly Item[]> {
+  const gates = await context.store.items(log, { kind: 'gate' });
+  return gates.filter(
+    (item) =>
+      item.notification.action === 'pause' &&
+      (audience.length === 0 || item.audience === ANYONE || audience.includes(item.audience)),
+  );
+}
+
+/**
+ * Those that still hold: an expired interrupt holds nobody, so nobody has to be told to go on. A process whose clock is
+ * known to be wrong cannot tell what is expired, and lifts all of them.
+ */
+export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
+  const now = context.store.now();
+  const still = gates.filter((item) => !isExpired(item, now));
+  return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
+}
+
+/** The records that lift them: those that nobody was shown are taken back, of the others the gate falls. */
+export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
+  const why: Why = { by: 'resume', reason };
+  return [
+    ...pauses
+      .filter((item) => item.state !== 'closed')
+      .map((item): ClosedRecord => ({
+        type: 'notification_closed',
+        ids: [item.id],
+        ...whose(item),
+        outcome: 'withdrawn',
+        ...why,
+      })),
+    ...liftRecords(
+      pauses.filter((item) => item.state === 'closed'),
+      why,
+    ),
+  ];
+}
+
+const whose = (item: Item): { readonly conversation?: ConversationId } =>
+  item.audience === ANYONE ? {} : { conversation: item.audience };
+
+export const liftRecords = (held: readonly Item[], why: Why): GateLiftedRecord[] =>
+  held.map((item) => ({ type: 'gate_lifted', ids: [item.id], ...whose(item), ...why }));

@@ -1,0 +1,30 @@
+import type { ReadQuery, Store } from '../core/ports.ts';
+import type { Stored } from '../core/records.ts';
+
+export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { readonly signal?: AbortSignal };
+
+const PAGE = 500;
+/** A wake-up is only a hint, so the log is also read without one, this often. */
+const LOOK_EVERY_MS = 5_000;
+
+/** Records as they come, from `after` on (exclusive; default: only new ones), until `isOver` or `signal` aborts. */
+export async function* watch(
+  store: Store,
+  { signal, ...query }: WatchQuery,
+  isOver: () => boolean,
+): AsyncGenerator<Stored, void, undefined> {
+  let after = query.after ?? (await store.head());
+  while (!signal?.aborted && !isOver()) {
+    const seen = await store.head();
+    for (;;) {
+      const page = await store.read({ ...query, after, limit: PAGE });
+      for (const record of page) {
+        yield record;
+        after = record.seq;
+      }
+      if (page.length < PAGE) break;
+    }
+    after = Math.max(after, seen);
+    await store.changed(seen, { withinMs: LOOK_EVERY_MS, ...(signal ? { signal } : {}) });
+  }
+}

@@ -1,0 +1,168 @@
+/** Gathers what `verdictOf` decides by: who is there, what filters, which gate is up, and what the log says of the item. */
+import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
+import { endOf, holdsGate, isExpired } from '../../core/clocks.ts';
+import { filterIn, filterOf, type FilterCause } from '../../core/filter.ts';
+import { ANYONE, type Item } from '../../core/items.ts';
+import type { Decision } from '../../core/plan.ts';
+import type { Presence } from '../../core/ports.ts';
+import { isByAgent, isType, type Owner, type Stored } from '../../core/records.ts';
+import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../../core/verdict.ts';
+import type { Context } from '../context.ts';
+import { mutesOf } from '../producing/mutes.ts';
+import { overBecause, wasConversation } from '../presence/presence.ts';
+import { EXPIRY } from '../housekeeping/sweep.ts';
+
+/** What the reader may be told of: not every reader may know the agent's other conversations. */
+export type Reader = {
+  readonly item: (item: Item) => boolean;
+  readonly conversation: (conversation: ConversationId) => boolean;
+};
+
+const ALL: Reader = { item: () => true, conversation: () => true };
+
+type Story = {
+  readonly item: Item;
+  /** Those about it, oldest first. */
+  readonly records: readonly Stored[];
+  readonly decisions: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
+};
+
+export async function factsOf(
+  context: Context,
+  log: LogKey,
+  { item, records, decisions }: Story,
+  reader: Reader = ALL,
+): Promise<VerdictFacts> {
+  const { project } = splitLog(log);
+  const policy = context.policies.policy(project);
+  const now = context.store.now();
+  const mutes = await mutesOf(context, log);
+  const withFile = (cause: FilterCause | undefined): FilterCause | undefined => {
+    const file = cause?.kind === 'setting' ? context.policies.decidedBy?.(project, cause.key) : undefined;
+    return cause?.kind === 'setting' && file !== undefined ? { ...cause, file } : cause;
+  };
+  const gates = (await context.store.items(log, { kind: 'gate' })).filter((gate) => {
+    if (!reader.item(gate) || !holdsGate(gate, now)) return false;
+    return filterOf(gate.notification, policy, mutes, now) === undefined;
+  });
+  const known = (await context.store.presence({ log })).filter(
+    (presence) =>
+      (item.audience === ANYONE || presence.conversation === item.audience) &&
+      reader.conversation(presence.conversation) &&
+      wasConversation(context, presence),
+  );
+  const closed = records.findLast(({ body }) => isType(body, 'notification_closed') || isType(body, 'carrier_redacted'));
+  const reads = records.flatMap(({ body }) => (isType(body, 'notification_read') ? [body] : []));
+  const read = reads.findLast(isByAgent) ?? reads.at(-1);
+  const wrongClock = await hiddenBy(context, item, known, now);
+  return {
+    log,
+    item,
+    now,
+    ...(wrongClock === undefined ? {} : { wrongClock }),
+    ...gateExpired(item, records, { now, ownIsWrong: wrongClock?.own === true }),
+    conversations: known.map((presence) => knownOf(context, presence, { now, reader })),
+    decisions,
+    filter: withFile(filterOf(item.notification, policy, mutes, now)),
+    gates,
+    refusals: refusalsIn(records, false),
+    withheld: refusalsIn(records, true),
+    rodeOn: await rodeOn(context, item, records),
+    readBy: read?.by ?? null,
+    markedRead: read !== undefined && !isByAgent(read),
+    closed: closed === undefined ? null : closedBy(closed, withFile),
+  };
+}
+
+/** Whether a delivered interrupt held its gate up until its time was over. A clock that is known to be wrong decides nothing. */
+function gateExpired(
+  item: Item,
+  records: readonly Stored[],
+  { now, ownIsWrong }: { readonly now: number; readonly ownIsWrong: boolean },
+): Pick<VerdictFacts, 'gateExpired'> {
+  if (item.state !== 'closed' || ownIsWrong || !isExpired(item, now)) return {};
+  const lowered = records.some(({ body }) => isType(body, 'gate_lifted') && body.by === EXPIRY);
+  const at = item.gate || lowered ? endOf(item, now) : undefined;
+  return at === undefined ? {} : { gateExpired: at };
+}
+
+/** Calls that the gate answered: those that it refused, or those that were `made`, whose results it withheld. */
+const refusalsIn = (records: readonly Stored[], made: boolean): number =>
+  records.reduce(
+    (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),
+    0,
+  );
+
+function closedBy({ at, body }: Stored, withFile: (cause: FilterCause) => FilterCause | undefined): VerdictFacts['closed'] {
+  if (isType(body, 'carrier_redacted')) return { at, by: 'provider', reason: body.reason };
+  if (!isType(body, 'notification_closed')) return null;
+  const { by, reason, outcome } = body;
+  const cause = outcome === 'filtered' ? withFile(filterIn(reason)) : undefined;
+  return { at, by, reason, ...(cause === undefined ? {} : { cause }) };
+}
+
+function knownOf(
+  context: Context,
+  presence: Presence,
+  { now, reader }: { readonly now: number; readonly reader: Reader },
+): KnownConversation {
+  const heir = presence.passedTo?.conversation;
+  const carriers = Object.keys(presence.carriers);
+  return {
+    conversation: presence.conversation,
+    host: presence.host ?? null,
+    purpose: presence.purpose ?? null,
+    lastContactAt: presence.seenAt,
+    absence: absenceOf(context, presence, now),
+    wrappedOnly: carriers.length > 0 && carriers.every((carrier) => carrier.startsWith('gateway')),
+    ...(heir === undefined || !reader.conversation(heir) ? {} : { passedTo: heir }),
+  };
+}
+
+function absenceOf(context: Context, presence: Presence, now: number): Absence | null {
+  const why = overBecause(context, presence, now);
+  return why === 'died' ? 'process_gone' : (why ?? null);
+}
+
+/** How many calls before a result are looked through for the one that it answers. */
+const CALLS = 200;
+
+/** The last carrier that took it. `get_notifications` only shows again what another carrier has delivered. */
+async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
+  const carrier = records.findLast(({ body }) =>
+    isType(body, 'carrier_offered')
+      ? body.ids.includes(id) || body.summarizes?.includes(id)
+      : isType(body, 'tool_call_response') || isType(body, 'chat_request'),
+  );
+  if (carrier === undefined) return null;
+  const { body, log, seq } = carrier;
+  if (isType(body, 'carrier_offered')) {
+    // A refusal is written in the same step as its offer.
+    const refusal = records.find((record) => record.seq > seq && isType(record.body, 'gate_refused'))?.body;
+    const made = body.at_point === 'forced' && refusal !== undefined && isType(refusal, 'gate_refused') && refusal.made;
+    return { point: body.at_point, name: body.on ?? null, ...(made ? { made } : {}) };
+  }
+  if (isType(body, 'chat_request')) return { point: body.source === 'system' ? 'forced' : 'turn_start', name: null };
+  if (!isType(body, 'tool_call_response')) return null;
+  const calls = await context.store.read({ log, types: ['tool_call_request'], upTo: seq, newestFirst: true, limit: CALLS });
+  const call = calls.find((each) => isType(each.body, 'tool_call_request') && each.body.id === body.id)?.body;
+  return { point: 'tool_result', name: call !== undefined && isType(call, 'tool_call_request') ? call.name : null };
+}
+
+/** The wrong clock that hides an open item: this process's own, or that of a gateway of its conversations. */
+async function hiddenBy(
+  context: Context,
+  item: Item,
+  known: readonly Presence[],
+  now: number,
+): Promise<VerdictFacts['wrongClock'] | undefined> {
+  if ((item.state !== 'open' && !item.gate) || item.notification.expiresAt == null) return undefined;
+  const carries = ({ pid, machine }: Owner): boolean =>
+    known.some(({ connections = {} }) =>
+      Object.values(connections).some((owner) => owner.pid === pid && owner.machine === machine),
+    );
+  const found = (await context.witnesses.wrong()).find(
+    ({ owner, own, offByMs }) => isExpired(item, own ? now : now + offByMs) && (own || carries(owner)),
+  );
+  return found && { pid: found.owner.pid, machine: found.owner.machine, offByMs: found.offByMs, own: found.own };
+}

@@ -1,0 +1,134 @@
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Decision } from '../../core/plan.ts';
+import { isByAgent, isType, type Draft, type Stored, type SucceededRecord } from '../../core/records.ts';
+import { verdictOf, type Verdict } from '../../core/verdict.ts';
+import { markedBy } from '../../core/verdict-words.ts';
+import type { Logs } from '../context.ts';
+import { Conversation } from '../conversation/conversation.ts';
+import { receiptOf, wasSentIn } from './receipts.ts';
+import { factsOf, type Reader } from './verdict-facts.ts';
+
+export type Receipt = { readonly at: number; readonly seq: number; readonly what: string; readonly detail?: string };
+
+/** The story of one notification for one audience. */
+export type Why = {
+  readonly log: LogKey;
+  readonly id: NotificationId;
+  readonly items: readonly {
+    readonly item: Item;
+    /** `queued`, `offered` …, or the outcome it ended with; `maybe_seen` when it was withdrawn after an offer. */
+    readonly receipt: string;
+    readonly steps: readonly Receipt[];
+    /** Why it was delivered, waits or ended: one answer, from all that follows. */
+    readonly verdict: Verdict;
+    /** For an open one: what a carrier of each conversation would decide now. */
+    readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
+  }[];
+};
+
+export async function explain(inbox: Logs, id: NotificationId, log?: LogKey, reader?: Reader): Promise<Why | undefined> {
+  const logs = log === undefined ? (await inbox.store.overview()).map((o) => o.log) : [log];
+  for (const key of logs) {
+    const found = await inbox.store.items(key, { kind: 'ids', ids: [id] });
+    if (found.length === 0) continue;
+    const items: Why['items'][number][] = [];
+    for (const item of found) {
+      const records = await inbox.store.read({ log: key, seqs: [...item.history], limit: item.history.length });
+      const now = item.state === 'open' ? await decisions(inbox, key, item) : [];
+      items.push({
+        item,
+        receipt: receiptOf(item),
+        verdict: verdictOf(await factsOf(inbox, key, { item, records, decisions: now }, reader)),
+        steps: records.map((record, i) => step(record, item, wasSentIn(records.slice(0, i), item))),
+        now,
+      });
+    }
+    return { log: key, id, items };
+  }
+  return undefined;
+}
+
+async function decisions(inbox: Logs, log: LogKey, item: Item): Promise<{ conversation: ConversationId; decision: Decision }[]> {
+  const there = (await inbox.active({ log }))
+    .map((p) => p.conversation)
+    .filter((c) => item.audience === '' || item.audience === c);
+  const asked = there.length > 0 ? there : [item.audience === '' ? ('main' as ConversationId) : item.audience];
+  const answers: { conversation: ConversationId; decision: Decision }[] = [];
+  for (const conversation of asked) {
+    const preview = await new Conversation(inbox, log, conversation).preview({ at: 'tool_result' });
+    const decision = preview.decisions.find((d) => d.id === item.id);
+    if (decision) answers.push({ conversation, decision });
+  }
+  return answers;
+}
+
+const OVER: Readonly<Record<SucceededRecord['why'], string>> = {
+  ended: 'that session ended',
+  died: 'the process of that session is gone',
+  silent: 'that session made no contact for 30 minutes',
+  merged: 'both are one session',
+};
+
+function step({ seq, at, body, log }: Stored, item: Item, sentBefore: boolean): Receipt {
+  const detail = detailOf(body, item, { log, sentBefore });
+  return { at, seq, what: whatOf(body, item), ...(detail === undefined ? {} : { detail }) };
+}
+
+function whatOf(body: Draft, item: Item): string {
+  if (isType(body, 'system_notification_queued')) return 'queued';
+  if (isType(body, 'system_notification_folded')) return body.id === item.id ? 'folded' : 'counted';
+  if (isType(body, 'carrier_offered')) return 'offered';
+  if (isType(body, 'carrier_confirmed'))
+    return body.late
+      ? 'confirmed late'
+      : body.carrier === item.carrier && item.outcome === 'summarized'
+        ? 'summarized'
+        : 'delivered';
+  if (isType(body, 'carrier_released')) return 'released';
+  if (isType(body, 'tool_call_response') || isType(body, 'chat_request')) return 'delivered';
+  if (isType(body, 'notification_closed')) return body.outcome;
+  if (isType(body, 'carrier_redacted')) return 'left out';
+  if (isType(body, 'notification_observed')) return 'observed';
+  if (isType(body, 'notification_read')) return isByAgent(body) ? 'read' : 'marked as read';
+  if (isType(body, 'gate_refused')) return body.made ? 'result withheld' : 'call refused';
+  if (isType(body, 'gate_lifted')) return 'gate lowered';
+  if (isType(body, 'conversation_forked')) return 'forked';
+  if (isType(body, 'conversation_succeeded')) return 'passed on';
+  if (isType(body, 'notification_extended')) return 'joined';
+  return body.type;
+}
+
+function detailOf(
+  body: Draft,
+  item: Item,
+  { log, sentBefore }: { readonly log: LogKey; readonly sentBefore: boolean },
+): string | undefined {
+  if (isType(body, 'system_notification_folded'))
+    return body.id === item.id ? `counted into ${body.into}` : `${body.id}, ${item.count} in all`;
+  if (isType(body, 'carrier_offered'))
+    return `${body.at_point}${body.on === undefined ? '' : ` of ${body.on}`}, carrier ${body.carrier}, process ${body.owner.pid}${body.view.repeated && sentBefore ? ', repeated' : ''}`;
+  if (isType(body, 'carrier_confirmed')) return `carrier ${body.carrier}`;
+  if (isType(body, 'carrier_released')) return `${body.reason}, carrier ${body.carrier}`;
+  if (isType(body, 'tool_call_response')) return `in the result of ${body.id}`;
+  if (isType(body, 'chat_request')) return `in a ${body.source ?? 'user'} message`;
+  if (isType(body, 'notification_closed')) return `${body.by}: ${body.reason}`;
+  if (isType(body, 'carrier_redacted'))
+    return `the provider refused the request ${body.refusals ?? 1} times with it and took it without: ${body.reason}`;
+  if (isType(body, 'notification_observed')) return body.evidence;
+  if (isType(body, 'notification_read')) {
+    const by = isByAgent(body) ? body.by : markedBy(body.by);
+    return body.holds ? `${by}; the pause holds` : by;
+  }
+  if (isType(body, 'gate_refused')) {
+    const on = body.made ? `${body.on}: the call was made, the agent was told after it` : body.on;
+    return body.times === undefined ? on : `${on}, ${body.times} times`;
+  }
+  if (isType(body, 'gate_lifted')) return `${body.by}: ${body.reason}`;
+  if (isType(body, 'conversation_forked')) return `${item.audience} began as ${body.from}`;
+  if (isType(body, 'conversation_succeeded'))
+    return `from ${log}#${body.from} to ${log}#${body.conversation ?? item.audience}: ${OVER[body.why]}`;
+  if (isType(body, 'notification_extended')) return `#${body.conversation ?? item.audience}: ${body.reason}`;
+  return undefined;
+}

@@ -448,6 +448,14 @@ export const REQUIREMENTS = {
   'hosts:lean': {
     behaviour: 'A hook call with nothing open loads eleven small files and prints nothing; it writes a sign of life every 30 s.',
   },
+  'hosts:served': {
+    behaviour:
+      "Claude Code's batch ends are answered by the running earpiece mcp, without a process; where that server is missing or killed, the hook before the next tool carries.",
+  },
+  'hosts:quiet-mark': {
+    behaviour:
+      'While nothing waits for a session, the hook before a tool ends in its shell; any change of the database starts it.',
+  },
   'hosts:evidence': {
     behaviour:
       "What a hook delivered to Claude Code, Codex or Qwen Code is looked for in the agent's own transcript, and recorded as observed.",

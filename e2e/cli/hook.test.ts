@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSy
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin, selfOwner, type Conversation } from '../../src/inbox/index.ts';
-import { WITH_TRANSCRIPT } from '../../src/cli/hook-glance.ts';
+import { WITH_MARK, WITH_TRANSCRIPT } from '../../src/cli/hook-glance.ts';
 import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { HOOK_HOSTS } from '../../src/hosts/index.ts';
 import { askedAbout } from '../../src/talk/waiting.ts';
@@ -19,6 +19,7 @@ const SHORT_WAY = [
   'config/places.ts',
   'core/address.ts',
   'core/errors.ts',
+  'hosts/quiet-mark.ts',
   'inbox/presence/processes.ts',
   'inbox/presence/session-id.ts',
   'node-version.ts',
@@ -89,9 +90,11 @@ describe('a hook call', () => {
   it('looks into the transcript of each host that has one: the short way has a list of its own', () => {
     const hosts = HOOK_HOSTS.filter(({ transcript }) => transcript !== undefined).map(({ name }) => name);
     expect([...WITH_TRANSCRIPT].toSorted()).toEqual(hosts.toSorted());
+    const marked = HOOK_HOSTS.filter(({ events }) => Object.values(events).some((event) => event.marked));
+    expect(WITH_MARK).toEqual(Object.fromEntries(marked.map(({ name, sessionVariable }) => [name, sessionVariable])));
   });
 
-  it('loads eleven small files and says nothing where nothing waits', async () => {
+  it('loads twelve small files and says nothing where nothing waits', async () => {
     await inSession(async ({ shell }) => {
       for (const event of ['PreToolUse', 'PostToolBatch', 'PostToolUse', 'Stop'])
         expect([event, await call(shell, event)]).toEqual([event, { stdout: '', loaded: SHORT_WAY }]);

@@ -47,6 +47,15 @@ describe('an agent with our hooks', () => {
     expect(home.has('.local/state/earpiece/earpiece.db')).toBe(false);
   });
 
+  it('is right with hooks that call the server, and with commands alone', () => {
+    using home = installed();
+    home.command('claude', 'echo "2.1.330 (Claude Code)"');
+    expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true }] });
+    expect(home.run(['install', '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(home.read(SETTINGS)).toContain('"mcp_tool"');
+    expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true }] });
+  });
+
   it('is named where it is here and does not hear', () => {
     using home = new Home('claude');
     expect(about(home)).toMatchObject({ code: 0, found: [{ ok: true, advice: 'earpiece install claude' }] });
@@ -106,6 +115,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     make: (home) => void home.write(SETTINGS, '{ "hooks": '),
     says: /settings\.json:1:12: is no JSON: expected a value/u,
     advice: INSTALL,
+  },
+  'the MCP server is gone': {
+    make: (home) => void home.write('.claude.json', '{}'),
+    says: /the MCP server earpiece is missing in ~\/\.claude\.json/u,
+    advice: INSTALL,
+  },
+  'Claude Code is too old for hooks that call a server': {
+    make(home) {
+      home.command('claude', 'echo "2.1.330 (Claude Code)"');
+      expect(home.run(['install', '--yes'])).toMatchObject({ code: 0 });
+      expect(home.read(SETTINGS)).toContain('"mcp_tool"');
+      home.command('claude', 'echo "2.1.100 (Claude Code)"');
+    },
+    says: /this Claude Code is older than 2\.1\.200 and ignores all hooks of the file/u,
+    advice: /^update Claude Code, or: earpiece install claude$/u,
   },
   'somebody took the hooks out': {
     make: (home) => void home.write(SETTINGS, '{}'),

@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { projectPlace, stateFolder, userConfigFile, type Env } from '../config/places.ts';
 import { ancestors, systemProcesses, type Process } from '../inbox/presence/processes.ts';
 import { conversationOfSession } from '../inbox/presence/session-id.ts';
+import { markQuiet, settledSince } from '../hosts/quiet-mark.ts';
 import { isQuiet } from '../stores/sqlite/glance.ts';
 import { inputAtOnce, type HookInput } from './hook-input.ts';
 
@@ -23,6 +24,12 @@ const WAITING = 'waiting for ';
 /** Hosts whose transcripts are looked at for what they were given, at the first calls after it. */
 export const WITH_TRANSCRIPT: ReadonlySet<string> = new Set(['claude', 'codex', 'qwen']);
 const LOOKED_FOR_MS = 60_000;
+/** Hosts whose hook before a tool ends in its shell where a mark says so, and the variables that name their sessions. */
+export const WITH_MARK: Readonly<Record<string, string>> = {
+  claude: 'CLAUDE_CODE_SESSION_ID',
+  qwen: 'QWEN_CODE_SESSION_ID',
+  gemini: 'GEMINI_SESSION_ID',
+};
 const MAX_CONFIG_BYTES = 64 * 1024;
 
 /** True: this call of `earpiece hook <host>` has nothing to say. False says nothing. Must not throw. */
@@ -40,7 +47,9 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
     const path = databaseOf(db ?? env['EARPIECE_DB'], env, cwd);
     if (path === undefined) return false;
     const now = Date.now();
-    return isQuiet({
+    const variable = WITH_MARK[host];
+    const since = variable !== undefined && env[variable] === session ? settledSince(path, now) : undefined;
+    const quiet = isQuiet({
       path,
       processes: hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt })),
       conversation: conversationOfSession(session),
@@ -49,8 +58,18 @@ export function hasNothingToSay(words: readonly string[], env: Env): boolean {
       seenWithinMs: SEEN_WITHIN_MS,
       unprovenSince: WITH_TRANSCRIPT.has(host) ? now - LOOKED_FOR_MS : now,
     });
+    if (quiet && since !== undefined) leaveMark(env, session, path, since);
+    return quiet;
   } catch {
     return false;
+  }
+}
+
+function leaveMark(env: Env, session: string, database: string, since: number): void {
+  try {
+    markQuiet(stateFolder({ env }), session, { database, since });
+  } catch {
+    // The next call asks the database again.
   }
 }
 

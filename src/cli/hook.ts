@@ -2,12 +2,14 @@
  * `earpiece hook <host>`: one call of an agent's hook. It never stops the agent: whatever goes wrong is one line on stderr and
  * code 0. Some hosts take any other code for a refusal.
  */
-import { formatProblem, readConfig } from '../config/index.ts';
+import { formatProblem, readConfig, stateFolder } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { openInboxWith, type UserInbox } from '../user-inbox.ts';
 import {
   attend,
   conversationOf,
+  forgetQuiet,
+  MissedBatch,
   TERMINAL_VARIABLE,
   type Attended,
   type Caller,
@@ -52,7 +54,10 @@ async function answered(
   let ear: UserInbox | undefined;
   let afterwards: (() => Promise<void>) | undefined;
   const ask = async (): Promise<Attended> => {
-    const { place, caller } = await opened(host, heard, options, complain);
+    const state = stateFolder({ env: process.env });
+    forgetQuiet(state, heard.caller.session);
+    const { place: opening, caller } = await opened(host, heard, options, complain);
+    const place = isServed(host) ? { ...opening, missed: new MissedBatch(state, caller.session) } : opening;
     ear = place.inbox;
     if (host.waker !== undefined && heard.moment.kind === 'prompt' && place.terminal === undefined)
       afterwards = async () => {
@@ -77,6 +82,8 @@ async function answered(
   await ear?.close();
   return printed.exitCode ?? GOES_ON;
 }
+
+const isServed = ({ events }: HookHost): boolean => Object.values(events).some(({ served }) => served !== undefined);
 
 type Opened = { readonly place: Place & { readonly inbox: UserInbox }; readonly caller: Caller };
 

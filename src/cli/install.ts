@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stateFolder } from '../config/index.ts';
 import { quote } from '../hosts/setup/ours.ts';
 import type { Ours } from '../hosts/setup/index.ts';
 import { configuredServer } from './client-config.ts';
@@ -154,6 +155,7 @@ export function ourselves(db: string | undefined, path = process.env['PATH'] ?? 
   return {
     node: lastingNode(process.execPath, path),
     entry: realpathSync(entry()),
+    state: stateFolder({ env: process.env }),
     ...(isCached(entry()) ? { fetched: `earpiece@${VERSION}` } : {}),
     ...(db === undefined ? {} : { db }),
   };

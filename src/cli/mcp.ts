@@ -3,17 +3,18 @@
  * other agents by its tools. A host that can call a server's tool as a hook calls `hook`, which costs it no process.
  */
 import { EarpieceError } from '../core/errors.ts';
-import { attend, HOOK_HOSTS, type Caller, type Place } from '../hosts/index.ts';
+import { stateFolder } from '../config/index.ts';
+import { attend, conversationOf, HOOK_HOSTS, MissedBatch, type Caller, type Place } from '../hosts/index.ts';
+import { HOOK_TOOL } from '../hosts/setup/ours.ts';
+import type { Conversation } from '../inbox/index.ts';
 import { Talk, TALK_TOOLS } from '../talk/index.ts';
 import type { Toolbox } from '../gateway/riding/toolbox.ts';
 import { serve, type GatewayOptions, type OwnServer } from './gateway.ts';
 
-/** The agent's host calls it, so its model does not see it. `host` and the host's own fields are its arguments. */
-export const HOOK_TOOL = 'hook';
-
 export const serveMcp = (options: GatewayOptions): Promise<number> => serve([], options, { own: OWN });
 
 const OWN: OwnServer = {
+  // The agent's host calls it, so its model does not see it. `host` and the host's own fields are its arguments.
   tools: [...TALK_TOOLS, { name: HOOK_TOOL, hidden: true }],
   boxes: (place) => [talkBox(), hookBox(place)],
 };
@@ -30,6 +31,7 @@ function talkBox(): Toolbox {
 }
 
 function hookBox(place: Place): Toolbox {
+  const sessions = new Map<string, Session>();
   return {
     tools: [{ name: HOOK_TOOL, hidden: true }],
     answer: async ({ args }, { identity }) => {
@@ -50,12 +52,30 @@ function hookBox(place: Place): Toolbox {
           ? {}
           : { process: found.process, ...(found.nested ? { nested: true } : {}) }),
       };
-      const { answer, ...delivery } = await attend(place, host, caller, heard.moment);
+      const known = sessions.get(caller.session);
+      const ends = heard.moment.kind === 'batch_end';
+      if (ends && caller.subagent !== undefined) return { text: '{}' };
+      if (ends && known !== undefined && performance.now() > known.lookUntil && known.conversation.quiet()) {
+        known.missed.ended();
+        return { text: '{}' };
+      }
+      const conversation = await conversationOf(place, host, caller);
+      const missed = known?.missed ?? new MissedBatch(stateFolder({ env: process.env }), caller.session);
+      const { answer, ...delivery } = await attend({ ...place, missed }, host, caller, heard.moment, conversation);
+      const lookUntil = answer.kind === 'nothing' ? (known?.lookUntil ?? 0) : performance.now() + LOOKED_FOR_MS;
+      if (sessions.size >= MAX_SESSIONS) sessions.clear();
+      sessions.set(caller.session, { conversation, missed, lookUntil });
       const printed = host.say(answer, input);
       return { text: printed.stdout === '' ? '{}' : printed.stdout, delivery };
     },
   };
 }
+
+/** A session that the host shows, or has shown. `lookUntil`: until then its transcript may have to prove a delivery. */
+type Session = { readonly conversation: Conversation; readonly missed: MissedBatch; readonly lookUntil: number };
+
+const MAX_SESSIONS = 100;
+const LOOKED_FOR_MS = 60_000;
 
 /** What the host had no value for, it leaves as it stood in its settings or as an empty text. */
 function filled(args: unknown): Readonly<Record<string, unknown>> {
@@ -63,6 +83,19 @@ function filled(args: unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     given
       .filter(([, value]) => value !== '' && !(typeof value === 'string' && /^\$\{[^}]*\}$/.test(value)))
-      .map(([key, value]) => [key, value === 'true' ? true : value === 'false' ? false : value]),
+      .map(([key, value]) => [
+        key,
+        key === 'tool_calls' ? listIn(value) : value === 'true' ? true : value === 'false' ? false : value,
+      ]),
   );
+}
+
+/** The host writes a list as JSON. */
+function listIn(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return [];
+  }
 }

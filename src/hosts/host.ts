@@ -20,6 +20,13 @@ export type HookEvent = {
    * stderr when it ends with code 2. Default: no.
    */
   readonly waits?: true;
+  /** The shell ends this hook by itself while a mark says that nothing waits (see `quiet-mark.ts`). Needs `sessionVariable`. */
+  readonly marked?: true;
+  /**
+   * The host can call the tool `hook` of our running MCP server instead of the command: its arguments, as the host fills them.
+   * What the server misses comes with the next `before_tool`.
+   */
+  readonly served?: Readonly<Record<string, string>>;
 };
 
 /** What answers need to know of a coding agent, whatever tells us of its moments. */
@@ -64,6 +71,8 @@ export interface Waker {
 export interface HookHost extends Host {
   /** What `earpiece install` writes into the host's settings: each event by its own name. */
   readonly events: Readonly<Record<string, HookEvent>>;
+  /** The variable by which its hooks know their session. */
+  readonly sessionVariable?: string;
   /** How its idle session is woken from outside. Default: not at all. */
   readonly waker?: Waker;
 

@@ -17,7 +17,8 @@ export type Proof =
   | { readonly kind: 'heard'; readonly event: string; readonly ms: number; readonly allowed?: number }
   | { readonly kind: 'deaf'; readonly event: string; readonly why: string };
 
-type Hook = { readonly event: string; readonly command: string };
+/** Without a command, the host calls our MCP server: another hook proves the way. */
+type Hook = { readonly event: string; readonly command?: string };
 
 /** Longer than any host waits: a hook that is only slow is told as slow. */
 const LIMIT_MS = 30_000;
@@ -39,6 +40,7 @@ async function once(host: HookHost, hooks: readonly Hook[]): Promise<Proof | und
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'earpiece-canary-')));
   try {
     const found = hooks
+      .flatMap(({ event, command }) => (command === undefined ? [] : [{ event, command }]))
       .map((hook) => ({ hook, input: inputOf(hook.event, folder) }))
       .map((each) => ({ ...each, rank: CARRYING.indexOf(momentOf(host, each.input)) }))
       .filter(({ rank }) => rank >= 0)

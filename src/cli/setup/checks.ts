@@ -17,7 +17,7 @@ import { onPath } from '../shell.ts';
 import type { Finding } from '../what-agents-miss.ts';
 import { canary, duration } from './canary.ts';
 import { untrusted } from './codex-trust.ts';
-import { oursHere, placeHere, short } from './here.ts';
+import { CALLS_TOOLS, oursHere, placeHere, short } from './here.ts';
 
 export async function setupFindings(options: GlobalOptions): Promise<readonly Finding[]> {
   const ours = oursHere(options);
@@ -64,8 +64,12 @@ async function findingsOf(setup: Setup, ours: Ours): Promise<readonly Finding[]>
   if (installed.length > 1)
     findings.push(bad(`our hooks stand twice: in ${installed.map(({ file }) => short(file, user)).join(' and ')}`, twice(name)));
   const paths = wrongPaths(first, user, bad);
-  findings.push(...(paths.length > 0 ? paths : wrongPlans(setup, first, ours, bad)));
-  const trust = name === 'codex' && command !== undefined ? await untrusted(command, first) : undefined;
+  const old = tooOld(setup, first, ours, bad);
+  const gone = missingServer(setup, first, ours, bad);
+  const wrong = [...old, ...paths, ...gone];
+  findings.push(...(wrong.length > 0 ? wrong : wrongPlans(setup, first, ours, bad)));
+  const lines = commandsOf(first);
+  const trust = name === 'codex' && command !== undefined ? await untrusted(command, lines) : undefined;
   if (trust !== undefined) findings.push(bad(trust, 'start codex and choose "Trust all and continue"'));
   findings.push(...wrongDatabase(first, ours, bad));
 
@@ -115,8 +119,29 @@ const problemOf = (setup: Setup, place: Place, ours: Ours): string | undefined =
 
 type Bad = (value: string, advice?: string) => Finding;
 
+const commandsOf = ({ hooks }: Pick<Installed, 'hooks'>): readonly string[] => hooks.flatMap(({ command }) => command ?? []);
+
+/** Hooks that are calls of our MCP server, where the host ignores them and all others beside them. */
+function tooOld({ name, title }: Setup, { hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+  if (hooks.every(({ command }) => command !== undefined) || ours.serves?.includes(name) === true) return [];
+  return [
+    bad(
+      `this ${title} is older than ${CALLS_TOOLS.join('.')} and ignores all hooks of the file, because one of them calls an MCP server`,
+      `update ${title}, or: earpiece install ${name}`,
+    ),
+  ];
+}
+
+/** Our MCP server is not where an installation puts it. */
+function missingServer(setup: Setup, { place }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
+  const gone = setup
+    .parts(place, ours)
+    .filter(({ file, hasServer }) => hasServer !== undefined && !hasServer(look(file).text ?? ''));
+  return gone.map(({ file }) => bad(`the MCP server earpiece is missing in ${short(file, place)}`));
+}
+
 function wrongPaths({ hooks }: Installed, place: Place, bad: Bad): readonly Finding[] {
-  const lines = new Set(hooks.map(({ command }) => command));
+  const lines = new Set(commandsOf({ hooks }));
   const missing = new Set<string>();
   for (const line of lines) {
     const { node, entry } = partsOfLine(line);
@@ -134,15 +159,17 @@ function wrongPlans(setup: Setup, { place, hooks }: Installed, ours: Ours, bad: 
   if (missing.length > 0) return [bad(`the hooks at ${missing.join(', ')} are missing`)];
   const problem = problemOf(setup, place, ours);
   if (problem !== undefined) return [bad(problem)];
-  const other = planInstall(setup, place, ours, installBook({ env: process.env })).filter(changes);
-  if (other.length === 0) return [];
-  const entry = partsOfLine(hooks[0]?.command ?? '').entry;
+  const book = installBook({ env: process.env });
+  const other = planInstall(setup, place, ours, book).filter(changes);
+  // Without calls of the server each hook is a command, which is as right.
+  if (other.length === 0 || !planInstall(setup, place, { ...ours, serves: [] }, book).some(changes)) return [];
+  const entry = partsOfLine(commandsOf({ hooks })[0] ?? '').entry;
   const which = entry === undefined || entry === ours.entry ? '' : `, of ${short(entry, place)}`;
   return [bad(`the entries in ${other.map(({ file }) => short(file, place)).join(' and ')} are of another version${which}`)];
 }
 
 function wrongDatabase({ hooks }: Installed, ours: Ours, bad: Bad): readonly Finding[] {
-  const said = partsOfLine(hooks[0]?.command ?? '').db;
+  const said = partsOfLine(commandsOf({ hooks })[0] ?? '').db;
   if (said === ours.db) return [];
   return [
     bad(

@@ -8,12 +8,9 @@ const WITHIN_MS = 20_000;
 type Listed = { readonly command?: string; readonly trustStatus?: string; readonly enabled?: boolean };
 
 /** What is wrong with the trust in our hooks; undefined where all are trusted, or Codex does not say. */
-export async function untrusted(
-  codex: string,
-  { hooks }: { readonly hooks: readonly { readonly command: string }[] },
-): Promise<string | undefined> {
+export async function untrusted(codex: string, lines: readonly string[]): Promise<string | undefined> {
   const listed = await hooksOf(codex);
-  const own = listed?.filter(({ command }) => hooks.some((hook) => hook.command === command)) ?? [];
+  const own = listed?.filter(({ command }) => command !== undefined && lines.includes(command)) ?? [];
   if (listed !== undefined && own.length === 0) return 'Codex does not see our hooks in this folder';
   const held = own.filter(({ trustStatus }) => trustStatus !== 'trusted' && trustStatus !== 'managed');
   if (held.length > 0) return `${held.length} of ${own.length} hooks are not trusted: Codex does not run them`;

@@ -1,4 +1,5 @@
 /** Who asks for an installation, and which agents are here. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { projectPlace, readConfig } from '../../config/index.ts';
@@ -13,7 +14,37 @@ export function placeHere(scope: Scope): Place {
   return { env, home: env['HOME'] || homedir(), project: projectPlace(process.cwd()).root, scope, system: '/' };
 }
 
-export const oursHere = (options: GlobalOptions): Ours => ourselves(namedDatabase(options));
+export const oursHere = (options: GlobalOptions): Ours => ({ ...ourselves(namedDatabase(options)), serves: servedHosts() });
+
+/** The first Claude Code that was seen to call tools as hooks. An older one ignores the whole settings file for such an entry. */
+export const CALLS_TOOLS = [2, 1, 200];
+const VERSION_WITHIN_MS = 10_000;
+
+/** The hosts here that can call a tool of our server as a hook. */
+function servedHosts(): readonly string[] {
+  const version = claudeVersion();
+  return version !== undefined && isAtLeast(version, CALLS_TOOLS) ? ['claude'] : [];
+}
+
+/** Undefined where there is no Claude Code, or it does not say. */
+function claudeVersion(): readonly number[] | undefined {
+  const file = onPath('claude', process.env);
+  if (file === undefined) return undefined;
+  const { stdout } = spawnSync(file, ['--version'], {
+    encoding: 'utf8',
+    timeout: VERSION_WITHIN_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return /(\d+)\.(\d+)\.(\d+)/u
+    .exec(stdout ?? '')
+    ?.slice(1)
+    .map(Number);
+}
+
+const isAtLeast = (version: readonly number[], least: readonly number[]): boolean => {
+  const at = version.findIndex((part, i) => part !== least[i]);
+  return at === -1 || (version[at] ?? 0) > (least[at] ?? 0);
+};
 
 /** The database of this command line or this shell, which a process elsewhere would not find by itself. A file is absolute. */
 export function namedDatabase(options: GlobalOptions): string | undefined {

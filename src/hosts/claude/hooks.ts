@@ -14,12 +14,13 @@ export const claude: HookHost = {
   points: ['turn_start', 'tool_batch_end', 'turn_end', 'idle', 'forced'],
   maxChars: 9_800,
   transcript,
+  sessionVariable: 'CLAUDE_CODE_SESSION_ID',
 
   events: {
     SessionStart: { timeoutS: 10, waits: true },
     UserPromptSubmit: { timeoutS: 10 },
-    PreToolUse: { matcher: '*', timeoutS: 5 },
-    PostToolBatch: { timeoutS: 5 },
+    PreToolUse: { matcher: '*', timeoutS: 5, marked: true },
+    PostToolBatch: { timeoutS: 5, served: { tool_calls: '${tool_calls}' } },
     Stop: { timeoutS: 5, waits: true },
     SessionEnd: { timeoutS: 5 },
   },

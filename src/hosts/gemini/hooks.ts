@@ -14,11 +14,12 @@ export const gemini: HookHost = {
   agent: 'gemini-cli',
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 30_000,
+  sessionVariable: 'GEMINI_SESSION_ID',
 
   events: {
     SessionStart: { timeoutS: 10 },
     BeforeAgent: { timeoutS: 10 },
-    BeforeTool: { matcher: '*', timeoutS: 5 },
+    BeforeTool: { matcher: '*', timeoutS: 5, marked: true },
     AfterTool: { matcher: '*', timeoutS: 5 },
     AfterAgent: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },

@@ -17,11 +17,12 @@ export const qwen: HookHost = {
   points: ['turn_start', 'tool_result', 'turn_end', 'forced'],
   maxChars: 50_000,
   transcript,
+  sessionVariable: 'QWEN_CODE_SESSION_ID',
 
   events: {
     SessionStart: { timeoutS: 10 },
     UserPromptSubmit: { timeoutS: 10 },
-    PreToolUse: { matcher: '*', timeoutS: 5 },
+    PreToolUse: { matcher: '*', timeoutS: 5, marked: true },
     PostToolBatch: { timeoutS: 5 },
     Stop: { timeoutS: 5 },
     SessionEnd: { timeoutS: 5 },

@@ -18,8 +18,9 @@ export const hooksIn = (text: string, isOurs: HookSettings['isOurs']): readonly 
     groupsOf(text, event)
       .flatMap(handlersOf)
       .flatMap((handler) => {
-        const command = isTable(handler) && isOurs(handler) ? handler['command'] : undefined;
-        return typeof command === 'string' ? [{ event, command }] : [];
+        if (!isTable(handler) || !isOurs(handler)) return [];
+        const { command } = handler;
+        return [{ event, ...(typeof command === 'string' ? { command } : {}) }];
       }),
   );
 

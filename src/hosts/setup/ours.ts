@@ -1,5 +1,7 @@
 /** How other programs start Earpiece, and how we know our own entries again, also those of an older version. */
 
+import { endsWhereQuiet } from '../quiet-mark.ts';
+
 export type Ours = {
   /** Node and our entry by absolute paths: a bare `node` may be too old. */
   readonly node: string;
@@ -8,14 +10,25 @@ export type Ours = {
   readonly fetched?: string;
   /** Where the database is none that every process of this user finds by itself. */
   readonly db?: string;
+  /** The state folder, where the marks of quiet sessions are; undefined: no hook looks for one. */
+  readonly state?: string;
+  /** Hosts whose command can call a tool of a server as a hook. */
+  readonly serves?: readonly string[];
 };
 
 /**
  * For hosts that give the command to a shell. Where this Node is gone (a version manager removed it) the one on the path
- * answers, and where a cache was cleaned npx does. `exec` leaves no shell behind: a hook is one process.
+ * answers, and where a cache was cleaned npx does. `exec` leaves no shell behind: a hook is one process. `marked`: the variable
+ * that names the session, where the shell alone may end the hook (see `quiet-mark.ts`).
  */
-export function shellLine(ours: Ours, words: readonly string[]): string {
+export function shellLine(
+  ours: Ours,
+  words: readonly string[],
+  { marked }: { readonly marked?: string | undefined } = {},
+): string {
   const { node, entry, fetched } = ours;
+  if (marked !== undefined && ours.state !== undefined)
+    return `${endsWhereQuiet(ours.state, marked, quote)}; ${shellLine(ours, words)}`;
   const args = [...words, ...flags(ours)].map(quote).join(' ');
   const direct = `exec ${quote(node)} ${quote(entry)} ${args}`;
   return fetched === undefined
@@ -33,12 +46,23 @@ export function programOf(ours: Ours, words: readonly string[]): Program {
     : { command: 'npx', args: ['-y', ours.fetched, ...args] };
 }
 
+/** The name of our MCP server in an agent's settings. */
+export const SERVER_NAME = 'earpiece';
+
 const flags = ({ db }: Ours): readonly string[] => (db === undefined ? [] : ['--db', db]);
 
 /** What starts us, in a command line of any generation. */
 const EARPIECE = String.raw`(?:^|[\s'"/\\])(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]?`;
 
-export function isOurHook({ command }: Readonly<Record<string, unknown>>, host: string): boolean {
+/** The tool of our MCP server that a host calls instead of a command. */
+export const HOOK_TOOL = 'hook';
+
+export const isServed = ({ type, server, tool }: Readonly<Record<string, unknown>>): boolean =>
+  type === 'mcp_tool' && server === SERVER_NAME && tool === HOOK_TOOL;
+
+export function isOurHook(handler: Readonly<Record<string, unknown>>, host: string): boolean {
+  const { command } = handler;
+  if (isServed(handler)) return true;
   return typeof command === 'string' && new RegExp(`${EARPIECE} hook ${host}(?![\\w-])`, 'u').test(command);
 }
 

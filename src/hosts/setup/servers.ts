@@ -1,10 +1,8 @@
 /** Our MCP server in the settings of an agent. */
 import { isDeepStrictEqual } from 'node:util';
 import { editToml, jsonAt, jsonProblem, readToml, removeJson, setJson, type Edited } from '../../config/index.ts';
-import { isOurServer } from './ours.ts';
+import { isOurServer, SERVER_NAME } from './ours.ts';
 import type { Part } from './setup.ts';
-
-export const SERVER_NAME = 'earpiece';
 
 type Server = { readonly file: string; readonly path: readonly string[] };
 
@@ -14,6 +12,7 @@ export function jsonServerPart({ file, path, entry }: Server & { readonly entry:
   return {
     file,
     what: `the MCP server ${SERVER_NAME}`,
+    hasServer: (text) => isOurServer(wordsOf(jsonAt(text, own))),
     add(text) {
       const there = jsonAt(text, own);
       if (there !== undefined && !isOurServer(wordsOf(there))) return taken(file);
@@ -47,6 +46,10 @@ export function tomlServerPart({
   return {
     file,
     what: `the MCP server ${SERVER_NAME}`,
+    hasServer(text) {
+      const found = there(text);
+      return found.kind === 'server' && isOurServer(wordsOf(found.server));
+    },
     add(text) {
       const found = there(text);
       if (found.kind !== 'server') return found;

@@ -25,13 +25,15 @@ export type Part = {
   add(text: string): Edited;
   /** Without our entries. `base`: the text before the first installation, whose empty places stay. */
   remove(text: string, base?: string): Edited;
+  /** Of the MCP server: whether one of ours is there. */
+  readonly hasServer?: (text: string) => boolean;
 };
 
 /** Why an agent runs no hook at all, and what changes that. */
 export type Disabled = { readonly why: string; readonly advice: string };
 
-/** A hook of ours that stands in a settings file. */
-export type FoundHook = { readonly event: string; readonly command: string };
+/** A hook of ours in a settings file. Without a command, the host calls our MCP server. */
+export type FoundHook = { readonly event: string; readonly command?: string };
 
 /** Of a host that has hooks in its settings. */
 export type Hooks = {

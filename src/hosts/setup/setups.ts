@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { jsonAt, readToml } from '../../config/index.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
 import { hooksIn, hooksPart, type Group } from './hook-settings.ts';
-import { isOurHook, programOf, shellLine, type Program } from './ours.ts';
+import { HOOK_TOOL, isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';
 import { look } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
@@ -115,6 +115,22 @@ const waiter = (command: string, setup: HookSetup): Group['hooks'][number] => ({
   asyncRewake: true,
 });
 
+/** Nothing of it is a command: the host fills in what stands in braces, and calls our running server. */
+const toolHook = (
+  host: string,
+  event: string,
+  { served, timeout }: { readonly served: Readonly<Record<string, string>>; readonly timeout: number },
+): Group['hooks'][number] => ({
+  type: 'mcp_tool',
+  server: SERVER_NAME,
+  tool: HOOK_TOOL,
+  input: { host, hook_event_name: event, ...Object.fromEntries(CALLER.map((field) => [field, `\${${field}}`])), ...served },
+  timeout,
+});
+
+/** Who calls, by the names of the common shape. */
+const CALLER = ['session_id', 'cwd', 'agent_id', 'transcript_path'];
+
 /** A value that turns hooks off where it stands there. */
 type Switch = { readonly file: string; readonly path: readonly string[]; readonly off: boolean };
 
@@ -159,12 +175,18 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
     hooksPart({
       file: setup.hooksFile(place),
       wanted: Object.fromEntries(
-        Object.entries(host.events).map(([event, { matcher, timeoutS, waits }]): [string, Group] => [
+        Object.entries(host.events).map(([event, { matcher, timeoutS, waits, marked, served }]): [string, Group] => [
           event,
           {
             ...(matcher === undefined ? {} : { matcher }),
             hooks: [
-              { type: 'command', command: shellLine(ours, ['hook', host.name]), timeout: setup.timeout(timeoutS) },
+              served !== undefined && ours.serves?.includes(host.name)
+                ? toolHook(host.name, event, { served, timeout: setup.timeout(timeoutS) })
+                : {
+                    type: 'command',
+                    command: shellLine(ours, ['hook', host.name], { marked: marked && host.sessionVariable }),
+                    timeout: setup.timeout(timeoutS),
+                  },
               ...(waits ? [waiter(shellLine(ours, ['hook', host.name, '--wait']), setup)] : []),
             ],
           },

@@ -1,0 +1,98 @@
+/** The shell line of a hook before a tool: no process of ours while nothing waits, and one after any change. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { logKey, type ConversationId } from '../../src/core/address.ts';
+import { shellLine } from '../../src/hosts/setup/ours.ts';
+import { quietFolder } from '../../src/hosts/quiet-mark.ts';
+import { begin, selfOwner } from '../../src/inbox/index.ts';
+import { CLI, Stage } from '../delivery/stage.ts';
+import { proves } from '../verifies.ts';
+
+const SESSION = 'session-1';
+const LOG = logKey('shop', 'claude-code');
+const SHELLS = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell));
+
+/** A session of this process, whose hook calls begin a Node that leaves a trace. */
+async function scene(shell: string) {
+  const stage = new Stage();
+  const ear = await stage.open();
+  const host = selfOwner();
+  await ear.bind(host, { log: LOG, conversation: SESSION as ConversationId });
+  const conversation = ear.conversation(
+    { log: LOG, conversation: SESSION as ConversationId },
+    { process: host, carrier: 'hook' },
+  );
+  await begin(conversation);
+  const state = join(stage.folder, 'state/earpiece');
+  const node = join(stage.folder, 'node with spaces');
+  const trace = join(stage.folder, 'trace');
+  writeFileSync(node, `#!/bin/sh\n: > '${trace}'\nexec '${process.execPath}' "$@"\n`);
+  chmodSync(node, 0o755);
+  const line = shellLine({ node, entry: CLI, state }, ['hook', 'claude'], { marked: 'CLAUDE_CODE_SESSION_ID' });
+  return {
+    stage,
+    ear,
+    marks: () => readdirSync(quietFolder(state)).filter((name) => name === SESSION),
+    /** As if the last change were long ago. */
+    settle: () => {
+      const then = Date.now() / 1_000 - 10;
+      for (const file of [stage.db, `${stage.db}-wal`]) if (existsSync(file)) utimesSync(file, then, then);
+    },
+    call: (session = SESSION, tool = 'Bash') => {
+      rmSync(trace, { force: true });
+      const input = { hook_event_name: 'PreToolUse', session_id: session, cwd: stage.folder, tool_name: tool, tool_use_id: 't' };
+      const { status, stdout, stderr } = spawnSync(shell, ['-c', line], {
+        env: stage.env({
+          CLAUDE_CODE_SESSION_ID: session,
+          CLAUDE_PID: String(process.pid),
+          EARPIECE_ADDRESS: 'shop/claude-code',
+        }),
+        input: JSON.stringify(input),
+        encoding: 'utf8',
+      });
+      return { status, stderr, denied: stdout.includes('"deny"'), ours: existsSync(trace) };
+    },
+    [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+  };
+}
+
+const QUICK = { status: 0, stderr: '', denied: false, ours: false };
+const LOOKED = { ...QUICK, ours: true };
+
+describe.each(SHELLS)('the hook before a tool, in %s', (shell) => {
+  proves('hosts:quiet-mark');
+
+  it('ends in its shell while nothing waits, and refuses the first call after a pause', async () => {
+    await using at = await scene(shell);
+    expect(at.call()).toEqual(LOOKED);
+    at.settle();
+    expect(at.call()).toEqual(LOOKED);
+    expect(at.marks()).toEqual([SESSION]);
+    expect([at.call(), at.call()]).toEqual([QUICK, QUICK]);
+    await at.ear.queue('shop/claude-code', { message: 'wait', action: 'pause', level: 'critical' });
+    expect(at.call()).toEqual({ ...LOOKED, denied: true });
+    expect(at.call()).toEqual({ ...LOOKED, denied: true });
+  });
+
+  it('starts our program for another session, for a database that is gone, and after any change', async () => {
+    await using at = await scene(shell);
+    at.settle();
+    expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
+    expect(at.call('session-2').ours).toBe(true);
+    // The other session is news.
+    expect(at.call().ours).toBe(true);
+    at.settle();
+    expect([at.call(), at.call()]).toEqual([LOOKED, QUICK]);
+    await at.ear.queue('shop/somebody-else', { message: 'x' });
+    expect(at.call().ours).toBe(true);
+  });
+
+  it('leaves no mark while the last change is young: a clock of whole seconds would hide the next one', async () => {
+    await using at = await scene(shell);
+    await at.ear.queue('shop/somebody-else', { message: 'x' });
+    expect(at.call()).toEqual(LOOKED);
+    expect(at.call()).toEqual(LOOKED);
+  });
+});

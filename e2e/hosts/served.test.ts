@@ -1,0 +1,86 @@
+/** A real Claude Code whose batch ends our running MCP server answers: as installed, and with that server missing or killed. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Script } from '../model/script.ts';
+import { textsOf } from '../model/texts.ts';
+import { proves } from '../verifies.ts';
+import { earpiece, entry } from './earpiece.ts';
+import { binaryOf } from './pins.ts';
+import { end, processesOf } from './processes.ts';
+import { run, type Run } from './run.ts';
+import { told } from './told.ts';
+
+const AGENT = 'work/claude-code';
+const databaseIn = (home: string): string => path.join(home, '.local/state/earpiece/earpiece.db');
+
+/** As a person installs it, with this Claude Code on the PATH. */
+function install(home: string): void {
+  const { status, stderr } = spawnSync(process.execPath, [entry, 'install', 'claude', '--yes'], {
+    cwd: path.join(home, 'work'),
+    env: {
+      PATH: [path.dirname(binaryOf('claude')), path.dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      HOME: home,
+      XDG_STATE_HOME: path.join(home, '.local/state'),
+      XDG_CONFIG_HOME: path.join(home, '.config'),
+    },
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const settings = JSON.parse(fs.readFileSync(path.join(home, '.claude/settings.json'), 'utf8')) as {
+    hooks: Record<string, { hooks: { type: string }[] }[]>;
+  };
+  const typesAt = (event: string) => settings.hooks[event]?.flatMap(({ hooks }) => hooks.map(({ type }) => type));
+  expect([typesAt('PostToolBatch'), typesAt('PreToolUse')]).toEqual([['mcp_tool'], ['command']]);
+}
+
+const send = (home: string, ...args: readonly string[]): Promise<string> =>
+  earpiece(home, databaseIn(home), 'send', '--to', AGENT, ...args);
+
+const SCRIPT: Script = [
+  { calls: [{ shell: 'touch one' }, { shell: 'false' }] },
+  { calls: [{ shell: 'touch two' }] },
+  { calls: [{ shell: 'touch three' }] },
+  { calls: [{ shell: 'touch refused' }] },
+  { calls: [{ shell: 'touch five' }] },
+  { text: 'ALL-DONE' },
+];
+
+/** Which hook gave the model this word. */
+function placeOf(seen: Run, word: string): string | undefined {
+  const last = seen.main.at(-1);
+  const text = last === undefined ? undefined : textsOf(last).find((each) => each.message >= 0 && each.text.includes(word))?.text;
+  return /(\w+)(?::\w+)? hook (?:additional context|error)/.exec(text ?? '')?.[1];
+}
+
+const SERVER = { earpiece: { command: process.execPath, args: [entry, 'mcp'] } };
+
+test.for([
+  { server: 'that runs', before: undefined, place: 'PostToolBatch' },
+  { server: 'that is missing', before: undefined, place: 'PreToolUse' },
+  { server: 'that was killed', before: 'kill', place: 'PostToolBatch' },
+] as const)('Claude Code with a server $server reads each notification once, and a pause denies the next call', async (given) => {
+  proves('hosts:served');
+  using seen = await run('claude', {
+    script: SCRIPT,
+    mcpServers: given.server === 'that is missing' ? {} : SERVER,
+    onPrepared: install,
+    async onToolStep({ step, home }) {
+      if (step === 1) {
+        await send(home, 'WORD-INFO the build ended');
+        if (given.before === 'kill')
+          for (const { pid, command } of processesOf(home)) if (command.endsWith('main.ts mcp')) end(pid, 'SIGKILL');
+      }
+      if (step === 3) await send(home, 'WORD-PAUSE wait for me', '--action', 'pause', '--level', 'critical');
+      if (step === 4) await earpiece(home, databaseIn(home), 'resume', AGENT);
+    },
+  });
+  expect({ exitCode: seen.exitCode, leftovers: seen.leftovers }).toEqual({ exitCode: 0, leftovers: [] });
+  expect([told(seen, 'WORD-INFO'), told(seen, 'WORD-PAUSE')]).toEqual([1, 1]);
+  if (given.before === undefined) expect(placeOf(seen, 'WORD-INFO')).toBe(given.place);
+  expect(placeOf(seen, 'WORD-PAUSE')).toBe('PreToolUse');
+  const files = fs.readdirSync(path.join(seen.home, 'work'));
+  expect(files).toEqual(expect.arrayContaining(['one', 'two', 'three', 'five']));
+  expect(files).not.toContain('refused');
+});

@@ -22,15 +22,17 @@ export function isCutAt(body: string, maxChars: number): boolean {
 }
 
 /** The escapes alone. */
-export const escapeSigns = (text: string): string =>
-  text
+export function escapeSigns(text: string): string {
+  signs ??= makeSigns();
+  return text
     .replace(LINE_BREAKS, '\n')
-    .replace(HIDDEN, escapeHidden)
-    .replace(FRAME, '$1\\')
-    .replace(TAG, '$1\\')
-    .replace(JSON_FRAME, '$1\\')
+    .replace(signs.hidden, escapeHidden)
+    .replace(signs.frame, '$1\\')
+    .replace(signs.tag, '$1\\')
+    .replace(signs.jsonFrame, '$1\\')
     .replace(WHOLE, '\\$&')
     .replace(RULE_OR_HEADING, '$1\\');
+}
 
 /** A name, in one short line without the signs that views put around names. */
 export function neutralizeName(name: string): string {
@@ -52,21 +54,26 @@ export const withCommas = (count: number): string => String(count).replace(/\B(?
 const LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 
-/** Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates. */
-const HIDDEN = /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv;
+type Signs = Readonly<Record<'hidden' | 'frame' | 'tag' | 'jsonFrame', RegExp>>;
 
-const BLANK = String.raw`[\t\p{Zs}]*`;
-const SLASH = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
-const EP = String.raw`[${LIKE_E}]\p{M}*${BLANK}[${LIKE_P}]\p{M}*`;
+/** Made at the first use: they take 3 ms, and most processes render nothing. */
+let signs: Signs | undefined;
 
-/** `[ep k7f3]`, `[/ep k7f3]` and what looks like them: any opening bracket but `(` and `{`, and letters that look alike. */
-const FRAME = new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${BLANK}${SLASH}${BLANK}${EP}(?![\p{L}\p{N}]))`, 'giv');
-
-/** `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`. */
-const TAG = new RegExp(String.raw`([<＜])(?=${BLANK}${SLASH}${BLANK}(?:notification|system[\-_]|\|))`, 'giv');
-
-/** `{"ep":"k7f3"`, how the JSON view begins. */
-const JSON_FRAME = new RegExp(String.raw`(["“”])(?=${EP}["“”][ \t]*:)`, 'giv');
+function makeSigns(): Signs {
+  const blank = String.raw`[\t\p{Zs}]*`;
+  const slash = String.raw`(?:[${LIKE_SLASH}]\p{M}*)?`;
+  const ep = String.raw`[${LIKE_E}]\p{M}*${blank}[${LIKE_P}]\p{M}*`;
+  return {
+    // Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates.
+    hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
+    // `[ep k7f3]`, `[/ep k7f3]` and what looks like them: any opening bracket but `(` and `{`, and letters that look alike.
+    frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),
+    // `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`.
+    tag: new RegExp(String.raw`([<＜])(?=${blank}${slash}${blank}(?:notification|system[\-_]|\|))`, 'giv'),
+    // `{"ep":"k7f3"`, how the JSON view begins.
+    jsonFrame: new RegExp(String.raw`(["“”])(?=${ep}["“”][ \t]*:)`, 'giv'),
+  };
+}
 
 /** Where all of a text is that was cut. */
 const WHOLE = /\((?=all of it: )/g;

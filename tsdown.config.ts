@@ -39,6 +39,20 @@ const library: UserConfig = {
 };
 
 /**
+ * An import of a module of Node's own reads each of its exports, and some of them load more: `node:fs` 40 modules, `node:http`
+ * 90. Asked for, it loads none of those.
+ */
+const askForBuiltins = {
+  name: 'ask-for-builtins',
+  renderChunk: (code: string): string =>
+    code.replaceAll(
+      /^import (?:\{([^}]*)\}|(?:\* as )?(\w+)) from "(node:[\w/]+)";$/gmu,
+      (_, names: string | undefined, whole: string, module: string) =>
+        `const ${names === undefined ? whole : `{${names.replaceAll(' as ', ': ')}}`} = process.getBuiltinModule("${module}");`,
+    ),
+};
+
+/**
  * Node's own work for a file that is loaded is several times that for the code in it. So what a process or a thread always
  * loads is in few files.
  */
@@ -50,24 +64,26 @@ const processes: UserConfig = {
     'plugins/opencode': 'src/hosts/opencode/plugin.ts',
     'plugins/pi': 'src/hosts/pi/extension.ts',
   },
+  plugins: [askForBuiltins],
   dts: false,
   clean: false,
   outputOptions: {
     chunkFileNames,
     comments: { jsdoc: false },
     codeSplitting: {
-      // Each holds all that this file imports, but for what the groups above it hold.
+      // Each holds all that its files import, but for what the groups above it hold.
       groups: [
-        'cli/hook-glance',
-        'cli/early',
-        'cli/program',
-        'user-inbox',
-        'cli/gateway',
-        'stores/thread/store',
-        'stores/sqlite/store',
-      ].map((file, at, { length }) => ({
-        name: basename(file),
-        test: join(import.meta.dirname, `src/${file}.ts`),
+        ['cli/hook-glance', 'cli/compiled'],
+        ['cli/early'],
+        ['cli/program'],
+        ['cli/context', 'inbox/worktree'],
+        ['cli/gateway'],
+        ['stores/placing'],
+        ['stores/thread/store'],
+        ['stores/sqlite/store'],
+      ].map((files, at, { length }) => ({
+        name: basename(files[0] ?? ''),
+        test: (id: string) => files.some((file) => id === join(import.meta.dirname, `src/${file}.ts`)),
         priority: length - at,
       })),
     },
@@ -78,6 +94,7 @@ const processes: UserConfig = {
 const thread: UserConfig = {
   ...both,
   entry: { 'workers/store': 'src/stores/thread/worker.ts' },
+  plugins: [askForBuiltins],
   dts: false,
   clean: false,
   outputOptions: { codeSplitting: false, comments: { jsdoc: false } },
@@ -90,6 +107,7 @@ const thread: UserConfig = {
 const templates: UserConfig = {
   ...both,
   entry: { 'workers/template': 'src/bus/templates/worker.ts' },
+  plugins: [askForBuiltins],
   dts: false,
   clean: false,
   outputOptions: { chunkFileNames: 'workers/template-[name].js', comments: { jsdoc: false } },

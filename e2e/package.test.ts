@@ -96,9 +96,9 @@ test('holds what is built, and no source, test or path of this machine', () => {
   expect(paths.filter((path) => readFileSync(path, 'utf8').includes(root))).toEqual([]);
 });
 
-test('a command, a gateway and the thread of its store each load a few files', () => {
+test('a command, a gateway and the thread of its store each load a few files, and ask Node for its modules', () => {
   const list = join(folder, 'loaded');
-  const loads = (...args: readonly string[]): readonly number[] => {
+  const loads = (...args: readonly string[]): { files: number; thread: number; kb: number } => {
     rmSync(list, { force: true });
     const env = { NODE_OPTIONS: `--import ${root}/e2e/loaded.ts`, EARPIECE_TEST_LOADED: list };
     const { code } = node([cli, ...args], process.execPath, env);
@@ -108,11 +108,17 @@ test('a command, a gateway and the thread of its store each load a few files', (
       .split('\n')
       .map((line) => JSON.parse(line) as Step);
     const ours = steps.filter(({ url }) => url?.includes('node_modules/earpiece/'));
-    return [true, false].map((main) => ours.filter((step) => step.main === main).length);
+    const imports = ours.filter(({ url = '' }) => /^import .*"node:/mu.test(readFileSync(new URL(url), 'utf8')));
+    expect(imports.map(({ url }) => url)).toEqual([]);
+    const own = ours.filter(({ main }) => main);
+    const bytes = own.reduce((sum, { bytes: of = 0 }) => sum + of, 0);
+    return { files: own.length, thread: ours.length - own.length, kb: bytes / 1_000 };
   };
   const atMost = (most: number): unknown => expect.toSatisfy((is: number) => is <= most);
-  expect(loads('send', '--to', 'shop/coder', 'x')).toEqual([atMost(16), 0]);
-  expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual([atMost(18), 1]);
+  expect(loads('--help')).toEqual({ files: atMost(8), thread: 0, kb: atMost(50) });
+  expect(loads('send', '--to', 'shop/coder', 'x')).toEqual({ files: atMost(13), thread: 0, kb: atMost(410) });
+  expect(loads('inbox')).toEqual({ files: atMost(14), thread: 0, kb: atMost(415) });
+  expect(loads('gateway', '--url', 'http://127.0.0.1:9/')).toEqual({ files: atMost(17), thread: 1, kb: atMost(560) });
 });
 
 test('every room with an entry is exported, and every export is there', () => {

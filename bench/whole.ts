@@ -17,26 +17,29 @@ export async function wholeVersusNode(
   const times = quick ? 2 : 10;
   const side = (all: readonly string[]) => async (): Promise<number> => {
     await before?.();
-    let ms = 0;
-    for (let n = 0; n < times; n++) ms += await cpuOf(all, process);
-    return ms / times;
+    return (await cpuOf(all, times, process)) / times;
   };
   return versus({ ours: side([CLI, ...args]), theirs: side(['-e', '0']), unit: 'ms', rounds: quick ? 2 : 9 });
 }
 
-/** User and system time of one process, ms; the shell that waits for it tells. */
-async function cpuOf(args: readonly string[], { env, cwd, input = '' }: Process): Promise<number> {
-  const child = spawn('sh', ['-c', '"$0" "$@"; echo " $?"; times', process.execPath, ...args], {
+/** One after the other, each with the same input; `times` then tells of all of them. */
+const SEVERAL = `n=$1; input=$2; shift 2
+while [ "$n" -gt 0 ]; do printf %s "$input" | "$0" "$@" || echo "failed: $?"; n=$((n - 1)); done
+times`;
+
+/** User and system time of `runs` processes, ms. Many shells tell it in steps of 10 ms, so one of them waits for all. */
+async function cpuOf(args: readonly string[], runs: number, { env, cwd, input = '' }: Process): Promise<number> {
+  const child = spawn('sh', ['-c', SEVERAL, process.execPath, String(runs), input, ...args], {
     cwd,
     env: { ...process.env, ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  child.stdin.on('error', () => {}).end(input);
   await new Promise((resolve) => child.once('close', resolve));
-  const [code, , children = ''] = said.trim().split('\n').slice(-3);
-  if (code?.split(' ').at(-1) !== '0') throw new Error(`${args.join(' ')} failed: ${said.slice(0, 300)}`);
+  const failed = /failed: \d+/u.exec(said);
+  if (failed !== null) throw new Error(`${args.join(' ')} ${failed[0]}: ${said.slice(0, 300)}`);
+  const children = said.trim().split('\n').at(-1) ?? '';
   const [user = Number.NaN, system = Number.NaN] = children.split(' ').map(msOf);
   return user + system;
 }

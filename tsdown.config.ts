@@ -58,12 +58,7 @@ const askForBuiltins = {
  */
 const processes: UserConfig = {
   ...both,
-  entry: {
-    'cli/main': 'src/cli/main.ts',
-    // Loaded by other programs, by their paths: `src/hosts/plugin-file.ts`.
-    'plugins/opencode': 'src/hosts/opencode/plugin.ts',
-    'plugins/pi': 'src/hosts/pi/extension.ts',
-  },
+  entry: { 'cli/main': 'src/cli/main.ts' },
   plugins: [askForBuiltins],
   dts: false,
   clean: false,
@@ -90,6 +85,15 @@ const processes: UserConfig = {
   },
 };
 
+/** Loaded by other programs, of which some are no Node, by their paths: `src/hosts/plugin-file.ts`. */
+const plugins: UserConfig = {
+  ...both,
+  entry: { 'plugins/opencode': 'src/hosts/opencode/plugin.ts', 'plugins/pi': 'src/hosts/pi/extension.ts' },
+  dts: false,
+  clean: false,
+  outputOptions: { chunkFileNames, comments: { jsdoc: false } },
+};
+
 /** Started by its path, from beside or above: `src/stores/thread/store.ts`. */
 const thread: UserConfig = {
   ...both,
@@ -113,4 +117,4 @@ const templates: UserConfig = {
   outputOptions: { chunkFileNames: 'workers/template-[name].js', comments: { jsdoc: false } },
 };
 
-export default defineConfig([library, processes, thread, templates]);
+export default defineConfig([library, processes, plugins, thread, templates]);

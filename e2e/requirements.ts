@@ -65,7 +65,7 @@ export const REQUIREMENTS = {
       'A gate that is known to be up refuses calls also while nothing can be written: a pause until it is lifted, a critical for the calls of its batch.',
   },
   'lease:client-died': {
-    behaviour: 'A client of a stdio gateway that is killed within 250 ms of an answer: the next session hears it again, flagged.',
+    behaviour: 'A client that is killed within 250 ms of an answer: the next session hears it again, flagged. Over HTTP this needs a connection that stays open.',
   },
   'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
   'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },

@@ -48,12 +48,13 @@ export class HttpGateway implements AsyncDisposable {
 
 export class HttpClient {
   readonly #url: string;
-  readonly #headers: Record<string, string>;
+  /** With the session's id after the handshake. */
+  readonly headers: Record<string, string>;
   #next = 1;
 
   constructor(url: string, headers: Record<string, string>) {
     this.#url = url;
-    this.#headers = {
+    this.headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...headers,
@@ -67,7 +68,7 @@ export class HttpClient {
       capabilities: {},
       ...(name === undefined ? {} : { clientInfo: { name, version: '1' } }),
     });
-    if (session !== null) this.#headers['mcp-session-id'] = session;
+    if (session !== null) this.headers['mcp-session-id'] = session;
     return body as { instructions?: string };
   }
 
@@ -82,7 +83,7 @@ export class HttpClient {
   async #post(method: string, params: object): Promise<{ body: unknown; session: string | null }> {
     const response = await fetch(this.#url, {
       method: 'POST',
-      headers: this.#headers,
+      headers: this.headers,
       body: JSON.stringify({ jsonrpc: '2.0', id: this.#next++, method, params }),
     });
     const text = await response.text();

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import type { HttpClient } from '../clients.ts';
 import type { Outgoing } from '../riding/carry.ts';
+import { deliver } from './delivering.ts';
 import { CONVERSATION } from '../../mcp/http/headers.ts';
 
 /** Headers that are between two neighbours, or that are made anew. */
@@ -36,17 +37,10 @@ export function write(
     else response.write(bytes);
     return;
   }
-  const { settling } = client;
-  settling.begin(requestId, delivery);
-  const failed = (): void => settling.failed(requestId, delivery);
-  response.once('close', failed);
-  const written = (error?: Error | null): void => {
-    response.off('close', failed);
-    if (error) failed();
-    else settling.written(requestId, delivery);
-  };
-  if (last) response.end(bytes, written);
-  else response.write(bytes, written);
+  deliver(response, { settling: client.settling, requestId, delivery }, (written) => {
+    if (last) response.end(bytes, written);
+    else response.write(bytes, written);
+  });
 }
 
 /** An answer as it is. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Outgoing } from '../riding/carry.ts';
+import { deliver } from './delivering.ts';
 import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request, cancelledBy } from '../../mcp/frames/frame.ts';
 import { sseEvent } from '../../mcp/frames/framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
@@ -299,16 +300,9 @@ class HttpSession {
       return true;
     }
     first?.();
-    if (delivery && requestId !== undefined) {
-      this.#settling.begin(requestId, delivery);
-      const failed = (): void => this.#settling.failed(requestId, delivery);
-      response.once('close', failed);
-      response.write(bytes, (error) => {
-        response.off('close', failed);
-        if (error) failed();
-        else this.#settling.written(requestId, delivery);
-      });
-    } else response.write(bytes);
+    if (delivery && requestId !== undefined)
+      deliver(response, { settling: this.#settling, requestId, delivery }, (written) => response.write(bytes, written));
+    else response.write(bytes);
     if (!response.writableNeedDrain) return true;
     const resume = (): void => {
       response.off('drain', resume).off('close', resume);

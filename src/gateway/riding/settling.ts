@@ -57,6 +57,11 @@ export class Settling {
     if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('write_error'));
   }
 
+  /** The client's connection broke after the bytes had left: it was killed before it read them. */
+  reset(requestId: string, delivery: Delivery): void {
+    if (this.#open.get(requestId)?.delivery === delivery) this.#settle(requestId, () => delivery.release('client_died'));
+  }
+
   /** The client went away in the middle of reading the answer to this request (an aborted HTTP request). */
   aborted(requestId: string): void {
     this.#settle(requestId, (delivery) => delivery.release('cancelled'));

@@ -1,0 +1,32 @@
+/** Answers with a delivery in them, to clients over HTTP. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import type { Delivery } from '../riding/rider.ts';
+import type { Settling } from '../riding/settling.ts';
+
+/** What to do when the client resets this connection. A connection has one answer at a time. */
+const onReset = new WeakMap<Socket, () => void>();
+
+/**
+ * Sends bytes that deliver something. The delivery counts once the bytes have left. A client that is killed before it has
+ * read them makes its system reset the connection, and then the delivery is released; one that hangs up in order does not.
+ */
+export function deliver(
+  response: ServerResponse,
+  { settling, requestId, delivery }: { readonly settling: Settling; readonly requestId: string; readonly delivery: Delivery },
+  send: (written: (error?: Error | null) => void) => void,
+): void {
+  const { socket } = response;
+  settling.begin(requestId, delivery);
+  const failed = (): void => settling.failed(requestId, delivery);
+  response.once('close', failed);
+  send((error) => {
+    response.off('close', failed);
+    if (error) return failed();
+    settling.written(requestId, delivery);
+    if (socket === null) return;
+    if (!onReset.has(socket)) socket.once('error', () => onReset.get(socket)?.());
+    onReset.set(socket, () => settling.reset(requestId, delivery));
+  });
+}

@@ -24,6 +24,7 @@ const library: UserConfig = {
     gateway: 'src/entries/gateway.ts',
     config: 'src/entries/config.ts',
     agent: 'src/entries/agent.ts',
+    'ai-sdk': 'src/entries/ai-sdk.ts',
     handles: 'src/entries/handles.ts',
     server: 'src/entries/server.ts',
     sources: 'src/entries/sources.ts',

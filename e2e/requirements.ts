@@ -180,6 +180,27 @@ export const REQUIREMENTS = {
       'Killed anywhere and resumed: each notification once in the transcript, each call paired, each request an extension.',
   },
 
+  // Agents of the AI SDK.
+  'ai-sdk:once': {
+    behaviour:
+      'In an agent of AI SDK 6 or 7 a notification is in one message of its transcript: a batch of parallel calls carries once, a failing tool too.',
+  },
+  'ai-sdk:prefix': {
+    behaviour:
+      'With the adapter for AI SDK 6 and 7 each request begins with the bytes of the one before, and a tool keeps its output.',
+  },
+  'ai-sdk:interrupt': {
+    behaviour:
+      'A critical cuts off the answer of an AI SDK agent; the same turn goes on with the finished steps, the partial text and the critical.',
+  },
+  'ai-sdk:gate': {
+    behaviour: 'The tools of an AI SDK agent are refused while an interrupt is unread, and run again in the next step.',
+  },
+  'ai-sdk:receipts': {
+    behaviour:
+      'A notification in an AI SDK agent counts as delivered when the caller keeps its message; after a kill before that it rides again.',
+  },
+
   // The plan.
   'plan:decides-all': { behaviour: 'The plan decides about each open notification exactly once, with a reason.' },
   'plan:order': { behaviour: 'Critical, error, warning, info; the oldest first inside of a level.' },

@@ -36,6 +36,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
   // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
   agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'gateway'] },
+  // Notifications and the gate for the loops of the AI SDK.
+  'ai-sdk': { mayImport: ['core', 'inbox'] },
   // The shapes that cross HTTP, and the client that speaks them.
   wire: { mayImport: ['core'] },
   // Webhooks come in by it.
@@ -74,6 +76,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'handles',
       'sources',
       'agent',
+      'ai-sdk',
       'gateway',
       'server',
       '.',

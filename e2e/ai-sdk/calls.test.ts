@@ -1,0 +1,183 @@
+/** `generateText` and `ToolLoopAgent` of both majors, on a mock of the providers that also answers without a stream. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startMock } from '../model/mock.ts';
+import { startTap, type Tap } from '../model/tap.ts';
+import { proves } from '../verifies.ts';
+import { call, Desk, MAJORS, text } from './stage.ts';
+
+const APIS = ['openai-chat', 'openai-responses', 'anthropic'] as const;
+
+describe.each(MAJORS.flatMap((major) => APIS.map((api) => [major, api] as const)))('AI SDK %i, %s', (major, api) => {
+  proves('ai-sdk:once');
+  proves('ai-sdk:prefix');
+  let stack: AsyncDisposableStack;
+  afterEach(() => stack.disposeAsync());
+
+  /** A desk on the mock; `onRequest` is awaited before the n-th request is answered. */
+  async function deskOn(
+    script: Parameters<typeof startMock>[0]['script'],
+    onRequest?: (n: number) => Promise<void>,
+  ): Promise<Desk> {
+    stack = new AsyncDisposableStack();
+    const mock = stack.use(await startMock({ script }));
+    const tap: Tap = await startTap({
+      upstream: mock.url,
+      onRequest: async ({ n }) => {
+        await onRequest?.(n);
+        return undefined;
+      },
+    });
+    return stack.use(await Desk.start(major, api, [], { server: tap }));
+  }
+
+  const SCRIPT = [{ calls: [{ name: 'build' }, { name: 'read' }] }, { text: 'It fails.' }, { text: 'Done.' }];
+
+  const toolsOf = (desk: Desk) => ({
+    build: desk.sdk.tool({
+      inputSchema: z.object({}),
+      execute: async () => {
+        await desk.queue('FIRST the build is red');
+        return 'started';
+      },
+    }),
+    read: desk.sdk.tool({ inputSchema: z.object({}), execute: async () => 'cart.ts' }),
+  });
+
+  it('generateText', async () => {
+    const desk = await deskOn(SCRIPT);
+    desk.ask('Why?');
+    expect(await desk.ear.run(desk.sdk.generateText, desk.options(toolsOf(desk)))).toMatchObject({ text: 'It fails.' });
+    await desk.queue('SECOND no deploys until Monday');
+    desk.ask('Thanks.');
+    const { result, text: said } = await desk.ear.run(desk.sdk.generateText, desk.options(toolsOf(desk)));
+    expect(said).toBe('Done.');
+    expect(result?.steps).toHaveLength(1);
+    desk.check(['FIRST', 'SECOND']);
+    desk.checkBytes();
+    expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
+  });
+
+  it('generateText, cut off by a critical: the finished steps stay', async () => {
+    proves('ai-sdk:interrupt');
+    const again = Promise.withResolvers<void>();
+    const desk: Desk = await deskOn(SCRIPT, async (n) => {
+      if (n === 3) again.resolve();
+      if (n !== 2) return;
+      await desk.queue('STOP the disk is full', { level: 'critical' });
+      await again.promise;
+    });
+    desk.ask('Why?');
+    const turn = await desk.ear.run(desk.sdk.generateText, desk.options(toolsOf(desk)));
+    expect(turn).toMatchObject({ text: 'It fails.', how: 'complete', interrupts: 1 });
+    expect(desk.requests).toHaveLength(3);
+    expect(desk.requests[1]).toMatchObject({ aborted: 'client' });
+    desk.check(['FIRST', 'STOP']);
+    // Anthropic's package puts a user's message into the message of the results before it.
+    if (api !== 'anthropic') desk.checkBytes();
+    expect(desk.shape).toEqual([
+      'user: text',
+      'assistant: tool-call tool-call',
+      'tool: tool-result tool-result',
+      'user: text',
+      'assistant: text',
+    ]);
+  });
+
+  it('ToolLoopAgent', async () => {
+    const desk = await deskOn(SCRIPT);
+    const agent = new desk.sdk.ToolLoopAgent({ model: desk.model, tools: desk.ear.tools(toolsOf(desk)), maxRetries: 0 });
+    desk.ask('Why?');
+    const turn = await desk.ear.run(agent, { messages: desk.messages });
+    expect(turn).toMatchObject({ text: 'It fails.' });
+    await desk.queue('SECOND no deploys until Monday');
+    desk.ask('Thanks.');
+    expect(await desk.ear.run(agent, { messages: desk.messages })).toMatchObject({ text: 'Done.' });
+    desk.check(['FIRST', 'SECOND']);
+    desk.checkBytes();
+    expect(await desk.receipts()).toEqual({ FIRST: 'delivered', SECOND: 'delivered' });
+  });
+});
+
+describe('a conversation', () => {
+  it('has one turn at a time, and says so', async () => {
+    await using desk = await Desk.start(7, 'openai-chat', [{ says: [text('Well.')] }]);
+    desk.ask('Hm?');
+    const first = desk.ear.run(desk.sdk.streamText, desk.options({}));
+    expect(() => desk.ear.run(desk.sdk.streamText, desk.options({}))).toThrow(/shop\/coder#main is running/);
+    await first;
+    desk.ask('Hm?');
+    expect(await desk.ear.run(desk.sdk.streamText, desk.options({}))).toMatchObject({ text: 'Well.' });
+  });
+
+  it('rejects with what the provider answers, and keeps the steps before', async () => {
+    proves('ai-sdk:receipts');
+    await using desk = await Desk.start(7, 'openai-chat', [
+      { says: [call('call_1', 'read')] },
+      { refuses: { status: 400, body: { error: { message: 'too long' } } } },
+      { says: [text('Well.')] },
+    ]);
+    const tools = {
+      read: desk.sdk.tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          await desk.queue('FIRST the build is red');
+          return 'cart.ts';
+        },
+      }),
+    };
+    desk.ask('Why?');
+    const options = { ...desk.options(tools), onError: () => {} };
+    await expect(desk.ear.run(desk.sdk.streamText, options)).rejects.toThrow('too long');
+    expect(desk.shape).toEqual(['user: text', 'assistant: tool-call', 'tool: tool-result']);
+    expect(await desk.ear.run(desk.sdk.streamText, options)).toMatchObject({ text: 'Well.' });
+    desk.check(['FIRST']);
+  });
+
+  it('counts as delivered what the caller has kept, and nothing before', async () => {
+    proves('ai-sdk:receipts');
+    await using desk = await Desk.start(7, 'openai-chat', [{ says: [call('call_1', 'read')] }, { says: [text('Well.')] }]);
+    const seen: unknown[] = [];
+    const tools = {
+      read: desk.sdk.tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          await desk.queue('FIRST the build is red');
+          return 'cart.ts';
+        },
+      }),
+    };
+    desk.ask('Why?');
+    await desk.ear.run(desk.sdk.streamText, desk.options(tools), {
+      keep: async (messages) => void seen.push([messages.length, await desk.receipts()]),
+    });
+    expect(seen).toEqual([
+      [3, { FIRST: 'offered' }],
+      [4, { FIRST: 'delivered' }],
+    ]);
+  });
+
+  it('that cannot be saved rejects with that error; what rode in it is delivered when the caller goes on', async () => {
+    proves('ai-sdk:receipts');
+    await using desk = await Desk.start(7, 'openai-chat', [{ says: [call('call_1', 'read')] }, { says: [text('Well.')] }]);
+    const tools = {
+      read: desk.sdk.tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          await desk.queue('FIRST the build is red');
+          return 'cart.ts';
+        },
+      }),
+    };
+    desk.ask('Why?');
+    const full = (): never => {
+      throw new Error('no space left');
+    };
+    const options = { ...desk.options(tools), onError: () => {} };
+    await expect(desk.ear.run(desk.sdk.streamText, options, { keep: full })).rejects.toThrow('no space left');
+    expect(await desk.receipts()).toEqual({ FIRST: 'offered' });
+    await desk.ear.run(desk.sdk.streamText, options);
+    expect(await desk.receipts()).toEqual({ FIRST: 'delivered' });
+    desk.check(['FIRST']);
+  });
+});

@@ -1,0 +1,210 @@
+/** Interrupts while a model answers or tools run: both majors, four APIs. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { find } from '../model/find.ts';
+import { proves } from '../verifies.ts';
+import { BOTH, call, Desk, text, type Request } from './stage.ts';
+
+describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
+  let desk: Desk;
+  afterEach(() => desk[Symbol.asyncDispose]());
+  const critical = async (message: string, more = {}): Promise<void> => desk.queue(message, { level: 'critical', ...more });
+
+  describe('a critical while the model answers', () => {
+    proves('ai-sdk:interrupt');
+
+    it('keeps the finished steps and the partial text, and the turn goes on with it', async () => {
+      const cut = async ({ cutOff }: Request): Promise<void> => {
+        await heard('grows as ');
+        await critical('STOP the disk is full');
+        await cutOff;
+      };
+      desk = await Desk.start(major, api, [
+        { says: [call('call_1', 'read')] },
+        { says: [text('it grows as I watch and watch')], at: [{ part: 0, delta: 3, do: cut }] },
+        { says: [call('call_2', 'read')] },
+        { says: [text('I have stopped.')] },
+        { says: [text('Done.')] },
+      ]);
+      const { sdk, ear } = desk;
+      const { heard, listen } = listening();
+      const tools = { read: sdk.tool({ inputSchema: z.object({}), execute: async () => 'cart.ts' }) };
+      desk.ask('Watch it.');
+      const turn = await ear.run(sdk.streamText, { ...desk.options(tools), onError: () => {} }, { onResult: listen });
+      expect(turn).toMatchObject({ text: 'I have stopped.', how: 'complete', interrupts: 1 });
+      expect(desk.shape).toEqual([
+        'user: text',
+        'assistant: tool-call',
+        'tool: tool-result',
+        'assistant: text',
+        'user: text',
+        'assistant: tool-call',
+        'tool: tool-result',
+        'assistant: text',
+      ]);
+      expect(JSON.stringify(desk.messages[3])).toContain('it grows as');
+      desk.ask('Thanks.');
+      await ear.run(sdk.streamText, desk.options(tools));
+      expect(desk.requests[1]).toMatchObject({ aborted: 'client' });
+      expect(desk.requests).toHaveLength(5);
+      desk.check(['STOP', 'it grows as']);
+      desk.checkBytes();
+      expect(await desk.receipts()).toEqual({ STOP: 'read' });
+    });
+
+    it('before the first word leaves no empty message', async () => {
+      desk = await Desk.start(major, api, [
+        {
+          before: async ({ cutOff }) => {
+            await critical('STOP the disk is full');
+            await cutOff;
+          },
+        },
+        { says: [text('I have stopped.')] },
+      ]);
+      desk.ask('Watch it.');
+      await desk.ear.run(desk.sdk.streamText, { ...desk.options({}), onError: () => {} });
+      expect(desk.shape).toEqual(['user: text text', 'assistant: text']);
+      desk.check(['STOP']);
+    });
+  });
+
+  describe('the gate', () => {
+    proves('ai-sdk:gate');
+
+    it('refuses a batch, and is down in the next step by itself', async () => {
+      const ran: string[] = [];
+      desk = await Desk.start(major, api, [
+        {
+          before: async ({ cutOff }) => {
+            await critical('STOP the disk is full');
+            await cutOff;
+          },
+        },
+        // The model has not answered to the first one yet, so the second one does not cut it off.
+        {
+          says: [call('call_1', 'write'), call('call_2', 'write'), call('call_3', 'write')],
+          before: () => critical('AGAIN the disk is full'),
+        },
+        { says: [call('call_4', 'write')] },
+        { says: [text('Done.')] },
+      ]);
+      const { sdk, ear } = desk;
+      const write = sdk.tool({
+        inputSchema: z.object({}),
+        execute: async (_input, { toolCallId }) => {
+          ran.push(toolCallId);
+          return 'written';
+        },
+      });
+      desk.ask('Write it.');
+      await ear.run(sdk.streamText, { ...desk.options({ write }), onError: () => {} });
+      expect(ran).toHaveLength(1);
+      expect(desk.requests).toHaveLength(4);
+      desk.check(['STOP']);
+      expect(find(desk.requests, 'AGAIN')).toMatchObject({ first: 2, counts: [0, 0, 3, 3] });
+      expect(await ear.conversation.gate()).toEqual([]);
+      expect(await desk.receipts()).toEqual({ STOP: 'read', AGAIN: 'read' });
+    });
+
+    it('a pause refuses every call until a person lifts it', async () => {
+      let ran = 0;
+      desk = await Desk.start(major, api, [
+        { says: [call('call_1', 'write')] },
+        { says: [call('call_2', 'write')] },
+        { says: [text('I wait.')] },
+        { says: [call('call_3', 'write')] },
+        { says: [text('Done.')] },
+      ]);
+      const { sdk, ear } = desk;
+      const tools = { write: sdk.tool({ inputSchema: z.object({}), execute: async () => `ran ${++ran}` }) };
+      await desk.queue('HOLD on', { action: 'pause' });
+      desk.ask('Write it.');
+      expect(await ear.run(sdk.streamText, desk.options(tools))).toMatchObject({ text: 'I wait.' });
+      expect(ran).toBe(0);
+      await desk.inbox.resume('shop/coder', { by: 'ann' });
+      desk.ask('Go on.');
+      await ear.run(sdk.streamText, desk.options(tools));
+      expect(ran).toBe(1);
+      desk.check([]);
+      desk.checkBytes();
+    });
+  });
+
+  it('a cancel cuts off a running tool, and the turn goes on', async () => {
+    proves('ai-sdk:interrupt');
+    desk = await Desk.start(major, api, [{ says: [call('call_1', 'waits')] }, { says: [text('Done.')] }]);
+    const { sdk, ear } = desk;
+    let aborted = false;
+    const tools = {
+      waits: sdk.tool({
+        inputSchema: z.object({}),
+        execute: async (_input, { abortSignal }): Promise<string> => {
+          abortSignal?.addEventListener('abort', () => (aborted = true));
+          await desk.queue('ENOUGH of that', { action: 'cancel' });
+          return new Promise(() => {});
+        },
+      }),
+    };
+    desk.ask('Wait.');
+    await ear.run(sdk.streamText, desk.options(tools));
+    expect(aborted).toBe(true);
+    desk.check(['ENOUGH', 'cut off by an interrupt']);
+    expect(desk.requests).toHaveLength(2);
+  });
+
+  it("the caller's own abort keeps what was said", async () => {
+    desk = await Desk.start(major, api, [
+      {
+        says: [text('it grows as I watch and watch')],
+        at: [
+          {
+            part: 0,
+            delta: 3,
+            do: async ({ cutOff }) => {
+              await heard('grows as ');
+              controller.abort();
+              await cutOff;
+            },
+          },
+        ],
+      },
+      { says: [text('Well.')] },
+    ]);
+    const controller = new AbortController();
+    const { heard, listen } = listening();
+    const { sdk, ear } = desk;
+    desk.ask('Watch it.');
+    const options = { ...desk.options({}), abortSignal: controller.signal, onError: () => {} };
+    expect(await ear.run(sdk.streamText, options, { onResult: listen })).toMatchObject({ how: 'stopped', interrupts: 0 });
+    await desk.queue('LATER it is green');
+    desk.ask('Go on.');
+    await ear.run(sdk.streamText, desk.options({}));
+    desk.check(['it grows as', 'LATER']);
+    expect(desk.shape).toEqual(['user: text', 'assistant: text', 'user: text text', 'assistant: text']);
+  });
+});
+
+/** Tells when a stream has said something, as a user's screen would. */
+function listening(): { heard: (end: string) => Promise<void>; listen: (result: { textStream: AsyncIterable<string> }) => void } {
+  let said = '';
+  let waiting: { end: string; resolve: () => void }[] = [];
+  const look = (): void => {
+    for (const { end, resolve } of waiting) if (said.endsWith(end)) resolve();
+    waiting = waiting.filter(({ end }) => !said.endsWith(end));
+  };
+  return {
+    heard: (end) =>
+      new Promise((resolve) => {
+        waiting.push({ end, resolve });
+        look();
+      }),
+    listen: ({ textStream }) =>
+      void (async () => {
+        for await (const delta of textStream) {
+          said += delta;
+          look();
+        }
+      })().catch(() => {}),
+  };
+}

@@ -1,0 +1,50 @@
+// In place of `anthropic('…')` or `openai('…')`: a model that calls two tools at once, answers, and can be listened to.
+import { MockLanguageModelV4 } from 'ai/test';
+
+let [words, then] = ['', async (): Promise<unknown> => undefined];
+
+/** Does it when the model has said this. */
+export function whenItSays(said: string, what: () => Promise<unknown>): void {
+  [words, then] = [said, what];
+}
+
+type Part = Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
+
+export const model = new MockLanguageModelV4({
+  doStream: async ({ prompt, abortSignal }) => {
+    const asked = JSON.stringify(prompt);
+    if (!asked.includes('tool-result')) return { stream: ReadableStream.from(calls()) };
+    if (asked.includes('Thanks')) return { stream: ReadableStream.from(says(['Well.'])) };
+    if (asked.includes('production is down')) return { stream: ReadableStream.from(says(['I have stopped.'])) };
+    return { stream: ReadableStream.from(says(['I would change ', 'line 12', ' of the file'], abortSignal)) };
+  },
+});
+
+function* calls(): Generator<Part> {
+  yield { type: 'tool-call', toolCallId: 'call_1', toolName: 'start_build', input: '{}' };
+  yield { type: 'tool-call', toolCallId: 'call_2', toolName: 'read_file', input: '{"path":"cart.ts"}' };
+  yield finish('tool-calls');
+}
+
+async function* says(parts: readonly string[], signal?: AbortSignal): AsyncGenerator<Part> {
+  yield { type: 'text-start', id: 't' };
+  for (const delta of parts) {
+    yield { type: 'text-delta', id: 't', delta };
+    if (delta !== words) continue;
+    await then();
+    // A real provider's connection ends here, since the adapter aborts the request.
+    if (signal?.aborted === false) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    signal?.throwIfAborted();
+  }
+  yield { type: 'text-end', id: 't' };
+  yield finish('stop');
+}
+
+function finish(unified: 'stop' | 'tool-calls'): Part {
+  const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+  return {
+    type: 'finish',
+    finishReason: { unified, raw: undefined },
+    usage: { inputTokens: none, outputTokens: { total: undefined, text: undefined, reasoning: undefined } },
+  };
+}

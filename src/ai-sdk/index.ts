@@ -1,0 +1,79 @@
+/**
+ * Notifications and the gate for any agent of the AI SDK, majors 6 and 7. `run` takes the place of the call of `generateText`,
+ * `streamText` or an agent, and is given its function and its options.
+ */
+import { EarpieceError } from '../core/errors.ts';
+import type { Conversation, ConversationOptions, Inbox } from '../inbox/index.ts';
+import { Carriers } from './carriers.ts';
+import { Run, type RunOptions, type Turn } from './run.ts';
+import type { CallOptions, Message, SdkTool } from './shapes.ts';
+import { wrapTools } from './tools.ts';
+
+export { ToolRefused } from './tools.ts';
+export type { RunOptions, Turn } from './run.ts';
+
+/** An agent of the SDK, such as `ToolLoopAgent`. */
+export type SdkAgent<O, R> = { stream(options: O): R };
+
+type MessagesOf<O> = O extends { messages?: infer M } ? (NonNullable<M> extends readonly (infer Each)[] ? Each : never) : never;
+type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
+
+export type AiSdkOptions = {
+  /** Told once when the store cannot be used: the agent goes on without notifications. Default: a line on stderr. */
+  readonly onTrouble?: (line: string) => void;
+};
+
+export class AiSdk {
+  readonly #conversation: Conversation;
+  readonly #carriers: Carriers;
+  #run: { readonly stopTools: AbortSignal } | undefined;
+
+  constructor(conversation: Conversation, { onTrouble = toStderr }: AiSdkOptions = {}) {
+    this.#conversation = conversation;
+    let told = false;
+    this.#carriers = new Carriers(conversation, (error) => {
+      if (!told) onTrouble(`earpiece: ${conversation.address} hears nothing: ${(error as Error).message ?? String(error)}`);
+      told = true;
+    });
+  }
+
+  /** The conversation, for what else your program does with it. */
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  /** The same tools, which carry. `run` wraps the tools in its options by itself; an agent brings its own. */
+  tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T {
+    return wrapTools(tools, { carriers: this.#carriers, stop: () => this.#run?.stopTools ?? new AbortController().signal });
+  }
+
+  /**
+   * Calls `call(options)` and goes on after interrupts. `options.messages` grows in place: it is the transcript to keep.
+   * Rejects with what the call throws; the steps that had finished are in `messages`.
+   */
+  run<O extends object, R>(
+    call: ((options: O) => R) | SdkAgent<O, R>,
+    options: NoInfer<O>,
+    more: RunOptions<MessageOf<O>, R> = {},
+  ): Promise<Turn<MessageOf<O>, R>> {
+    if (this.#run !== undefined)
+      throw new EarpieceError(
+        'bad_argument',
+        `run: a turn of ${this.#conversation.address} is running; a conversation has one at a time, so await it first`,
+      );
+    const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
+    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options as CallOptions, more);
+    this.#run = run;
+    return run.turn().finally(() => {
+      this.#run = undefined;
+    });
+  }
+}
+
+/** The adapter for one agent: `aiSdk(ear, 'shop/coder')`. */
+export const aiSdk = (ear: Pick<Inbox, 'conversation' | 'owner'>, address: string, options: AiSdkOptions = {}): AiSdk =>
+  new AiSdk(ear.conversation(address, { ...AS, process: ear.owner }), options);
+
+const AS: ConversationOptions = { host: 'ai-sdk', carrier: 'ai-sdk', points: ['turn_start', 'tool_result', 'forced'] };
+
+const toStderr = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,0 +1,41 @@
+/** Looks for undelivered interrupts whenever the log changes, by any process, while a model works. */
+import { setTimeout } from 'node:timers/promises';
+import type { Item } from '../core/items.ts';
+import type { Conversation } from '../inbox/index.ts';
+
+export class Interrupts implements AsyncDisposable {
+  readonly #conversation: Conversation;
+  readonly #end = new AbortController();
+  readonly #watching: Promise<void>;
+  readonly #found: (interrupts: readonly Item[]) => void;
+
+  /** `found` is called as long as there are some; it must not throw. */
+  constructor(conversation: Conversation, found: (interrupts: readonly Item[]) => void) {
+    this.#conversation = conversation;
+    this.#found = found;
+    this.#watching = this.#watch();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort();
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    const { store } = this.#conversation.inbox;
+    const { signal } = this.#end;
+    let seen = await store.head().catch(() => 0);
+    while (!signal.aborted) {
+      const found = await undelivered(this.#conversation).catch(() => []);
+      if (found.length > 0 && !signal.aborted) this.#found(found);
+      // A store that fails is asked again after a while.
+      seen = await store.changed(seen, { signal, withinMs: 5_000 }).catch(() => afterAWhile(seen, signal));
+    }
+  }
+}
+
+const afterAWhile = (seen: number, signal: AbortSignal): Promise<number> =>
+  setTimeout(1_000, seen, { signal, ref: false }).catch(() => seen);
+
+export const undelivered = async (conversation: Conversation): Promise<readonly Item[]> =>
+  (await conversation.gate()).filter(({ state }) => state === 'open');

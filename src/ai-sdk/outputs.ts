@@ -1,0 +1,61 @@
+/**
+ * Where a view stands in a tool's result. The tool's own words come first and stay as they are.
+ *
+ * Anthropic and the Responses API of OpenAI keep the parts of a result apart, so the view gets a part of its own there. The
+ * other packages turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. There the view
+ * follows the text of the result, as one text.
+ */
+import type { ModelOutput, TextPart } from './shapes.ts';
+
+/** True for a provider of the AI SDK that sends each part of a result as a part. */
+export const keepsParts = (provider: string): boolean => /anthropic|\.responses$/.test(provider);
+
+/** The output with the view behind it; undefined for an output that cannot hold one. */
+export function withView(output: ModelOutput, view: string, parts: boolean): ModelOutput | undefined {
+  switch (output.type) {
+    case 'content': {
+      const last = output.value.at(-1);
+      if (parts || !isText(last)) return { ...output, value: [...output.value, textPart(view)] };
+      return { ...output, value: [...output.value.slice(0, -1), { ...last, text: behind(last.text, view) }] };
+    }
+    case 'text':
+    case 'json': {
+      const own = output.type === 'text' ? (output.value as string) : JSON.stringify(output.value ?? null);
+      const { providerOptions } = output;
+      if (!parts) return { ...output, type: 'text', value: behind(own, view) };
+      // Anthropic refuses a text part that is blank.
+      if (own.trim() === '') return { type: 'content', value: [textPart(view)] };
+      return {
+        type: 'content',
+        value: [{ ...textPart(own), ...(providerOptions === undefined ? {} : { providerOptions }) }, textPart(view)],
+      };
+    }
+    case 'error-text':
+    case 'error-json': {
+      const own = output.type === 'error-text' ? (output.value as string) : JSON.stringify(output.value ?? null);
+      return { ...output, type: 'error-text', value: behind(own, view) };
+    }
+    case 'execution-denied':
+      return undefined;
+    default:
+      return output satisfies never;
+  }
+}
+
+/** The error with the view behind its message: the SDK sends a thrown error as this text. Undefined if it has no text. */
+export function errorWithView(error: unknown, view: string): unknown {
+  if (typeof error === 'string') return behind(error, view);
+  if (!(error instanceof Error)) return undefined;
+  return Object.create(error, { message: { value: behind(error.message, view), enumerable: false } }) as Error;
+}
+
+/** What the SDK sends for a tool without a `toModelOutput` of its own. */
+export const plainOutput = (output: unknown): ModelOutput =>
+  typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
+
+export const textPart = (text: string): TextPart => ({ type: 'text', text });
+
+const isText = (part: unknown): part is TextPart =>
+  typeof part === 'object' && part !== null && (part as { type?: unknown }).type === 'text';
+
+const behind = (own: string, view: string): string => (own === '' ? view : `${own}\n\n${view}`);

@@ -1,0 +1,189 @@
+/**
+ * One turn: calls `generateText`, `streamText` or an agent, and calls it again after an interrupt, until the model has
+ * answered. The messages of each step are the caller's as soon as the step has finished.
+ */
+import type { Item } from '../core/items.ts';
+import type { Carriers } from './carriers.ts';
+import { Interrupts, undelivered } from './interrupts.ts';
+import { keepsParts, textPart } from './outputs.ts';
+import type { CallOptions, Message, Step, StreamResult } from './shapes.ts';
+import { wrapTools } from './tools.ts';
+import { Transcript, type Keep } from './transcript.ts';
+
+export type Call<O, R> = (options: O) => R;
+
+export type RunOptions<M extends Message, R> = {
+  /** Saves the messages. A notification counts as delivered when this has resolved. Default: as soon as it is in `messages`. */
+  readonly keep?: Keep<M>;
+  /** Called with the result of each call: one, and one more after each interrupt. For streams to pass on. */
+  readonly onResult?: (result: Awaited<R>) => void;
+};
+
+export type Turn<M extends Message, R> = {
+  /** The whole conversation: what was given, with what rode in it, and what came. */
+  readonly messages: M[];
+  /** The final answer. */
+  readonly text: string;
+  /** `stopped`: by the caller's `abortSignal`. */
+  readonly how: 'complete' | 'stopped';
+  /** How often an interrupt made the adapter ask the model anew. */
+  readonly interrupts: number;
+  /** Of the last call. */
+  readonly result: Awaited<R> | undefined;
+};
+
+/** A turn goes on for so many interrupts; those after them wait for the next turn. */
+const INTERRUPTS_A_TURN = 8;
+
+export class Run<M extends Message, R> {
+  readonly #carriers: Carriers;
+  readonly #options: CallOptions;
+  readonly #call: Call<CallOptions, R>;
+  readonly #onResult: RunOptions<M, R>['onResult'];
+  readonly #transcript: Transcript<M>;
+  readonly #stopTools = new AbortController();
+  #request = new AbortController();
+  /** After an interrupt the model finishes one step before the next one cuts it off. */
+  #mayAbort = true;
+  #steps = 0;
+  #text = '';
+  #result: Awaited<R> | undefined;
+  #keepFailed: unknown;
+
+  constructor(carriers: Carriers, call: Call<CallOptions, R>, options: CallOptions, more: RunOptions<M, R>) {
+    this.#carriers = carriers;
+    this.#call = call;
+    this.#options = options;
+    this.#onResult = more.onResult;
+    this.#transcript = new Transcript(messagesOf<M>(options), more.keep);
+    carriers.parts = keepsParts(String((options.model as { provider?: string } | undefined)?.provider ?? ''));
+  }
+
+  get stopTools(): AbortSignal {
+    return this.#stopTools.signal;
+  }
+
+  async turn(): Promise<Turn<M, R>> {
+    const { conversation } = this.#carriers;
+    let interrupts = 0;
+    await this.#openTurn();
+    await using _watch = new Interrupts(conversation, (found) => this.#interrupt(found));
+    try {
+      for (;;) {
+        const { how, partial } = await this.#ask();
+        const waits = how !== 'stopped' && interrupts < INTERRUPTS_A_TURN && (await this.#interrupted(partial));
+        if (waits) interrupts++;
+        if (how === 'stopped' && partial.trim() !== '') await this.#transcript.add(assistant(partial));
+        if (how === 'interrupted' || waits) continue;
+        const { messages } = this.#transcript;
+        return { messages, text: this.#text || partial, how, interrupts, result: this.#result };
+      }
+    } finally {
+      await this.#carriers.dropped(this.#transcript.messages);
+    }
+  }
+
+  /** What is due rides in the user's message. */
+  async #openTurn(): Promise<void> {
+    // What could not be saved in an earlier turn is in the messages that the caller goes on with.
+    await this.#carriers.kept(this.#transcript.messages);
+    if (this.#transcript.last?.role !== 'user') return;
+    const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });
+    if (view === undefined) return;
+    await this.#transcript.addToLast(view);
+    await this.#carriers.kept([]);
+  }
+
+  #interrupt(found: readonly Item[]): void {
+    if (!this.#carriers.called) {
+      if (this.#mayAbort) this.#request.abort();
+      return;
+    }
+    // What the tools have done is told to the model: their results carry the interrupt.
+    if (found.some(({ notification }) => notification.action !== undefined)) this.#stopTools.abort();
+  }
+
+  /** Adds the interrupt as a message behind what the model has said; false when there is none any more. */
+  async #interrupted(partial: string): Promise<boolean> {
+    const { conversation } = this.#carriers;
+    this.#mayAbort = false;
+    const waiting = await this.#carriers.try(() => undelivered(conversation));
+    if (waiting === undefined || waiting.length === 0) return false;
+    const view = await this.#carriers.offer({ at: 'forced', on: 'message' });
+    if (view === undefined) return false;
+    // Gemini takes no two messages of the user in a row.
+    if (partial.trim() === '' && this.#transcript.last?.role === 'user') await this.#transcript.addToLast(view);
+    else await this.#transcript.add(...(partial.trim() === '' ? [] : [assistant(partial)]), user(view));
+    await this.#carriers.kept([]);
+    return true;
+  }
+
+  /** One call of the SDK, as many steps as it makes. */
+  async #ask(): Promise<{ readonly how: 'complete' | 'stopped' | 'interrupted'; readonly partial: string }> {
+    const request = (this.#request = new AbortController());
+    const { abortSignal, prompt: _prompt, onStepEnd, onStepFinish, tools, ...rest } = this.#options;
+    const finished = onStepEnd ?? onStepFinish;
+    const firstStep = this.#steps;
+    let [begun, partial, failed]: [number, string, { error: unknown } | undefined] = [0, '', undefined];
+    this.#transcript.beginCall();
+    try {
+      const made = await this.#call({
+        ...rest,
+        ...(tools ? { tools: wrapTools(tools, { carriers: this.#carriers, stop: () => this.stopTools }) } : {}),
+        messages: [...this.#transcript.messages],
+        abortSignal: AbortSignal.any([request.signal, ...(abortSignal ? [abortSignal] : [])]),
+        onStepFinish: async (step: Step) => {
+          await this.#stepFinished(step);
+          await finished?.(step);
+        },
+      });
+      this.#result = made;
+      this.#onResult?.(made);
+      if (isStream(made))
+        for await (const part of made.fullStream) {
+          if (part.type === 'start-step') [begun, partial] = [begun + 1, ''];
+          else if (part.type === 'text-delta') partial += part.text ?? '';
+          else if (part.type === 'error') failed = { error: part.error };
+        }
+    } catch (error) {
+      failed = { error };
+    }
+    if (this.#keepFailed !== undefined) throw this.#keepFailed;
+    // A step that has finished is in the transcript already.
+    if (begun <= this.#steps - firstStep) partial = '';
+    await this.#carriers.dropped(this.#transcript.messages);
+    if (abortSignal?.aborted) return { how: 'stopped', partial };
+    if (request.signal.aborted) return { how: 'interrupted', partial };
+    if (failed) throw failed.error;
+    return { how: 'complete', partial: '' };
+  }
+
+  /** The SDK waits for this before it asks the model again. */
+  async #stepFinished(step: Step): Promise<void> {
+    this.#steps++;
+    this.#mayAbort = true;
+    this.#text = step.text ?? '';
+    try {
+      const added = await this.#transcript.addStep(step.response.messages);
+      await this.#carriers.kept(added);
+    } catch (error) {
+      // The SDK swallows what its callbacks throw.
+      this.#keepFailed = error;
+      this.#request.abort();
+    }
+    this.#carriers.stepped();
+  }
+}
+
+const assistant = (text: string): Message => ({ role: 'assistant', content: [textPart(text.trimEnd())] });
+const user = (text: string): Message => ({ role: 'user', content: [textPart(text)] });
+
+const isStream = (result: unknown): result is StreamResult =>
+  typeof result === 'object' && result !== null && 'fullStream' in result;
+
+/** The caller's own list where it gave one: it grows in place. */
+function messagesOf<M extends Message>({ messages, prompt }: CallOptions): M[] {
+  if (messages !== undefined) return messages as unknown as M[];
+  if (typeof prompt === 'string') return [{ role: 'user', content: prompt }] as unknown as M[];
+  return [...((prompt ?? []) as readonly M[])];
+}

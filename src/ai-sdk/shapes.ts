@@ -1,0 +1,56 @@
+/**
+ * What the adapter reads and writes of the AI SDK, as far as its majors 6 and 7 agree. The package `ai` is not imported, so
+ * one build serves both.
+ */
+
+export type Message = { readonly role: string; readonly content: unknown };
+
+export type TextPart = { readonly type: 'text'; readonly text: string };
+
+/** A tool of the AI SDK. Its execute function and its model output are all that the adapter wraps. */
+export type SdkTool = {
+  readonly execute?: ((input: never, options: never) => unknown) | undefined;
+  readonly toModelOutput?: ((options: never) => unknown) | undefined;
+};
+
+/** The same tool, as the adapter calls it. */
+export type CallableTool = {
+  readonly execute?: (input: unknown, options: ToolCallOptions) => unknown;
+  readonly toModelOutput?: (options: { toolCallId: string; input: unknown; output: unknown }) => unknown;
+};
+
+export type ToolCallOptions = {
+  readonly toolCallId: string;
+  /** What the model was sent when it asked for this call. */
+  readonly messages: readonly Message[];
+  readonly abortSignal?: AbortSignal | undefined;
+};
+
+/** What the model reads as a tool's result. */
+export type ModelOutput =
+  | { readonly type: 'text' | 'error-text'; readonly value: string; readonly providerOptions?: unknown }
+  | { readonly type: 'json' | 'error-json'; readonly value: unknown; readonly providerOptions?: unknown }
+  | { readonly type: 'content'; readonly value: readonly unknown[] }
+  | { readonly type: 'execution-denied'; readonly reason?: string };
+
+export type Step = {
+  readonly text?: string;
+  readonly response: { readonly messages: readonly Message[] };
+};
+
+export type OnStep = (step: Step) => unknown;
+
+/** The settings of a call that the adapter reads or replaces; the others pass through. */
+export type CallOptions = {
+  readonly model?: unknown;
+  readonly tools?: Readonly<Record<string, SdkTool>> | undefined;
+  readonly prompt?: string | readonly Message[] | undefined;
+  readonly messages?: readonly Message[] | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+  readonly onStepFinish?: OnStep | undefined;
+  readonly onStepEnd?: OnStep | undefined;
+};
+
+export type StreamPart = { readonly type: string; readonly text?: string; readonly error?: unknown };
+
+export type StreamResult = { readonly fullStream: AsyncIterable<StreamPart> };

@@ -1,0 +1,105 @@
+/** Tools that carry: the gate stands before each call, and a result takes along what is due. */
+import type { Carriers } from './carriers.ts';
+import { plainOutput } from './outputs.ts';
+import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
+
+/** Thrown instead of a call while an interrupt is unread. The SDK answers the call with its text. */
+export class ToolRefused extends Error {
+  override readonly name = 'ToolRefused';
+
+  /** AI SDK 7 sends this to the model, 6 sends the message. */
+  override toString(): string {
+    return this.message;
+  }
+}
+
+/** What a wrapped tool asks of its run. */
+export type Calls = {
+  readonly carriers: Carriers;
+  /** Aborts when an interrupt asks to cancel or pause: a running tool is cut off. */
+  readonly stop: () => AbortSignal;
+};
+
+/** The same tools; those that the client or the provider runs stay as they are. */
+export function wrapTools<T extends Readonly<Record<string, SdkTool>>>(tools: T, calls: Calls): T {
+  const wrapped = Object.entries(tools).map(([name, tool]) => [name, WRAPPED.has(tool) ? tool : wrap(name, tool, calls)]);
+  return Object.fromEntries(wrapped) as T;
+}
+
+const WRAPPED = new WeakSet<object>();
+
+function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool {
+  if (given.execute === undefined) return given;
+  const tool = given as unknown as Required<CallableTool>;
+
+  /** Refuses or begins the call; what it throws answers the call. */
+  async function enter({ toolCallId, messages }: ToolCallOptions): Promise<void> {
+    const { conversation } = carriers;
+    await carriers.asked(messages);
+    const refusal = await carriers.try(() => conversation.refuse({ on: name }));
+    if (refusal === undefined) return carriers.begin(toolCallId);
+    carriers.refused(toolCallId, refusal.offer);
+    throw new ToolRefused(refusal.text);
+  }
+
+  const optionsOf = (options: ToolCallOptions): ToolCallOptions => ({
+    ...options,
+    abortSignal: AbortSignal.any([stop(), ...(options.abortSignal ? [options.abortSignal] : [])]),
+  });
+
+  async function one(input: unknown, options: ToolCallOptions): Promise<unknown> {
+    await enter(options);
+    try {
+      const made = untilStopped(stop(), async () => lastOf(tool.execute(input, optionsOf(options))));
+      const output = await made;
+      carriers.landed(options.toolCallId);
+      return output;
+    } catch (error) {
+      throw await carriers.failed(options.toolCallId, name, error);
+    }
+  }
+
+  async function* several(input: unknown, options: ToolCallOptions): AsyncGenerator {
+    await enter(options);
+    try {
+      yield* tool.execute(input, optionsOf(options)) as AsyncIterable<unknown>;
+      carriers.landed(options.toolCallId);
+    } catch (error) {
+      throw await carriers.failed(options.toolCallId, name, error);
+    }
+  }
+
+  const wrapped = {
+    ...given,
+    execute: isGenerator(tool.execute) ? several : one,
+    async toModelOutput(options: { toolCallId: string; input: unknown; output: unknown }): Promise<ModelOutput> {
+      const own = tool.toModelOutput === undefined ? plainOutput(options.output) : await tool.toModelOutput(options);
+      return carriers.output(options.toolCallId, name, own as ModelOutput);
+    },
+  };
+  WRAPPED.add(wrapped);
+  return wrapped as unknown as SdkTool;
+}
+
+async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const cut = (): void => reject(new Error('This call was cut off by an interrupt; how far it got is not known.'));
+  stop.addEventListener('abort', cut, { once: true });
+  if (stop.aborted) cut();
+  try {
+    return await Promise.race([promise, make()]);
+  } finally {
+    stop.removeEventListener('abort', cut);
+  }
+}
+
+const isGenerator = (execute: object): boolean => Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
+
+/** A plain function may return a stream of outputs: its last one is the result. */
+async function lastOf(made: unknown): Promise<unknown> {
+  const output: unknown = await made;
+  if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output)) return output;
+  let last: unknown;
+  for await (const each of output as AsyncIterable<unknown>) last = each;
+  return last;
+}

@@ -1,0 +1,50 @@
+/** The messages of one conversation as the caller keeps them: they grow in place, as soon as each step has finished. */
+import type { Message } from './shapes.ts';
+import { textPart } from './outputs.ts';
+
+export type Keep<M extends Message> = (messages: readonly M[]) => unknown;
+
+export class Transcript<M extends Message> {
+  readonly messages: M[];
+  readonly #keep: Keep<M> | undefined;
+  /** Messages of the current call, to tell a step's own messages from those of the steps before it. */
+  #ofCall: Message[] = [];
+
+  constructor(messages: M[], keep: Keep<M> | undefined) {
+    this.messages = messages;
+    this.#keep = keep;
+  }
+
+  get last(): Message | undefined {
+    return this.messages.at(-1);
+  }
+
+  beginCall(): void {
+    this.#ofCall = [];
+  }
+
+  /** AI SDK 6 gives with each step the messages of all steps of the call, 7 only its own. */
+  async addStep(response: readonly Message[]): Promise<readonly Message[]> {
+    const before = this.#ofCall.length;
+    const all = before > 0 && response.length > before && same(response.slice(0, before), this.#ofCall);
+    const added = all ? response.slice(before) : response;
+    this.#ofCall.push(...added);
+    await this.add(...added);
+    return added;
+  }
+
+  async add(...messages: readonly Message[]): Promise<void> {
+    this.messages.push(...(messages as readonly M[]));
+    await this.#keep?.(this.messages);
+  }
+
+  /** The view becomes a part of its own in the last message, which is the user's. */
+  async addToLast(view: string): Promise<void> {
+    const last = this.messages.at(-1) as M;
+    const own = typeof last.content === 'string' ? [textPart(last.content)] : (last.content as readonly unknown[]);
+    this.messages[this.messages.length - 1] = { ...last, content: [...own, textPart(view)] };
+    await this.#keep?.(this.messages);
+  }
+}
+
+const same = (some: readonly Message[], others: readonly Message[]): boolean => JSON.stringify(some) === JSON.stringify(others);

@@ -122,7 +122,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
       desk.ask('Write it.');
       expect(await ear.run(sdk.streamText, desk.options(tools))).toMatchObject({ text: 'I wait.' });
       expect(ran).toBe(0);
-      await desk.inbox.resume('shop/coder', { by: 'ann' });
+      await desk.inbox.resume('shop/coder', { person: 'ann' });
       desk.ask('Go on.');
       await ear.run(sdk.streamText, desk.options(tools));
       expect(ran).toBe(1);

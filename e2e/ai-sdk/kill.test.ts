@@ -17,7 +17,7 @@ import { call, MAJORS, text } from './stage.ts';
 describe.each(MAJORS)('AI SDK %i', (major) => {
   proves('ai-sdk:receipts');
   let home: string;
-  let model: Model<Request>;
+  let model: Model;
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'ai-sdk-'));
     // The model calls its tool until it has a result.

@@ -43,7 +43,7 @@ for (const { role, content } of messages) {
   for (const part of typeof content === 'string' ? [{ type: 'text', text: content } as const] : content) {
     if (part.type === 'text') console.log(`${role}> ${part.text}`);
     if (part.type === 'tool-call') console.log(`${role}> calls ${part.toolName}`);
-    if (part.type === 'tool-result' && 'value' in part.output) console.log(`${role}> ${String(part.output.value)}`);
+    if (part.type === 'tool-result' && part.output.type === 'text') console.log(`${role}> ${part.output.value}`);
   }
 }
 

@@ -7,19 +7,22 @@ import { COMPILED } from '../../e2e/compiled.ts';
 
 const here = import.meta.dirname;
 
-test('the agent of the AI SDK prints what it says, and the adapter takes five lines', () => {
-  const source = readFileSync(join(here, 'agent.ts'), 'utf8');
+test.each(['agent.ts', 'streaming.ts'])('%s prints what it says', (name) => {
   const home = mkdtempSync(join(tmpdir(), 'ai-sdk-example-'));
   try {
-    const args = ['--import', join(here, '../library/from-source.ts'), join(here, 'agent.ts')];
+    const args = ['--import', join(here, '../library/from-source.ts'), join(here, name)];
     const env = { PATH: process.env['PATH'], HOME: home, ...COMPILED };
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const [, output = ''] = source.split('\n// Output:\n');
+    const [, output = ''] = readFileSync(join(here, name), 'utf8').split('\n// Output:\n');
     expect(stdout.replaceAll(/\[(\/?)ep \w{4}\]/g, '[$1ep k7f3]')).toBe(output.replaceAll(/^\/\/ ?/gmu, ''));
   } finally {
     rmSync(home, { recursive: true });
   }
-  const [, region = ''] = /\/\/ #region five-lines\n([\s\S]*?)\/\/ #endregion/u.exec(source) ?? [];
+});
+
+test('the adapter takes five lines', () => {
+  const [, region = ''] =
+    /\/\/ #region five-lines\n([\s\S]*?)\/\/ #endregion/u.exec(readFileSync(join(here, 'agent.ts'), 'utf8')) ?? [];
   expect(region.split('\n').filter((line) => line.trim() !== '')).toHaveLength(5);
 });

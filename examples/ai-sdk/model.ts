@@ -11,9 +11,9 @@ export function whenItSays(said: string, what: () => Promise<unknown>): void {
 type Part = Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 
 export const model = new MockLanguageModelV4({
-  doStream: async ({ prompt, abortSignal }) => {
+  doStream: async ({ prompt, tools = [], abortSignal }) => {
     const asked = JSON.stringify(prompt);
-    if (!asked.includes('tool-result')) return { stream: ReadableStream.from(calls()) };
+    if (tools.length > 0 && !asked.includes('tool-result')) return { stream: ReadableStream.from(calls()) };
     if (asked.includes('Thanks')) return { stream: ReadableStream.from(says(['Well.'])) };
     if (asked.includes('production is down')) return { stream: ReadableStream.from(says(['I have stopped.'])) };
     return { stream: ReadableStream.from(says(['I would change ', 'line 12', ' of the file'], abortSignal)) };

@@ -62,7 +62,7 @@ export class AiSdk {
         `run: a turn of ${this.#conversation.address} is running; a conversation has one at a time, so await it first`,
       );
     const ask = (typeof call === 'function' ? call : call.stream.bind(call)) as (given: CallOptions) => R;
-    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options as CallOptions, more);
+    const run = new Run<MessageOf<O>, R>(this.#carriers, ask, options, more);
     this.#run = run;
     return run.turn().finally(() => {
       this.#run = undefined;

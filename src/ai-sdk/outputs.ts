@@ -20,7 +20,7 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
     }
     case 'text':
     case 'json': {
-      const own = output.type === 'text' ? (output.value as string) : JSON.stringify(output.value ?? null);
+      const own = output.type === 'text' ? output.value : JSON.stringify(output.value ?? null);
       const { providerOptions } = output;
       if (!parts) return { ...output, type: 'text', value: behind(own, view) };
       // Anthropic refuses a text part that is blank.
@@ -32,7 +32,7 @@ export function withView(output: ModelOutput, view: string, parts: boolean): Mod
     }
     case 'error-text':
     case 'error-json': {
-      const own = output.type === 'error-text' ? (output.value as string) : JSON.stringify(output.value ?? null);
+      const own = output.type === 'error-text' ? output.value : JSON.stringify(output.value ?? null);
       return { ...output, type: 'error-text', value: behind(own, view) };
     }
     case 'execution-denied':

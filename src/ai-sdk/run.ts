@@ -56,7 +56,7 @@ export class Run<M extends Message, R> {
     this.#options = options;
     this.#onResult = more.onResult;
     this.#transcript = new Transcript(messagesOf<M>(options), more.keep);
-    carriers.parts = keepsParts(String((options.model as { provider?: string } | undefined)?.provider ?? ''));
+    carriers.parts = keepsParts((options.model as { provider?: string } | undefined)?.provider ?? '');
   }
 
   get stopTools(): AbortSignal {

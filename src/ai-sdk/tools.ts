@@ -78,7 +78,7 @@ function wrap(name: string, given: SdkTool, { carriers, stop }: Calls): SdkTool 
     },
   };
   WRAPPED.add(wrapped);
-  return wrapped as unknown as SdkTool;
+  return wrapped;
 }
 
 async function untilStopped<T>(stop: AbortSignal, make: () => Promise<T>): Promise<T> {

@@ -1,0 +1,26 @@
+// The answer on a screen, also when an interrupt ends one stream and begins another one.
+import assert from 'node:assert/strict';
+import { streamText, type ModelMessage } from 'ai';
+import { openEarpiece } from 'earpiece';
+import { aiSdk } from 'earpiece/ai-sdk';
+import { model, whenItSays } from './model.ts';
+
+await using ear = await openEarpiece({ db: 'memory:' });
+const coder = aiSdk(ear, 'shop/coder');
+whenItSays('line 12', () => ear.queue('shop/coder', { level: 'critical', message: 'Stop: production is down' }));
+
+const streams: Promise<string>[] = [];
+const messages: ModelMessage[] = [{ role: 'user', content: 'What would you change?' }];
+await coder.run(streamText, { model, messages }, { onResult: ({ textStream }) => void streams.push(show(textStream)) });
+
+async function show(stream: AsyncIterable<string>): Promise<string> {
+  let shown = '';
+  for await (const delta of stream) shown += delta;
+  return shown;
+}
+
+console.log(await Promise.all(streams));
+assert.equal(streams.length, 2);
+
+// Output:
+// [ 'I would change line 12', 'I have stopped.' ]

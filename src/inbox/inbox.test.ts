@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
+import type { NotificationId } from '../core/notification.ts';
 import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
 import type { Store } from '../core/ports.ts';
 import type { Draft, Owner } from '../core/records.ts';
@@ -313,6 +314,26 @@ describe.each(STORES)('inbox over $name', ({ open }) => {
       now += 1_001;
       expect(await talk().offer({ at: 'tool_result' })).toBeUndefined();
       expect(await inbox.withdraw('shop/coder', { id: 'expired' }, why)).toEqual([{ id: 'expired', result: 'maybe_seen' }]);
+    });
+
+    it('of several conversations one was shown it and let it go: it may have been seen', async () => {
+      proves('lease:withdrawn');
+      for (const name of ['a', 'b']) await talk(name).seen();
+      await inbox.queue('shop/*', { message: 'x', id: 'n1', level: 'critical' });
+      await (await talk('b').offer({ at: 'tool_result' }))?.release('client_died');
+      await store.append('shop/coder' as LogKey, [
+        {
+          type: 'notification_closed',
+          ids: ['n1' as NotificationId],
+          conversation: 'b' as ConversationId,
+          outcome: 'known',
+          by: 'succession',
+          reason: 'test',
+        },
+      ]);
+      expect(await inbox.withdraw('shop/coder', { id: 'n1' }, { by: 'me', reason: 'test' })).toEqual([
+        { id: 'n1', result: 'maybe_seen' },
+      ]);
     });
 
     it('an older state that was let go does not come again behind the newer one', async () => {

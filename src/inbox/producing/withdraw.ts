@@ -55,7 +55,7 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
     const appended = await context.store.append(log, drafts);
     if (appended.kind !== 'appended') continue;
     if (!open) return 'gate_lowered';
-    return delivered ? 'maybe_seen' : seen(appended.items);
+    return delivered ? 'maybe_seen' : seen([...items, ...appended.items]);
   }
 }
 

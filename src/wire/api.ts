@@ -6,7 +6,7 @@ import type { Json } from '../core/json.ts';
 import type { Action, Level } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
 import type { Stored } from '../core/records.ts';
-import type { Verdict } from '../core/verdict.ts';
+import type { Verdict } from '../core/verdict/kinds.ts';
 import type { Task, TaskExecution, TaskStatus } from '../core/task.ts';
 
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };

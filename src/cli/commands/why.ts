@@ -1,8 +1,9 @@
 import { holdsGate } from '../../core/clocks.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Decision } from '../../core/plan.ts';
-import { curesOf, type Cure, type Verdict } from '../../core/verdict.ts';
-import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict-words.ts';
+import { curesOf, type Cure } from '../../core/verdict/cures.ts';
+import type { Verdict } from '../../core/verdict/kinds.ts';
+import { cureCommand, sayVerdict, type TimeWords } from '../../core/verdict/words.ts';
 import { formatDuration } from '../../config/index.ts';
 import type { Why } from '../../inbox/index.ts';
 import type { CommandLine } from '../command-line.ts';

@@ -6,7 +6,7 @@ import { ANYONE, type Item } from '../../core/items.ts';
 import type { Decision } from '../../core/plan.ts';
 import type { Presence } from '../../core/ports.ts';
 import { isByAgent, isType, type Owner, type Stored } from '../../core/records.ts';
-import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../../core/verdict.ts';
+import type { Absence, KnownConversation, RodeOn, VerdictFacts } from '../../core/verdict/facts.ts';
 import type { Context } from '../context.ts';
 import { mutesOf } from '../producing/mutes.ts';
 import { overBecause, wasConversation } from '../presence/presence.ts';

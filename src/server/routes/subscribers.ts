@@ -5,8 +5,8 @@ import type { SubscriberItem, SubscribersReply, SubscriberTestReply } from '../.
 import { formatAddress, logOf, parseAddress } from '../../core/address.ts';
 import { didYouMean, EarpieceError } from '../../core/errors.ts';
 import { isType } from '../../core/records.ts';
-import { willRide, type Verdict } from '../../core/verdict.ts';
-import { sayVerdict } from '../../core/verdict-words.ts';
+import { willRide, type Verdict } from '../../core/verdict/kinds.ts';
+import { sayVerdict } from '../../core/verdict/words.ts';
 import type { Inbox } from '../../inbox/index.ts';
 import { mustBeAdmin, mustLead, mustRead } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, z, type Api, type Deps } from '../context.ts';

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type * as api from '../api.ts';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
 import { PLAN_STEPS } from '../../core/plan.ts';
-import { VERDICT_KINDS } from '../../core/verdict.ts';
+import { VERDICT_KINDS } from '../../core/verdict/kinds.ts';
 import { time, nullable, text, json, level, force, next, given } from './base.ts';
 
 export const notification = z

@@ -1,12 +1,15 @@
 import { describe, expect, it, test } from 'vitest';
-import { filterIn, filterOf, filteredBecause, type Mute } from './filter.ts';
-import type { Item } from './items.ts';
-import { makeNotification, type NotificationInput, type NotificationId } from './notification.ts';
-import { DEFAULT_POLICY, type Policy } from './policy.ts';
-import type { Decision } from './plan.ts';
-import { cureCommand, sayVerdict } from './verdict-words.ts';
-import { curesOf, VERDICT_KINDS, verdictOf, type KnownConversation, type VerdictFacts } from './verdict.ts';
-import { proves } from '../../e2e/verifies.ts';
+import { filterIn, filterOf, filteredBecause, type Mute } from '../filter.ts';
+import type { Item } from '../items.ts';
+import { makeNotification, type NotificationInput, type NotificationId } from '../notification.ts';
+import { DEFAULT_POLICY, type Policy } from '../policy.ts';
+import type { Decision } from '../plan.ts';
+import { cureCommand, sayVerdict } from './words.ts';
+import { curesOf } from './cures.ts';
+import type { KnownConversation, VerdictFacts } from './facts.ts';
+import { VERDICT_KINDS } from './kinds.ts';
+import { verdictOf } from './verdict.ts';
+import { proves } from '../../../e2e/verifies.ts';
 
 const MIN = 60_000;
 const NOW = 1_000 * MIN;

@@ -1,6 +1,8 @@
 /** A verdict and its cures in plain words, the same on a terminal and in the console. */
-import type { Deliver } from './notification.ts';
-import type { Absence, Cure, RodeOn, Verdict } from './verdict.ts';
+import type { Deliver } from '../notification.ts';
+import type { Cure } from './cures.ts';
+import type { Absence, RodeOn } from './facts.ts';
+import type { Verdict } from './kinds.ts';
 
 /** How the reader says times. All are epoch ms. */
 export type TimeWords = {

@@ -1,0 +1,155 @@
+/** The answers to `why`: each kind of verdict, with what a reader needs to understand it. */
+import type { Action, Deliver, NotificationId } from '../notification.ts';
+import type { Absence, RodeOn } from './facts.ts';
+
+/** `over` tells what is decided already from what the next carrier will do. */
+export type Verdict =
+  | { readonly kind: 'never_carried'; readonly log: string }
+  | {
+      readonly kind: 'away';
+      readonly address: string;
+      readonly absence: Absence;
+      readonly lastContactAt: number;
+      /** It would hear only from a wrapped tool. */
+      readonly wrappedOnly: boolean;
+      /** The address that goes on in its place. */
+      readonly goesOn?: string;
+    }
+  /** No active conversation has the purpose that it is for. */
+  | { readonly kind: 'other_purpose'; readonly log: string; readonly purpose: string }
+  | {
+      readonly kind: 'paused';
+      readonly log: string;
+      /** The pause itself. */
+      readonly id: NotificationId;
+      readonly by: string | null;
+      readonly since: number;
+      /** When it expires; null: never. */
+      readonly until: number | null;
+    }
+  | {
+      readonly kind: 'muted';
+      readonly log: string;
+      readonly pattern: string;
+      readonly by: string;
+      /** Null: until somebody lifts it; undefined: the log does not say any more. */
+      readonly until?: number | null;
+      readonly over: boolean;
+      /** The mute is still there. */
+      readonly holds: boolean;
+    }
+  | {
+      readonly kind: 'filtered';
+      readonly key: string;
+      /** As the file says it: `kinds.ci.enable = false`. */
+      readonly setting: string;
+      readonly file: string | null;
+      readonly over: boolean;
+      /** Something filters it now, so it would be filtered again. */
+      readonly holds: boolean;
+    }
+  /** There is no room: it rides on the message after the next, or its text is replaced by a count. */
+  | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
+  | {
+      readonly kind: 'summarized';
+      readonly at: number;
+      readonly conversation: string | null;
+      readonly read: boolean;
+      readonly readBy: string | null;
+      readonly markedRead?: true;
+    }
+  /** It refuses tool calls itself, delivered or not. */
+  | {
+      readonly kind: 'gate';
+      readonly log: string;
+      readonly action: Action | null;
+      readonly refusals: number;
+      readonly withheld?: number;
+      readonly deliveredAt: number | null;
+      readonly until: number | null;
+    }
+  /** Another interrupt refuses the tool calls that would carry it. */
+  | { readonly kind: 'behind_gate'; readonly id: NotificationId; readonly about: string; readonly log: string }
+  | { readonly kind: 'moment'; readonly deliver: Deliver; readonly reason: string }
+  | {
+      readonly kind: 'due';
+      readonly address: string;
+      readonly host: string | null;
+      readonly wrappedOnly: boolean;
+      /** When it was queued, where the agent has made no contact since. */
+      readonly unseenSince: number | null;
+      /** It was offered before and not confirmed: the model may see it twice, marked as repeated. */
+      readonly offered: boolean;
+      /** The process that carries hides it: its clock is wrong. */
+      readonly hiddenBy?: { readonly pid: number; readonly machine: string; readonly offByMs: number };
+    }
+  | { readonly kind: 'offered'; readonly rodeOn: RodeOn | null; readonly address: string; readonly until: number | null }
+  | {
+      readonly kind: 'delivered';
+      readonly at: number;
+      readonly afterMs: number;
+      readonly rodeOn: RodeOn | null;
+      readonly conversation: string | null;
+      readonly evidence: 'none' | 'observed' | 'read' | 'marked';
+      readonly readBy: string | null;
+      readonly offers: number;
+    }
+  | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
+  /** `offByMs`: by a clock that is known to be so much ahead. `forProject`: what conversations that begin would have got. */
+  | {
+      readonly kind: 'expired';
+      readonly at: number;
+      readonly over: boolean;
+      readonly offByMs?: number;
+      readonly forProject?: true;
+      /** It was delivered, and held a gate up until then. */
+      readonly held?: {
+        readonly log: string;
+        readonly refusals: number;
+        readonly withheld?: number;
+        readonly deliveredAt: number | null;
+      };
+    }
+  | {
+      readonly kind: 'withdrawn';
+      readonly by: string;
+      readonly reason: string;
+      readonly at: number;
+      readonly maybeSeen: boolean;
+      readonly forProject?: true;
+    }
+  | { readonly kind: 'known'; readonly about: string | null; readonly reason: string; readonly over: boolean }
+  | { readonly kind: 'dropped'; readonly reason: string; readonly at: number }
+  /** The provider took the agent's request only without it. */
+  | { readonly kind: 'left_out'; readonly reason: string; readonly at: number }
+  | { readonly kind: 'folded'; readonly into: NotificationId | null }
+  | { readonly kind: 'passed_on'; readonly to: string; readonly at: number };
+
+export const VERDICT_KINDS = [
+  'never_carried',
+  'away',
+  'other_purpose',
+  'paused',
+  'muted',
+  'filtered',
+  'budget',
+  'summarized',
+  'gate',
+  'behind_gate',
+  'moment',
+  'due',
+  'offered',
+  'delivered',
+  'superseded',
+  'expired',
+  'withdrawn',
+  'known',
+  'dropped',
+  'left_out',
+  'folded',
+  'passed_on',
+] as const satisfies readonly Verdict['kind'][];
+
+/** Whether nothing but its moment keeps it from the agent. */
+export const willRide = ({ kind, ...verdict }: Verdict): boolean =>
+  kind === 'moment' || kind === 'offered' || kind === 'delivered' || (kind === 'due' && !('hiddenBy' in verdict));

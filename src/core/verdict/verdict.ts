@@ -1,0 +1,196 @@
+/**
+ * The answer of `why` in one verdict: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts,
+ * `verdictOf` decides, `words.ts` says it to a person.
+ */
+import { isExpired } from '../clocks.ts';
+import type { FilterCause } from '../filter.ts';
+import type { Item } from '../items.ts';
+import { isInterrupt, type NotificationId } from '../notification.ts';
+import type { Decision } from '../plan.ts';
+import type { VerdictFacts } from './facts.ts';
+import type { Verdict } from './kinds.ts';
+
+export function verdictOf(facts: VerdictFacts): Verdict {
+  const { item } = facts;
+  if (facts.passedOn !== undefined) return { kind: 'passed_on', ...facts.passedOn };
+  if (facts.gateExpired !== undefined) return expiredGateOf(facts, facts.gateExpired);
+  if (item.state !== 'open' && item.gate) return gateOf(facts);
+  if (item.state === 'closed') return endOf(facts);
+  if (item.state === 'offered')
+    return {
+      kind: 'offered',
+      rodeOn: facts.rodeOn,
+      address: addressOf(facts, item.takenBy ?? item.audience),
+      until: item.until ?? null,
+    };
+  return waitOf(facts);
+}
+
+/** Why an open one waits: what would end it comes first, then who is not there, then what holds back whoever is. */
+function waitOf(facts: VerdictFacts): Verdict {
+  const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
+  const { notification: n } = item;
+  if (filter !== undefined) return filteredOf(facts, filter, false);
+  if (typeof n.expiresAt === 'number' && isExpired(item, now))
+    return {
+      kind: 'expired',
+      at: n.expiresAt,
+      over: false,
+      ...(wrongClock?.own === true ? { offByMs: wrongClock.offByMs } : {}),
+    };
+  const closing = decisions.map(({ decision }) => decision).find((decision) => decision.kind === 'close');
+  if (closing?.kind === 'close' && closing.outcome === 'superseded')
+    return { kind: 'superseded', by: newerIn(closing.reason), reason: closing.reason, over: false };
+  if (closing?.kind === 'close' && closing.outcome === 'known')
+    return { kind: 'known', about: n.about ?? null, reason: closing.reason, over: false };
+
+  const active = conversations.filter(({ absence }) => absence === null);
+  if (active.length === 0) {
+    const last = conversations.toSorted((a, b) => b.lastContactAt - a.lastContactAt)[0];
+    if (last === undefined) return { kind: 'never_carried', log };
+    return {
+      kind: 'away',
+      address: `${log}#${last.conversation}`,
+      absence: last.absence ?? 'silent',
+      lastContactAt: last.lastContactAt,
+      wrappedOnly: last.wrappedOnly,
+      ...(last.passedTo === undefined ? {} : { goesOn: `${log}#${last.passedTo}` }),
+    };
+  }
+  const { purpose } = n;
+  const fitting = active.filter((each) => purpose === undefined || each.purpose === null || each.purpose === purpose);
+  if (fitting.length === 0 && purpose !== undefined) return { kind: 'other_purpose', log, purpose };
+
+  if (isInterrupt(n) && item.gate) return gateOf(facts);
+  const others = gates.filter((gate) => gate.id !== item.id && isBefore(gate, item));
+  const pause = others.find((gate) => gate.notification.action === 'pause');
+  if (pause !== undefined)
+    return {
+      kind: 'paused',
+      log,
+      id: pause.id,
+      by: pause.notification.origin?.person ?? pause.notification.origin?.agent ?? null,
+      since: pause.at,
+      until: pause.notification.expiresAt ?? null,
+    };
+
+  const of = (kind: Decision['kind']): (typeof decisions)[number] | undefined =>
+    decisions.find(({ decision }) => decision.kind === kind);
+  const taking = of('take');
+  const keeping = of('keep')?.decision;
+  const summing = of('summarize')?.decision;
+  if (taking === undefined && keeping !== undefined)
+    return keeping.step === 'budget'
+      ? { kind: 'budget', how: 'waits', reason: keeping.reason }
+      : { kind: 'moment', deliver: n.deliver ?? 'next', reason: keeping.reason };
+  if (taking === undefined && summing !== undefined) return { kind: 'budget', how: 'will_summarize', reason: summing.reason };
+  const [gate] = others;
+  if (gate !== undefined) return { kind: 'behind_gate', id: gate.id, about: gate.notification.message, log };
+
+  const there = fitting.find(({ conversation }) => conversation === taking?.conversation) ?? fitting[0];
+  return {
+    kind: 'due',
+    address: there === undefined ? log : `${log}#${there.conversation}`,
+    host: there?.host ?? null,
+    wrappedOnly: there?.wrappedOnly ?? false,
+    unseenSince: there !== undefined && there.lastContactAt <= item.at ? item.at : null,
+    offered: item.offers > 0,
+    ...(wrongClock === undefined || wrongClock.own
+      ? {}
+      : { hiddenBy: { pid: wrongClock.pid, machine: wrongClock.machine, offByMs: wrongClock.offByMs } }),
+  };
+}
+
+function endOf(facts: VerdictFacts): Verdict {
+  const { item, closed, readBy, markedRead = false } = facts;
+  const at = item.closedAt ?? closed?.at ?? item.lastAt;
+  const reason = closed?.reason ?? '';
+  const conversation = item.takenBy ?? (item.audience === '' ? null : item.audience);
+  const forProject = facts.log.endsWith('/*') ? { forProject: true as const } : {};
+  switch (item.outcome) {
+    case 'delivered':
+      return {
+        kind: 'delivered',
+        at,
+        afterMs: Math.max(0, at - item.at),
+        rodeOn: facts.rodeOn,
+        conversation,
+        evidence: item.read && !markedRead ? 'read' : item.observed ? 'observed' : item.read ? 'marked' : 'none',
+        readBy,
+        offers: item.offers,
+      };
+    case 'summarized':
+      return { kind: 'summarized', at, conversation, read: item.read, readBy, ...(markedRead ? { markedRead } : {}) };
+    case 'filtered':
+      return closed?.cause === undefined
+        ? { kind: 'filtered', key: reason, setting: reason, file: null, over: true, holds: facts.filter !== undefined }
+        : filteredOf(facts, closed.cause, true);
+    case 'expired':
+      return { kind: 'expired', at: item.notification.expiresAt ?? at, over: true, ...forProject };
+    case 'superseded':
+      return { kind: 'superseded', by: newerIn(reason), reason, over: true };
+    case 'withdrawn':
+      return { kind: 'withdrawn', by: closed?.by ?? 'somebody', reason, at, maybeSeen: item.offers > 0, ...forProject };
+    case 'known':
+      return { kind: 'known', about: item.notification.about ?? null, reason, over: true };
+    case 'dropped':
+      return { kind: 'dropped', reason, at };
+    case 'left_out':
+      return { kind: 'left_out', reason, at: closed?.at ?? at };
+    case 'folded':
+    case undefined:
+      return { kind: 'folded', into: item.group?.[0] ?? null };
+    default:
+      return item.outcome satisfies never;
+  }
+}
+
+function expiredGateOf({ item, log, refusals, withheld = 0 }: VerdictFacts, at: number): Verdict {
+  const deliveredAt = item.closedAt ?? null;
+  return { kind: 'expired', at, over: true, held: { log, refusals, ...(withheld > 0 ? { withheld } : {}), deliveredAt } };
+}
+
+function gateOf({ item, log, refusals, withheld = 0 }: VerdictFacts): Verdict {
+  return {
+    kind: 'gate',
+    log,
+    action: item.notification.action ?? null,
+    refusals,
+    ...(withheld > 0 ? { withheld } : {}),
+    deliveredAt: item.outcome === 'delivered' ? (item.closedAt ?? null) : null,
+    until: item.notification.expiresAt ?? null,
+  };
+}
+
+function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boolean): Verdict {
+  switch (cause.kind) {
+    case 'mute': {
+      const holds = filter?.kind === 'mute' && filter.mute.pattern === cause.mute.pattern;
+      const { pattern, by, until } = holds ? filter.mute : cause.mute;
+      return { kind: 'muted', log, pattern, by, ...(until === undefined ? {} : { until }), over, holds };
+    }
+    case 'setting':
+      return {
+        kind: 'filtered',
+        key: cause.key,
+        setting: cause.says,
+        file: cause.file ?? null,
+        over,
+        holds: filter !== undefined,
+      };
+    default:
+      return cause satisfies never;
+  }
+}
+
+const addressOf = ({ log }: VerdictFacts, conversation: string): string => (conversation === '' ? log : `${log}#${conversation}`);
+
+/** A gate that stands before the conversations that the item may go to. */
+const isBefore = (gate: Item, item: Item): boolean => {
+  const holds = gate.takenBy ?? gate.audience;
+  return holds === '' || item.audience === '' || holds === item.audience;
+};
+
+/** As the plan says it: `n_7 is newer with key tests`. */
+const newerIn = (reason: string): NotificationId | null =>
+  (/^(\S+) is newer with key /u.exec(reason)?.[1] as NotificationId | undefined) ?? null;

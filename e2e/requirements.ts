@@ -7,30 +7,30 @@ type Requirement = { readonly behaviour: string };
 export const REQUIREMENTS = {
   // Projects.
   'project:unique': {
-    behaviour: 'A project name belongs to one repository; another one of that name gets a longer one, told once.',
+    behaviour:
+      'A project name belongs to one repository. A second repository of that name gets a longer name, and one line says so once.',
   },
   'project:moved': {
-    behaviour: "A root whose old path is gone keeps its name after one confirmation, or by the environment's word.",
+    behaviour: 'A root whose old path is gone keeps its name after one confirmation, or if the environment names it.',
   },
   'project:foreign': { behaviour: "An untrusted file does not take another root's project name or address." },
   'trust:person': {
-    behaviour:
-      'A project file that is not trusted neither lowers, expires, drops, shortens nor hides the critical or the pause of a person.',
+    behaviour: "An untrusted project file cannot lower, expire, drop, shorten or hide a person's critical notification or pause.",
   },
   'trust:speech': {
-    behaviour: 'What a clone brings does not speak to the model before it is trusted: system prompt, model, waking, subscribers.',
+    behaviour: 'A clone cannot speak to the model before it is trusted: no system prompt, model, waking or subscriber.',
   },
 
   // The log: recording and recovery.
   'log:queued-first': { behaviour: 'A queued notification is in the log before anything delivers it.' },
-  'log:durable': { behaviour: 'What was acknowledged survives kill -9 of the process that wrote it.' },
-  'log:idempotent': { behaviour: 'The id of a notification is queued once, whoever repeats it.' },
-  'log:replay': { behaviour: 'Any prefix of a log replays to the same open set as living through it.' },
-  'log:unknown-types': { behaviour: 'Record types and fields that are not known come back as they were given.' },
+  'log:durable': { behaviour: 'An acknowledged notification survives kill -9 of the process that wrote it.' },
+  'log:idempotent': { behaviour: 'The id of a notification is queued once, even if several producers repeat it.' },
+  'log:replay': { behaviour: 'Any prefix of a log replays to the open set that a live process had.' },
+  'log:unknown-types': { behaviour: 'Unknown record types and fields are read back unchanged.' },
   'log:omits-defaults': { behaviour: 'Level info and empty lists are not serialized.' },
   'time:own-clock': {
     behaviour:
-      'A process goes by its own clock, and a wrong clock of another process neither ends nor delays what it did not queue.',
+      'A process uses its own clock. A wrong clock of another process neither ends nor delays notifications of other producers.',
   },
   'time:sender': { behaviour: 'A producer whose clock is a year off neither expires nor delays what it queues.' },
   'time:witness': {
@@ -38,7 +38,7 @@ export const REQUIREMENTS = {
   },
   'log:clock': { behaviour: 'The time of a log never runs backwards, even when the clock does.' },
   'log:closes-once': { behaviour: 'An id closes once per conversation.' },
-  'log:fork': { behaviour: 'A fork keeps what is open, with the same ids.' },
+  'log:fork': { behaviour: 'A fork keeps the open notifications, with the same ids.' },
   'log:retention': { behaviour: 'Retention prunes closed records; the rest of the log replays to the same open set.' },
   'log:allowlist': {
     behaviour: 'Only the chat and tool records reach a request to a provider.',
@@ -51,7 +51,7 @@ export const REQUIREMENTS = {
   'store:contract': { behaviour: 'Every store passes the whole contract suite.' },
   'store:thread': {
     behaviour:
-      'A database in a thread of its own commits what waits together, answers each caller for itself, and stops nobody when its lock is held.',
+      'A separate thread writes waiting requests together, answers each caller, and blocks nobody while another process holds the lock.',
   },
   'store:thread-quiet': {
     behaviour: 'The thread says at once whether a conversation is quiet, for each commit of another process.',
@@ -62,22 +62,23 @@ export const REQUIREMENTS = {
   },
   'gate:unwritable': {
     behaviour:
-      'A gate that is known to be up refuses calls also while nothing can be written: a pause until it is lifted, a critical for the calls of its batch.',
+      'A raised gate also refuses calls while nothing can be written: a pause until it is lifted, a critical for the calls of its batch.',
   },
   'lease:client-died': {
-    behaviour: 'A client that is killed within 250 ms of an answer: the next session hears it again, flagged. Over HTTP this needs a connection that stays open.',
+    behaviour:
+      'If a client is killed within 250 ms of an answer, the next session gets the notification again, flagged. Over HTTP this needs an open connection.',
   },
   'store:no-starving': { behaviour: 'Against two producers without pause a carrier wins within 200 ms.' },
   'store:processes': { behaviour: 'Several processes on one file append exactly: nothing lost, nothing torn.' },
   'store:half-deleted': {
     behaviour:
-      'When the main file, its -wal or its -shm is deleted, replaced or truncated while processes use it, no acknowledged record is lost without a line that says so.',
+      'If the main file, its -wal or its -shm is deleted, replaced or truncated while in use, no acknowledged record is lost silently.',
   },
   'store:kill-9': { behaviour: 'A database is sound when it is opened again after kill -9 between any two writes.' },
-  'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with the way out.' },
+  'store:refuses': { behaviour: 'A network file system, an old SQLite and a foreign file are refused with a way out.' },
   'store:private': { behaviour: 'The database file is readable by its user only.' },
   'store:upgrade': {
-    behaviour: 'A database of release 0.0.0 opens: what waits, gates, mutes and the name of its project stay as they are.',
+    behaviour: "A database of release 0.0.0 opens: open notifications, gates, mutes and the project's name stay.",
   },
   'store:schema': { behaviour: 'The schema after all migrations is the golden one.' },
   'store:watch': { behaviour: 'A watcher in another process sees each record once, in order, without losing any.' },
@@ -86,24 +87,24 @@ export const REQUIREMENTS = {
     behaviour: 'The process ends at each named write boundary (20 times each in npm run faults): 0 lost, 0 closed twice.',
   },
   'faults:random': { behaviour: 'Random kill -9 with four processes on one file: 0 lost, 0 closed twice.' },
-  'faults:checker': { behaviour: 'The checker of the fault runs catches three bugs that were put in on purpose.' },
+  'faults:checker': { behaviour: 'The checker of the fault runs finds three planted bugs.' },
   'faults:system': {
     behaviour:
-      'kill -9 over hosts, gateways, server, library users and commands together: nothing acknowledged is lost, no repeat lacks its flag, no tool output is changed, no call passes a gate.',
+      'With kill -9 over hosts, gateways, server, library users and commands, nothing acknowledged is lost, each repeat is flagged, tool output is unchanged, and no call passes a gate.',
   },
   'faults:system-checker': {
     behaviour:
-      'The checker of the system storm reads only what clients received and producers were told. Each of its rules is seen to break.',
+      'The checker of the system storm uses only frames of clients and answers to producers. A test breaks each of its rules.',
   },
 
   // Delivery.
-  'delivery:once': { behaviour: 'Where we own the transcript a notification is delivered exactly once.' },
-  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due at once, and nothing twice.' },
+  'delivery:once': { behaviour: 'If your program owns the transcript, a notification is delivered exactly once.' },
+  'delivery:everything-due': { behaviour: 'A carrier takes everything that is due, and nothing twice.' },
   'delivery:nothing': { behaviour: 'With nothing open the carrier is unchanged.' },
   'delivery:whole': { behaviour: 'The carrier holds the whole notification and the text that was sent.' },
   'delivery:carriers': { behaviour: 'User messages, tool results and failing tool results carry.' },
   'delivery:other-process': {
-    behaviour: 'What another process queued is in every tool result whose offer starts after the queue returned.',
+    behaviour: 'A notification that another process queued is in every tool result whose offer starts after queue returned.',
   },
   'delivery:thousand-calls': {
     behaviour: 'Exactly once over 1,000 calls, 8 in flight, two gateways of one conversation.',
@@ -112,72 +113,71 @@ export const REQUIREMENTS = {
   'lease:repeated': {
     behaviour: 'Killed between offer and confirm: offered again with the same id and item text, flagged as repeated.',
   },
-  'lease:released': { behaviour: 'A cancelled request or a write that failed releases what was offered.' },
+  'lease:released': { behaviour: 'A cancelled request or a failed write releases its offer.' },
   'lease:answered': {
-    behaviour: 'A cancel of a request that was answered in full is ignored: nothing is repeated, and a pull lowers the gate.',
+    behaviour: 'A cancel of a fully answered request is ignored: nothing is repeated, and a pull lowers the gate.',
   },
-  'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, that of a living one after its time.' },
+  'lease:dead-owner': { behaviour: 'The lease of a dead process is free at once, the lease of a living process after its time.' },
   'lease:late-confirm': { behaviour: 'A late confirm is recorded and flagged, never a second close.' },
   'lease:withdrawn': {
     behaviour:
-      'What was withdrawn or expired after an offer is not offered again: maybe seen. The rest of its line comes again without it, flagged.',
+      'A notification that was withdrawn or expired after an offer is not offered again: maybe seen. The rest of its line is offered again, flagged.',
   },
   'delivery:verdict': {
-    behaviour: 'why begins with one verdict in a sentence. The verdict is true of who is there now, and its cure works.',
+    behaviour: 'why begins with one sentence. The sentence is true for the present agents, and its advice works.',
   },
-  'delivery:receipts': { behaviour: 'why(id) tells how far a notification got and the reason of each decision.' },
-  'delivery:in-turn-reply': { behaviour: "A person's reply inside of a turn carries." },
+  'delivery:receipts': { behaviour: 'why(id) shows the receipt and the reason of each decision.' },
+  'delivery:in-turn-reply': { behaviour: "A person's reply inside a turn carries." },
   'delivery:batch': { behaviour: 'A batch of tools carries once, with its last response.' },
   'delivery:idle': { behaviour: 'An idle agent gets one combined request.' },
   'force:between-turns': { behaviour: 'A critical between turns makes a system request.' },
   'force:mid-stream': {
-    behaviour: 'A critical aborts the stream; what is finished is kept, and retries do not fire.',
+    behaviour: 'A critical aborts the stream. Finished parts are kept, and retries do not fire.',
   },
   'force:during-tools': { behaviour: 'A critical during tools rides on their responses.' },
   'force:no-loops': {
-    behaviour: 'An id wakes once; what an agent caused itself never wakes it.',
+    behaviour: "An id wakes once. An agent's own actions never wake it.",
   },
 
   // Our own agent, over the wire of each API.
-  'agent:wire': { behaviour: 'Every request is one that the real API takes; the validator that says so rejects wrong ones.' },
-  'agent:aborts': { behaviour: 'Of an answer that is cut off all is kept that the API takes back, and nothing else.' },
+  'agent:wire': { behaviour: 'Every request is valid for the real API, and the validator rejects invalid ones.' },
+  'agent:aborts': { behaviour: 'After an abort, exactly the parts of the answer are kept that the API accepts again.' },
   'agent:prefix': {
     behaviour: 'A prefix once sent never changes by a byte, through reasoning, notifications, aborts and restarts.',
   },
   'agent:refusals': {
     behaviour:
-      'A request that the provider refuses loses no notification: the next one that succeeds has it, once, unless the provider takes it only without.',
+      'A request that the provider refuses loses no notification: the next successful request has it, once, unless the provider accepts it only without.',
   },
   'agent:cache': {
-    behaviour: "At Anthropic each request of a conversation finds the whole of the one before in the provider's cache.",
+    behaviour: "At Anthropic, each request of a conversation finds the whole previous request in the provider's cache.",
   },
   'agent:keys': {
     behaviour:
-      "Keys of providers and tokens of ours reach neither the agent's commands nor its MCP servers, unless a person names them.",
+      "Provider keys and Earpiece tokens reach neither the agent's commands nor its MCP servers, unless a person names them.",
   },
   'gate:unfiltered': {
-    behaviour: "No mute and no setting takes a person's pause, cancel, resume or critical out of the plan or the gate.",
+    behaviour: "No mute and no setting hides a person's pause, cancel, resume or critical from the plan or the gate.",
   },
   'agent:no-person': {
-    behaviour: 'A command that our agent runs speaks for the agent: as no person, at most at error, and it lifts no order.',
+    behaviour: 'A command of the agent speaks for the agent: never as a person, at most at error, and it lifts no order.',
   },
   'handles:ends-with-agent': {
-    behaviour: 'A command that a call waits for ends with its agent, after kill -9 too.',
+    behaviour: 'A command that a call waits for ends with its agent, also after kill -9.',
   },
   'agent:mcp-results': {
-    behaviour:
-      'A long result of an MCP tool is cut in the middle and kept in a file; structured content and pictures are not dropped.',
+    behaviour: 'A long result of an MCP tool is cut in the middle and kept in a file. Structured content and pictures are kept.',
   },
   'agent:endings': {
     behaviour:
-      'An answer that is cut off, refused or broken is told as that, to a person, a script and a library; cut-off calls do not loop.',
+      'A cut-off, refused or broken answer is reported as such to a person, a script and a library. Cut-off calls do not loop.',
   },
   'agent:stop': {
-    behaviour: 'A stop ends the turn, before it begins and right behind another interruption too.',
+    behaviour: 'A stop ends the turn, also before it begins and right after another interruption.',
   },
   'agent:kill-9': {
     behaviour:
-      'Killed anywhere and resumed: each notification once in the transcript, each call paired, each request an extension.',
+      'After a kill at any point and a resume, each notification is in the transcript once, each call has its answer, and each request extends the last.',
   },
 
   // Agents of the AI SDK.
@@ -203,11 +203,13 @@ export const REQUIREMENTS = {
 
   // The plan.
   'plan:decides-all': { behaviour: 'The plan decides about each open notification exactly once, with a reason.' },
-  'plan:order': { behaviour: 'Critical, error, warning, info; the oldest first inside of a level.' },
+  'plan:order': { behaviour: 'The order is critical, error, warning, info, and oldest first within a level.' },
   'plan:rendered': {
-    behaviour: 'What templates make of lines is what the token budget counts, and none of it is cut away for it.',
+    behaviour: 'The token budget counts the text that templates make, and cuts none of it.',
   },
-  'plan:budget': { behaviour: 'A budget never cuts error and above; the rest is summarized with how many and where to read it.' },
+  'plan:budget': {
+    behaviour: 'A budget never cuts errors and criticals. The rest is summarized with its number and where to read it.',
+  },
   'plan:pure': { behaviour: 'The same input gives the same plan and the same view.' },
   'plan:filter-source': { behaviour: 'A source that is off does not ride.' },
   'plan:filter-name': {
@@ -215,28 +217,28 @@ export const REQUIREMENTS = {
   },
   'plan:filter-tool': { behaviour: "A producing tool's notifications are off for that tool only." },
   'plan:master-switch': { behaviour: 'With the master switch off nothing rides; by default all of it does.' },
-  'plan:filtered-recorded': { behaviour: 'A filtered notification is in the log all the same, and requeue brings it back.' },
-  'plan:relevance': { behaviour: 'What expired, was withdrawn or is already known does not ride.' },
-  'plan:supersede': { behaviour: 'Of one key that supersedes, only the newest state rides.' },
+  'plan:filtered-recorded': { behaviour: 'A filtered notification stays in the log, and requeue brings it back.' },
+  'plan:relevance': { behaviour: 'Expired, withdrawn and already known notifications do not ride.' },
+  'plan:supersede': { behaviour: 'If several states have one key, only the newest rides.' },
   'plan:moment': {
-    behaviour: 'What waits for a moment stays open until it is due, after so many turns, at a time, or when it waited too long.',
+    behaviour: 'A notification waits for its moment: a contact point, a time, a number of turns, or the longest delay.',
   },
   'plan:coalesce': {
-    behaviour: 'One key, or one source inside its window, becomes one line that keeps the count and what differs.',
+    behaviour:
+      'Notifications of one key, or of one source inside its window, become one line with the count and the differences.',
   },
   'plan:critical': { behaviour: 'A critical is neither delayed, nor batched away, nor summarized.' },
-  'queue:fold': { behaviour: 'Queued onto an open key that was never offered, it adds to the count.' },
+  'queue:fold': { behaviour: 'A notification for an open key that was never offered adds to its count.' },
   'queue:max-open': {
-    behaviour: 'Beyond maxOpen the oldest of the lowest level are dropped, with one summary of what and how many.',
+    behaviour: 'Beyond maxOpen the oldest of the lowest level are dropped, with one summary of their number and kinds.',
   },
   'queue:mute': { behaviour: 'A muted kind is silent until its time is over.' },
   'queue:expiry': { behaviour: 'Each level has its time to live; critical has none.' },
   'queue:redact': {
-    behaviour: 'What a redact pattern matches in a message, instruction, data or withheld result is not stored.',
+    behaviour: 'Text that a redact pattern matches in a message, instruction, data or withheld result is not stored.',
   },
   'queue:patterns': {
-    behaviour:
-      'A redact pattern takes time linear to the text, whoever wrote it. While a pattern is invalid, whole texts are redacted instead.',
+    behaviour: 'A redact pattern takes linear time. While a pattern is invalid, whole texts are redacted.',
   },
   'queue:handles': { behaviour: 'A handle that was polled or awaited raises no notification.' },
   'queue:many': { behaviour: 'A hundred different errors at once are queued without waiting for a timer (SC-004).' },
@@ -247,33 +249,31 @@ export const REQUIREMENTS = {
   'view:toon': { behaviour: 'A TOON table for many, the line form for one.' },
   'view:json': { behaviour: 'JSON that parses to what was queued.' },
   'view:data': {
-    behaviour: "A sender's data stands as JSON behind the message; where it is too long, the line says where to read it.",
+    behaviour: "A sender's data follows the message as JSON. If it is too long, the line says where to read it.",
   },
   'view:budget': {
-    behaviour: 'One item that is longer than a carrier may be is cut to it, says so, and can be had whole.',
+    behaviour: 'An item that is longer than a carrier allows is cut, says so, and can be read in full.',
   },
   'view:signal': { behaviour: 'The signal texts in English and Japanese, byte for byte.' },
-  'view:hostile': { behaviour: 'No body passes for a notification of ours, breaks a view, or floods it.' },
+  'view:hostile': { behaviour: 'No body can imitate a notification, break a view, or flood it.' },
   'view:look-alikes': {
-    behaviour:
-      'A body that writes our frame with look-alike letters, slashes or brackets, or with spaces between them, is escaped too.',
+    behaviour: 'A body that writes a frame with look-alike letters, slashes, brackets or spaces is escaped too.',
   },
   'mark:instructions': {
     behaviour:
-      'The mark is in the instructions of every gateway of an agent before the first frame, behind the own of the server.',
+      "The mark is in the instructions of every gateway of an agent before the first frame, after the server's instructions.",
   },
   'mark:frame': {
-    behaviour:
-      'Where a client shows no instructions the first frame explains the mark, and again in the conversation after /clear.',
+    behaviour: 'If a client shows no instructions, the first frame explains the mark, and again after /clear.',
   },
-  'mark:stable': { behaviour: 'An agent keeps its mark until earpiece trust --new-mark; what was sent keeps the mark it had.' },
-  'view:stable': { behaviour: 'What was sent is stored and never rendered again.' },
+  'mark:stable': { behaviour: 'An agent keeps its mark until earpiece trust --new-mark. Sent texts keep the old mark.' },
+  'view:stable': { behaviour: 'A sent text is stored and never rendered again.' },
   'view:tokens': { behaviour: 'The default view keeps to its token bars on the committed corpus.' },
   'view:templates': { behaviour: 'A failing template falls back, and nothing is lost.' },
 
   // The gate.
   'gate:no-id': {
-    behaviour: 'A tools/call without an id does not pass a gate that is up, and is never given to one of several servers.',
+    behaviour: 'A tools/call without an id does not pass a raised gate, and never goes to one of several servers.',
   },
   'gate:refuses': { behaviour: 'Of 8 calls made after an interrupt none reaches the upstream server.' },
   'gate:one-text': { behaviour: 'All refused calls get the same id and text: one delivery, the others repeats.' },
@@ -287,61 +287,62 @@ export const REQUIREMENTS = {
   'gate:model-asked': {
     behaviour: 'A critical and a cancel fall when the host shows that its model was asked with the refusal.',
   },
-  'gate:read-unasked': { behaviour: 'An interrupt that get_notifications showed unasked is not refused once more.' },
+  'gate:read-unasked': { behaviour: 'An interrupt that the agent read with get_notifications is not refused again.' },
   'gate:pause': {
-    behaviour: 'A pause holds until it is resumed, withdrawn or expires; its refusal names who lifts it and how.',
+    behaviour: 'A pause holds until it is resumed, withdrawn or expires. Its refusal names who lifts it and how.',
   },
   'gate:expired': {
     behaviour:
-      'An interrupt whose time is over is told as expired and its gate as down, by why, inbox, agents, the API and the console; a refusal of a pause says until when it holds.',
+      'why, inbox, agents, the API and the console show an expired interrupt as expired and its gate as down. A refusal says until when a pause holds.',
   },
   'gate:withdrawn': { behaviour: 'Withdrawing a delivered interrupt lowers its gate and says so, with exit code 0.' },
-  'gate:resume': { behaviour: 'earpiece resume lifts pauses, names what it lifted, and wakes; with none it says so.' },
+  'gate:resume': { behaviour: 'earpiece resume lifts pauses, names them, and wakes. Without a pause it says so.' },
   'gate:before': { behaviour: 'A call that already runs returns its result and the interrupt.' },
   'gate:after': { behaviour: 'With interrupt "after" the side effect happened once and its result is readable later.' },
   'gate:purpose': { behaviour: 'An action goes to each active conversation of matching purpose, once.' },
-  'gate:own-tools': { behaviour: 'Our own tools always pass.' },
+  'gate:own-tools': { behaviour: 'The tools of Earpiece always pass.' },
 
   // Whose conversation.
   'address:agent': {
-    behaviour: "project/agent is taken by the agent's first conversation that carries; a conversation only by itself.",
+    behaviour:
+      "The agent's first conversation that carries takes a notification for project/agent. A conversation takes only its own.",
   },
-  'address:fan-out': { behaviour: 'project/* reaches each active conversation once, no ended one, also when it was cut off.' },
-  'address:nobody': { behaviour: 'When nobody is there the error says what to do.' },
+  'address:fan-out': {
+    behaviour: 'project/* reaches each active conversation once and no ended one, also after an interruption.',
+  },
+  'address:nobody': { behaviour: 'If no agent is there, the error says what to do.' },
   'address:windows': { behaviour: 'Two windows of one agent are two conversations.' },
-  'address:clear': { behaviour: 'After /clear what waits goes to the new session of the same process.' },
+  'address:clear': { behaviour: 'After /clear, open notifications go to the new session of the same process.' },
   'address:order': {
     behaviour:
-      "A flag wins over the binding of the host process, the binding over the host's session variable, that over the process, else one #main per agent.",
+      "A flag has priority over the binding of the host process, then the host's session variable, then the process, then one #main per agent.",
   },
   'address:standing': {
     behaviour:
       'A critical notification or an action to project/* also reaches conversations that begin while it is open, once each.',
   },
   'presence:active': {
-    behaviour:
-      'A conversation that has ended, or whose process is dead, is not active at once, for every command and the server.',
+    behaviour: 'An ended conversation, or one whose process is dead, is inactive at once, for every command and the server.',
   },
   'presence:health-check': {
-    behaviour: 'A connection that called no tool and is gone was no conversation: nothing is left with it.',
+    behaviour: 'A connection that called no tool leaves nothing behind.',
   },
   'succession:heir': {
-    behaviour:
-      'What a conversation has not read when it is over passes on to the next one of its agent that begins in the same worktree, once.',
+    behaviour: "Unread notifications of an ended conversation go to the agent's next conversation in the same worktree, once.",
   },
-  'succession:gate': { behaviour: 'A gate that was up stays up for the heir: a resume or a restart escapes nothing.' },
+  'succession:gate': { behaviour: 'A raised gate stays up for the heir: a resume or a restart does not escape it.' },
   'succession:merge': {
-    behaviour: 'The conversations of one host process are one: offers, gate and reads of the former go over.',
+    behaviour: 'The conversations of one host process are one: offers, gate and reads move along.',
   },
   'succession:told-once': {
-    behaviour: 'Of a line to all, no copy passes on to the heir of a conversation that was told.',
+    behaviour: 'A copy of a broadcast does not move to the heir of a conversation that has read it.',
   },
-  'succession:told': { behaviour: 'agents and why tell from whom to whom a notification passed on, and why.' },
+  'succession:told': { behaviour: 'agents and why show from where to where a notification moved, and why.' },
   'address:tokens': {
     behaviour:
-      'A connection reads and reports for its own conversation only; an address is no session token; why names who read.',
+      'A connection reads and reports for its own conversation only. An address is not a session token. why names the reader.',
   },
-  'address:other-agent': { behaviour: 'What is for another agent stays.' },
+  'address:other-agent': { behaviour: 'A notification for another agent stays open.' },
 
   // The gateway.
   'gateway:identical': {
@@ -349,33 +350,34 @@ export const REQUIREMENTS = {
   },
   'gateway:forged-answers': {
     behaviour:
-      'An answer of a server passes once, to a request that this very server was sent; any other is dropped and told once.',
+      'An answer of a server passes once, to a request that this server got. Any other answer is dropped, with one line.',
   },
-  'gateway:tools-list': { behaviour: 'What a profile changes in tools/list is a golden file.' },
+  'gateway:tools-list': { behaviour: 'A golden file holds the changes of each profile to tools/list.' },
   'gateway:oddities': { behaviour: 'Odd JSON passes unchanged: 1.0, 2^53+1, duplicate keys, \\u0041, 1e400.' },
   'gateway:conformance': { behaviour: 'The conformance suite gives the same verdicts direct and through the gateway.' },
   'gateway:stateless': { behaviour: 'The stateless protocol gives the same answers direct and through the gateway.' },
   'gateway:inspector': { behaviour: "The inspector's command line lists and calls through the gateway." },
   'gateway:profiles': { behaviour: 'Blocks, extend and strip change the result as they say, and nothing else of it.' },
-  'gateway:max-result': { behaviour: 'A result that is too big with its view is no carrier, and the delivery goes back.' },
+  'gateway:max-result': { behaviour: 'A result that is too big with its view carries nothing, and the delivery is released.' },
   'gateway:restart': { behaviour: 'A crashed server is started again; open calls are answered and the next call works.' },
   'gateway:partial-frame': {
-    behaviour:
-      'A server that dies in the middle of a frame: the client gets no part of it, and an error frame on a line of its own.',
+    behaviour: 'If a server dies in the middle of a frame, the client gets no part of it, and a separate error frame.',
   },
   'gateway:mcp-events': {
     behaviour: 'A server that drops queues mcp.disconnected, withdrawn when it is back with mcp.reconnected.',
   },
   'gateway:no-orphans': { behaviour: 'The gateway ends with its client and leaves no process behind.' },
   'gateway:store-trouble': { behaviour: 'Without its store for 250 ms the call passes unchanged, with one line on stderr.' },
-  'gateway:fronts-many': { behaviour: 'It fronts all servers of a configuration; names are prefixed and collisions an error.' },
-  'gateway:reach': { behaviour: "doctor says which of a host's own tools carry nothing where only a gateway carries." },
+  'gateway:fronts-many': {
+    behaviour: 'The gateway serves all servers of a configuration. Tool names have prefixes, and a collision is an error.',
+  },
+  'gateway:reach': { behaviour: "If only a gateway carries, doctor names the host's tools that carry nothing." },
   'gateway:streams': {
-    behaviour: 'A listen or an event stream stays open over a restart of its server, and goes on from its last cursor.',
+    behaviour: 'A listen or an event stream stays open when its server restarts, and continues from its last cursor.',
   },
   'gateway:starts-apart': {
     behaviour:
-      'Of several servers a slow, hanging or broken one delays and hides no other: what is there is listed, the rest comes with list_changed.',
+      'A slow, hanging or broken server delays and hides no other: ready servers are listed, the rest follows with list_changed.',
   },
   'gateway:starts-early': {
     behaviour: "A wrapped server starts before the gateway's own code is loaded, and ends with a command line that is refused.",
@@ -390,24 +392,24 @@ export const REQUIREMENTS = {
   },
   'gateway:broken-server': {
     behaviour:
-      'A server that does not start is told to the agent once, with its exit code and its stderr, and is withdrawn when it works; doctor names it.',
+      'The agent gets one notification about a server that does not start, with exit code and stderr. It is withdrawn when the server works; doctor names the server.',
   },
   'gateway:left-out': {
     behaviour:
-      'A server that cannot be started as it is configured (a variable is not set) is told like one that fails; the others keep working, and the names of their tools stay.',
+      'A server with an unset variable is reported like a failing server. The others keep working, and their tool names stay.',
   },
   'gateway:after-names': {
     behaviour: 'after:<tool> takes the name that the client lists, server:tool, and the name that the server gives its tool.',
   },
   'gateway:stopping': {
-    behaviour: 'A call over HTTP that is in flight when the gateway is stopped gets an answer that says so.',
+    behaviour: 'When the gateway stops, each open HTTP call gets an answer that says so.',
   },
   'gateway:http': { behaviour: 'Streamable HTTP listens on 127.0.0.1, checks Origin, Host and the bearer token.' },
   'gateway:print': {
     behaviour:
-      '--print writes the line that installs it in each client, with each option and the database of the shell, and its undo.',
+      '--print writes the line that installs the gateway in each client, with all options and the database, and the line that removes it.',
   },
-  'gateway:names': { behaviour: 'A server without a name gets that of its package, image, module, script or host.' },
+  'gateway:names': { behaviour: 'A server without a name gets the name of its package, image, module, script or host.' },
   'gateway:fuzz': { behaviour: 'No crash and no hang in the framing, however the bytes are cut or damaged.' },
 
   // The pull model.
@@ -415,13 +417,15 @@ export const REQUIREMENTS = {
   'pull:read-once': { behaviour: 'Read on fetch: a second fetch is empty; mark_as_read = false keeps them.' },
   'pull:repeated': {
     behaviour:
-      'What it shows again, after a frame that may have arrived, or while another carrier holds it, says that it repeats.',
+      'A notification that get_notifications shows after a frame that may have arrived, or while another carrier holds it, is marked as repeated.',
   },
   'pull:due': { behaviour: 'A notification with a time, such as a reminder, is not pulled before that time.' },
-  'pull:rest': { behaviour: 'It also gives what a budget summarized and results that were withheld.' },
-  'pull:fields': { behaviour: 'Its fields are id, type, action, message, instruction, created_at and task_id.' },
+  'pull:rest': { behaviour: 'get_notifications also returns summarized notifications and withheld results.' },
+  'pull:fields': {
+    behaviour: 'The fields of get_notifications are id, type, action, message, instruction, created_at and task_id.',
+  },
   'pull:signal': { behaviour: 'In signal mode the notification field is in every result, and repeats until it is read.' },
-  'pull:name': { behaviour: 'It is renamed deterministically when the upstream has that name.' },
+  'pull:name': { behaviour: 'get_notifications gets another fixed name if the upstream has a tool of that name.' },
   'pull:report-completed': {
     behaviour: "report_completed(blocked) after a person's block succeeds and closes the execution log.",
   },
@@ -429,19 +433,18 @@ export const REQUIREMENTS = {
   // Real clients.
   'hosts:install': {
     behaviour:
-      'Installing changes only our own entries in the settings of an agent, asks before, and says of settings that it cannot change why.',
+      "Installing changes only Earpiece's entries in an agent's settings, asks before, and gives the reason for settings that it cannot change.",
   },
   'hosts:uninstall': {
     behaviour:
-      'Uninstalling gives back the bytes before the installation; in a file that was changed since, only our entries go.',
+      "Uninstalling restores the bytes before the installation. In a file that was changed since, only Earpiece's entries go.",
   },
   'hosts:installed': {
     behaviour:
       'After earpiece install the real agent hears a notification with its built-in tools, and the doctor finds nothing wrong.',
   },
   'hosts:doctor': {
-    behaviour:
-      'The doctor sends a test notification through the installed hook of each agent, and names what keeps it from arriving, with the way out.',
+    behaviour: 'The doctor sends a test notification through each installed hook, and names any obstacle with a way out.',
   },
   'hosts:claude-code': { behaviour: "Claude Code's raw request holds the notification once, at the right result." },
   'hosts:codex': { behaviour: "Codex's raw request holds the notification once, at the right result." },
@@ -458,13 +461,13 @@ export const REQUIREMENTS = {
   },
   'hosts:hook-trouble': {
     behaviour:
-      'A hook that goes wrong never stops its agent: it prints nothing, says one line on stderr and ends with 0, also where its folder is gone, its command line is wrong or its input never ends.',
+      'A failing hook never stops its agent: no output, one line on stderr, exit code 0, also with a missing folder, a wrong command line or endless input.',
   },
   'gateway:gone-folder': {
-    behaviour: 'A gateway and earpiece mcp serve in a working folder that is gone, and say in which folder they work instead.',
+    behaviour: 'A gateway and earpiece mcp work in a deleted working folder, and name the folder that they use instead.',
   },
   'hosts:distinct-sessions': {
-    behaviour: 'Two session ids of a host are two conversations, also where their characters are not allowed in an address.',
+    behaviour: 'Two session ids of a host are two conversations, also if an address does not allow their characters.',
   },
   'hosts:lean': {
     behaviour: 'A hook call with nothing open loads eleven small files and prints nothing; it writes a sign of life every 30 s.',
@@ -479,32 +482,34 @@ export const REQUIREMENTS = {
   },
   'hosts:evidence': {
     behaviour:
-      "What a hook delivered to Claude Code, Codex or Qwen Code is looked for in the agent's own transcript, and recorded as observed.",
+      'Earpiece looks for delivered notifications in the transcript of Claude Code, Codex or Qwen Code, and records them as observed.',
   },
   'hosts:lost': {
     behaviour:
-      'What a hook printed comes again, flagged, when the hook is killed before it confirms, or the agent before it asks its model.',
+      'A notification that a hook printed is offered again, flagged, if the hook dies before it confirms, or the agent before it asks its model.',
   },
   'hosts:wake-claude': {
     behaviour:
-      'An idle Claude Code wakes by itself for what may wake it and hears it once; one waiter a process, and none outlives it or wakes another session.',
+      'An idle Claude Code wakes for each notification that may wake it, once. Each process has one waiter, which ends with it and wakes no other session.',
   },
-  'hosts:clear': { behaviour: 'After /clear in a real terminal the new context holds the mark, and what waits arrives once.' },
+  'hosts:clear': {
+    behaviour: 'After /clear in a real terminal the new context has the mark, and open notifications arrive once.',
+  },
   'hosts:plugins': {
     behaviour:
-      'opencode and pi with our plugin read each notification once among built-in and wrapped tools, and a pause stops the very next call of any tool.',
+      'opencode and pi with the plugin read each notification once among built-in and wrapped tools, and a pause stops the next call of any tool.',
   },
   'hosts:wake': {
     behaviour:
-      'An idle opencode or pi wakes by itself for what its policy lets wake, once for each thing; a critical ends the request that streams.',
+      'An idle opencode or pi wakes for each notification that its policy allows, once. A critical ends the streaming request.',
   },
   'hosts:bridge': {
     behaviour:
-      'A bridge that is killed, hangs or is missing stops no agent: it is said once, another one starts, and nothing is lost or repeated without a flag.',
+      'A bridge that is killed, hangs or is missing stops no agent: one line says so, another bridge starts, and nothing is lost or repeated without a flag.',
   },
   'hosts:hooks': {
     behaviour:
-      'A session of built-in tools of a real agent with our hooks reads each notification once, at the documented place, and no earlier message changes.',
+      'A real agent with hooks and only built-in tools reads each notification once, at the documented place, and no earlier message changes.',
   },
   'hosts:one-conversation': {
     behaviour: 'Hooks and a wrapped MCP server of one session carry for one conversation: each notification is read once.',
@@ -515,36 +520,36 @@ export const REQUIREMENTS = {
   },
   'hosts:wake-codex': {
     behaviour:
-      'An idle Codex terminal wakes by its own queue for what its policy lets wake, once, and one process waits beside it.',
+      'An idle Codex terminal wakes by its own queue for each notification that its policy allows, once. One process waits beside it.',
   },
   'hosts:hook-resume': {
-    behaviour: 'What waits when an agent with our hooks is killed is read once in its resumed session.',
+    behaviour: 'Open notifications of a killed agent with hooks are read once in its resumed session.',
   },
-  'hosts:shapes': { behaviour: 'Also for a tool with outputSchema, a failing one and a 60 kB result.' },
+  'hosts:shapes': { behaviour: 'The same holds for a tool with outputSchema, a failing tool and a 60 kB result.' },
 
   // Configuration and command line.
   'config:forms': { behaviour: 'Both filter forms and both shapes of per-tool tables mean the same.' },
   'config:unknown-key': { behaviour: 'An unknown key is an error with line, column and "did you mean".' },
-  'config:explain': { behaviour: 'config explain says who decided each value.' },
-  'config:live': { behaviour: 'A changed file counts from the next contact point; a broken one keeps the old and says so once.' },
-  'config:trust': { behaviour: 'What a cloned repository would run or open waits for its user to trust it.' },
+  'config:explain': { behaviour: 'config explain names the source of each value.' },
+  'config:live': {
+    behaviour: 'A changed file takes effect at the next contact point. A broken file changes nothing and is reported once.',
+  },
+  'config:trust': { behaviour: 'Parts of a cloned repository that run commands or open connections wait for trust.' },
   // Settings that a person changes, in whose file they are kept.
   'config:set': {
-    behaviour: 'A setting is changed in its file, as it is spelled there; comments, order and layout stay byte for byte.',
+    behaviour: 'A changed setting keeps its spelling in the file. Comments, order and layout stay byte for byte.',
   },
   'config:set-refused': {
-    behaviour:
-      'What is no setting or no value is refused as the loader would, a file that is wrong with its place; nothing is changed.',
+    behaviour: 'An unknown setting, an invalid value and a broken file are refused with their place, and nothing changes.',
   },
   'config:set-safe': {
-    behaviour:
-      'A change is whole or not at all, follows links, keeps the mode, and loses nothing of somebody else at the same time.',
+    behaviour: 'A change is whole or absent, follows links, keeps the mode, and loses no change of another program.',
   },
   'cli:private': {
-    behaviour: 'Cache folder, state folder, database and tokens are for their owner only, whatever the umask.',
+    behaviour: 'Cache folder, state folder, database and tokens are private to their owner, whatever the umask.',
   },
   'cli:odd-files': {
-    behaviour: 'A device, a pipe, a folder or a file above its limit, where a file is read, is an error and takes no memory.',
+    behaviour: 'A device, a pipe, a folder or an oversized file is an error and takes no memory.',
   },
   'cli:large': {
     behaviour:
@@ -556,82 +561,86 @@ export const REQUIREMENTS = {
     behaviour: 'The inbox of a person lists what will be delivered, in the words of its subscriber, without superseded states.',
   },
   'cli:completion': { behaviour: 'In bash, zsh and fish Tab completes commands, options and their values.' },
-  'cli:exit-codes': { behaviour: 'Each documented exit code is the one given.' },
+  'cli:exit-codes': { behaviour: 'Each command exits with the documented code.' },
   'cli:reader-gone': {
-    behaviour: 'A command whose output has lost its reader ends in silence, with the exit code of what it did.',
+    behaviour: 'A command whose reader is gone ends silently, with the exit code of its work.',
   },
-  'cli:bad-input': { behaviour: 'Bad input gets one exact message with the way out, and never a stack trace.' },
+  'cli:bad-input': { behaviour: 'Bad input gets one exact message with a way out, and never a stack trace.' },
 
   // Our own agent, as people and scripts lead it.
-  'chat:pending': { behaviour: 'What waits is shown as waiting until it rides, and then where it rode.' },
-  'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue; twice stops, once more quits.' },
-  'chat:safe': { behaviour: 'Nothing that a model, a tool or a notification says steers the terminal.' },
-  'chat:fork': { behaviour: 'A conversation begins as another one is or was, and the model is sent the same history.' },
+  'chat:pending': { behaviour: 'An open notification is shown as open until it rides, and then at its place.' },
+  'chat:interrupt': { behaviour: 'Ctrl+C in a turn asks: stop, reply, continue. Twice stops, a third time quits.' },
+  'chat:safe': { behaviour: 'No text of a model, a tool or a notification controls the terminal.' },
+  'chat:fork': { behaviour: 'A fork has the history of another conversation, and the model gets the same bytes.' },
   'chat:resume': {
-    behaviour: 'After kill -9 a conversation goes on with its turn, and the model is sent what it was sent before.',
+    behaviour: 'After kill -9 a conversation continues its turn, and the model gets the same bytes as before.',
   },
-  'chat:scripts': { behaviour: 'Without a terminal lines are messages; with --json events come out and messages go in.' },
-  'chat:ends': { behaviour: 'A signal ends the agent and all that it has started.' },
-  'chat:sub-agents': { behaviour: 'What is queued for an agent never reaches the agents that it starts, nor theirs it.' },
-  'run:exit-codes': { behaviour: 'earpiece run ends with how its turn ended: 0, 1, 3, 130.' },
+  'chat:scripts': { behaviour: 'Without a terminal, lines are messages. With --json, events come out and messages go in.' },
+  'chat:ends': { behaviour: 'A signal ends the agent and every process that it has started.' },
+  'chat:sub-agents': { behaviour: "An agent and its sub-agents do not get each other's notifications." },
+  'run:exit-codes': { behaviour: 'earpiece run exits with the result of its turn: 0, 1, 3, 130.' },
 
   // Subscriber files.
   'bus:discovery': {
-    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one is gone.',
+    behaviour: 'A new file loads, a bad one is skipped with a line, a removed one has no effect.',
   },
   'bus:checked': {
-    behaviour:
-      'What is wrong with a subscriber file is told with line, column and the way out; a file that is right loads whole.',
+    behaviour: 'A mistake in a subscriber file is named with line, column and a way out. A correct file loads.',
   },
   'bus:shipped': {
-    behaviour: 'The shipped subscribers load without a problem and say each event in their words, whatever is in it.',
+    behaviour: 'The shipped subscribers load without a problem and word each event, whatever it contains.',
   },
   'bus:locked': { behaviour: 'A subscriber of the core cannot be disabled, and the refusal says why.' },
 
-  'bus:disabled': { behaviour: 'A disabled subscriber queues nothing from the next event on; one of the core goes on.' },
+  'bus:disabled': {
+    behaviour: 'A disabled subscriber queues nothing from the next event on. A core subscriber cannot be disabled.',
+  },
   'bus:window': { behaviour: 'Failures within 5 s are one notification with all details.' },
   'bus:order': {
-    behaviour: 'What is written of one key into one log is written in the order in which it came, withdrawals too.',
+    behaviour: 'Events of one key are written to a log in the order in which they arrived, withdrawals too.',
   },
-  'bus:counts': { behaviour: 'What repeats is counted, never dropped; details that differ are all kept.' },
+  'bus:counts': { behaviour: 'Repetitions are counted, never dropped, and different details are all kept.' },
   'bus:scoped': { behaviour: 'An event reaches its subject and nobody else.' },
-  'bus:moments': { behaviour: 'What a subscriber injects immediately, at a turn, after a tool or at its end rides just then.' },
-  'bus:withdraws': { behaviour: 'When the state is gone, what was queued because of it is taken back.' },
-  'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
-  'bus:storms-taken-back': { behaviour: 'What a storm only counted is taken off its count when it is over.' },
-  'bus:repeats': {
-    behaviour: 'A repetition within the dedupe window is told when that is over, also where another process told the first.',
+  'bus:moments': {
+    behaviour: "A subscriber's notification rides at its moment: at once, at a turn, after a tool, or at the turn's end.",
   },
-  'bus:own-defects': { behaviour: 'None of the faults of the seed that this design began with is there.' },
+  'bus:withdraws': { behaviour: 'When a state ends, its open notifications are withdrawn.' },
+  'bus:storms': { behaviour: 'A storm becomes one line that counts all of it.' },
+  'bus:storms-taken-back': { behaviour: "A storm's count goes down when one of its events is resolved." },
+  'bus:repeats': {
+    behaviour: 'A repetition within the dedupe window is delivered when the window ends, also across processes.',
+  },
+  'bus:own-defects': { behaviour: 'Known faults of the first design do not occur.' },
 
   // Templates of subscribers.
   'bus:templates-safe': {
     behaviour:
-      'A template that loops, eats memory, recurses or reaches out is refused in 250 ms; the next renders, nobody was blocked.',
+      'A template that loops, grows, recurses or reaches out is refused within 250 ms. The next one renders, and nothing is blocked.',
   },
-  'bus:toon-filter': { behaviour: 'What toon_encode writes, the official decoder reads back as it was.' },
+  'bus:toon-filter': { behaviour: 'The official decoder reads the output of toon_encode back unchanged.' },
 
   // Sources: files and repositories.
   'sources:files': {
     behaviour:
-      'What others do to files that the agent has read is told, its own writes are not, and what is put back is taken back.',
+      'Changes of files that the agent has read are reported, but not its own changes. A restored file withdraws its notification.',
   },
   'sources:git': {
-    behaviour: 'Switched branches, a moved upstream and conflicts of a repository are told, what the agent itself did is not.',
+    behaviour:
+      "Switched branches, a moved upstream and conflicts of a repository are reported, but not the agent's own commands.",
   },
 
   // The web console, in a real browser.
-  'console:history': { behaviour: 'The console shows what waits and what was delivered; opening it triggers nothing again.' },
+  'console:history': { behaviour: 'The console shows open and delivered notifications. Opening it triggers nothing.' },
   'console:login': { behaviour: 'The address that the server prints logs one browser in, once, and leaves no code behind.' },
   'console:agents': {
     behaviour: 'The page Agents shows who is there, what each agent does and how much is open by level, as it changes.',
   },
   'console:moves': {
     behaviour:
-      'An open notification stands dashed below and moves to the place where it rode. With reduced motion it stands there at once.',
+      'An open notification is shown dashed at the end and moves to its carrier. With reduced motion it is there at once.',
   },
   'console:why': {
-    behaviour: 'Why shows the rule, the plan, the carrier, the receipts and exactly what was sent, to be copied.',
+    behaviour: 'Why shows the rule, the plan, the carrier, the receipts and the exact text, ready to copy.',
   },
   'console:person': {
     behaviour: "A person's message, pause, resume and stop are pending until the log has them, and say what they do.",
@@ -642,9 +651,9 @@ export const REQUIREMENTS = {
   },
   'console:settings': {
     behaviour:
-      "The page changes a setting in a person's own file. It says who decides, and that the change counts from the agent's next carrier.",
+      "The page changes a setting in a person's own file. It names the deciding source, and says that the change takes effect at the agent's next carrier.",
   },
-  'console:verdict': { behaviour: 'Why begins with one verdict in a sentence, and its cure is a button that works.' },
+  'console:verdict': { behaviour: 'Why begins with one sentence, and its advice is a button that works.' },
   'console:places': { behaviour: 'The places and the filter of agents are in view with 60 agents, at 1280 and at 390 pixels.' },
   'console:mute': {
     behaviour: 'A card mutes its kind for an hour, for today or for ever. The page lists what is muted and lifts it.',
@@ -664,20 +673,19 @@ export const REQUIREMENTS = {
   'console:small': { behaviour: 'The console is under 150 kB gzipped, asks only its own server, and has nothing inline.' },
   'console:keys': { behaviour: 'The keyboard reaches everything, and the focus is always visible.' },
   'console:search': {
-    behaviour: 'A search finds words in the whole log, whatever part of it the page shows, and each place is a link.',
+    behaviour: 'A search finds words in the whole log, also outside the loaded part, and each hit is a link.',
   },
   'console:forks': {
     behaviour: "A conversation's page has the command that forks it at any turn, and links to its origin and its forks.",
   },
   'console:long': {
-    behaviour:
-      'However long a conversation is and however much waits, a person can read all of it, and the page holds a part of it.',
+    behaviour: 'A person can read all of a long conversation, and the page holds a part of it.',
   },
   'console:phone': {
-    behaviour: 'On a phone a finger reaches everything, and no text of a producer pushes anything out of the page.',
+    behaviour: 'On a phone, touch reaches everything, and no text of a producer pushes content out of the page.',
   },
   'console:hands': {
-    behaviour: 'Records that come late, twice or in between take nothing from a person: no typed word, no focus, no choice.',
+    behaviour: "Late, repeated or reordered records change nothing under a person's hands: no typed word, no focus, no choice.",
   },
   'console:teaches': { behaviour: 'An empty page says why it is empty and what to do next.' },
 
@@ -686,30 +694,28 @@ export const REQUIREMENTS = {
   'server:search': {
     behaviour: 'A search finds words in the whole log, a bounded part at a time. Each answer says how far back it looked.',
   },
-  'server:forks': { behaviour: 'A conversation says what it was forked from and what was forked from it.' },
+  'server:forks': { behaviour: 'A conversation names its origin and its forks.' },
   'server:bad-input': {
-    behaviour: 'Bad input is answered with a problem (RFC 9457) that names the field, the value and the way out.',
+    behaviour: 'Bad input gets a problem (RFC 9457) with the field, the value and a way out.',
   },
-  'server:idempotent': { behaviour: 'A notification that is sent again with its Idempotency-Key is queued once.' },
+  'server:idempotent': { behaviour: 'A repeated notification with the same Idempotency-Key is queued once.' },
   'server:resume': {
     behaviour: 'With 1,000 streams and a server that is killed and started again, each stream has every record once, in order.',
   },
-  'server:stop': { behaviour: 'A graceful stop ends the streams, finishes what is in flight and ends with 0.' },
+  'server:stop': { behaviour: 'A graceful stop ends the streams, finishes open requests and exits with 0.' },
   'server:openapi': {
-    behaviour: 'The OpenAPI document is valid, lists every route, says what the server answers, and a client made of it works.',
+    behaviour: 'The OpenAPI document is valid and lists every route and answer, and a generated client works.',
   },
   'server:settings': {
-    behaviour:
-      "Settings say who decides each of them and how to change it. A change is written to the user's or the project's file.",
+    behaviour: "Settings name their source and how to change them. A change is written to the user's or the project's file.",
   },
   'server:settings-refused': {
     behaviour:
       'Only an admin changes settings. No setting that runs, opens or moves anything can be changed, and a wrong value changes nothing.',
   },
-  'server:settings-at-once': { behaviour: 'Of many changes at the same time none is lost.' },
+  'server:settings-at-once': { behaviour: 'Concurrent changes are all kept.' },
   'server:settings-live': {
-    behaviour:
-      'Every running process obeys a changed setting from its next carrier on, in every project that the setting is for.',
+    behaviour: 'Every running process uses a changed setting from its next carrier on, in every project of the setting.',
   },
   'server:pages': {
     behaviour:
@@ -724,14 +730,14 @@ export const REQUIREMENTS = {
     behaviour: 'While a file that sets redact cannot be parsed, texts are redacted whole.',
   },
   'config:bounded': {
-    behaviour: 'No text of 1 MB keeps a reader of TOML busy: long keys, deep values and very many entries are refused.',
+    behaviour: 'No text of 1 MB keeps the TOML reader busy: long keys, deep values and very many entries are refused.',
   },
   'config:links': {
-    behaviour: "A project's configuration that is a link out of the project is refused without its content.",
+    behaviour: 'A project configuration that is a link out of the project is refused without its content.',
   },
-  'store:unused': { behaviour: 'Where prune cannot shrink a large database of 0.0.0 it says so, and how to shrink it.' },
+  'store:unused': { behaviour: 'If prune cannot shrink a large database of 0.0.0, it says so, and how to shrink it.' },
   'server:many-agents': { behaviour: 'A page of 10,000 agents with 100 open each is one indexed query.' },
-  'server:cli': { behaviour: 'With --server the commands say of a server what they say of the database.' },
+  'server:cli': { behaviour: 'With --server the commands print the same about a server as about a database.' },
   'server:events': {
     behaviour: 'CloudEvents and signed webhooks reach the subscribers. One invalid event rejects the whole batch.',
   },
@@ -742,64 +748,67 @@ export const REQUIREMENTS = {
     behaviour:
       'A test of a subscriber shows the text and sends nothing. With `to`, one agent gets it, marked as a test, at level info.',
   },
-  'store:closed-in': { behaviour: 'An index finds what was closed in a period of time, however long the log is.' },
+  'store:closed-in': { behaviour: 'An index finds the notifications closed in a period, however long the log is.' },
   'server:times': {
-    behaviour: 'Lists, charts and searches take a period of time and look only at that period, however much came since.',
+    behaviour: 'Lists, charts and searches take a period and look only at that period.',
   },
   'server:mutes': {
-    behaviour: 'HTTP and the command line mute a kind for one agent, until a time or until somebody lifts the mute.',
+    behaviour: 'HTTP and the command line mute a kind for one agent, until a time or until the mute is lifted.',
   },
   'server:activity': {
-    behaviour: 'Charts count what was queued, what was delivered and what waits. Settings and tokens show no secret.',
+    behaviour: 'Charts count queued, delivered and open notifications. Settings and tokens show no secret.',
   },
   'server:command': {
-    behaviour: 'earpiece serve logs browsers in, refuses to be open without a token, and is loaded by nothing else.',
+    behaviour: 'earpiece serve logs browsers in, and refuses to listen for others without a token. No other command loads it.',
   },
   'server:many-streams': {
     behaviour:
-      'Thousands of streams hold up no request. Writes go in turns, and a reader that takes nothing is cut off with bounded memory.',
+      'Thousands of streams delay no request. Writes take turns, and a reader that takes nothing is cut off with bounded memory.',
   },
-  'server:security': { behaviour: 'Each attack of the table in docs/server.md is tried, and ends as the table says.' },
-  'server:tokens': { behaviour: 'A token does what its kind may do, at most at its level, and stops the moment it is revoked.' },
+  'server:security': { behaviour: 'Each attack in the table of docs/server.md is tried, with the listed result.' },
+  'server:tokens': {
+    behaviour: 'A token does only what its kind may do, at most at its level, and stops the moment it is revoked.',
+  },
 
   // The package.
-  'package:old-node': { behaviour: 'Every entry point says in one line on an older Node what it needs, and exits 1.' },
+  'package:old-node': { behaviour: 'On an older Node, every entry point names the needed version in one line and exits with 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
   'package:layers': { behaviour: 'The arrows between the rooms point inward; the core has no clock, chance or I/O.' },
   'package:replaced': {
     behaviour:
-      'A long-lived process goes on when an upgrade replaces its files. Where they are removed it says so once, and what needs a template comes in plain words.',
+      'A long-lived process continues when an upgrade replaces its files. If they are removed it says so once, and texts that need a template arrive in plain words.',
   },
-  'package:first-example': { behaviour: 'The first example runs with no service and no key and prints what the README says.' },
+  'package:first-example': { behaviour: 'The first example runs without a service or key and prints the output in the README.' },
   'package:snippets': { behaviour: 'Every snippet in the README and docs comes from a tested file.' },
   'package:start': { behaviour: 'npm start shows the first delivery in under 20 seconds, with no key, service or terminal.' },
 
   // Timers, processes and webhooks, and their commands.
-  'sources:processes': { behaviour: 'A command runs as if alone, and an agent is told how it ended with its last lines.' },
-  'sources:timers': { behaviour: 'A reminder survives everything and rides at the first contact point after its time, once.' },
-  'sources:webhooks-live': { behaviour: 'A webhook that is new, changed, gone or trusted is so for the next request.' },
+  'sources:processes': {
+    behaviour: 'run-and-tell passes output and exit code through, and the agent gets a notification with the last lines.',
+  },
+  'sources:timers': { behaviour: 'A reminder survives crashes and rides at the first contact point after its time, once.' },
+  'sources:webhooks-live': { behaviour: 'A new, changed, removed or trusted webhook takes effect with the next request.' },
   'sources:sub-agents': {
-    behaviour: 'An agent is told once that one that it started has ended, as of an agent, with its result.',
+    behaviour: 'An agent gets one notification, with the result, when an agent that it started has ended.',
   },
   'sources:webhooks': {
-    behaviour: 'A webhook that is signed as it should be becomes events, once; any other is refused with a reason.',
+    behaviour: 'A correctly signed webhook becomes events, once. Any other request is refused with a reason.',
   },
-  'cli:emit': { behaviour: 'emit takes CloudEvents and says who heard them and what came of it.' },
+  'cli:emit': { behaviour: 'emit takes CloudEvents and prints which subscribers took them, with the result.' },
 
   // What our own agent tells of itself, and itself.
   'sources:failures': {
-    behaviour: 'A tool that fails, however, gives one failure or one timeout, in the carrier of its batch.',
+    behaviour: 'A failing tool gives one failure or one timeout, in the carrier of its batch.',
   },
   'sources:thresholds': { behaviour: '80 % tokens, 70 % iterations, 70 % context, a loop of 3 of 6: once a query.' },
-  'sources:loops': { behaviour: 'The same calls three times in six batches are told, once a turn.' },
+  'sources:loops': { behaviour: 'The same calls in three of six batches are reported, once a turn.' },
   'sources:rate-limits': {
-    behaviour: "Little that is left of a provider's limit is told once until it resets, a refusal each time.",
+    behaviour: 'A nearly used provider limit is reported once until it resets, a refusal each time.',
   },
-  'self:deferred': { behaviour: 'What an agent tells itself for later arrives then, once, across restarts.' },
+  'self:deferred': { behaviour: "An agent's note to itself arrives at its time, once, across restarts." },
 
   'hosts:in': {
-    behaviour:
-      'In a terminal of ours an idle agent is woken by one typed line; nothing is typed while it works or its person types.',
+    behaviour: 'earpiece in wakes an idle agent by one typed line. It types nothing while the agent works or a person types.',
   },
 
   // Agents that talk to each other, and our own MCP server.
@@ -807,43 +816,48 @@ export const REQUIREMENTS = {
     behaviour: 'An agent reaches the agents of its own project only, below critical, and the message says who sent it.',
   },
   'talk:loops': { behaviour: 'A chain of replies ends, and an agent that sends in a loop is stopped by its quota.' },
-  'talk:list': { behaviour: 'list_agents shows the agents of the own project, and none of another.' },
-  'talk:when': { behaviour: 'An agent that asked hears once that another agent is idle, or that its session has ended.' },
-  'mcp:server': { behaviour: 'earpiece mcp gives an agent without wrapped servers the tools to read, answer and reach others.' },
+  'talk:list': { behaviour: 'list_agents shows the agents of the same project only.' },
+  'talk:when': { behaviour: 'An agent that asked gets one notification when another agent is idle, or its session has ended.' },
+  'mcp:server': {
+    behaviour: 'earpiece mcp gives an agent without wrapped servers the tools to read, answer and reach other agents.',
+  },
   'mcp:hooks': {
     behaviour: 'A host that calls the tool `hook` of earpiece mcp gets the answer of the hook command, without a process.',
   },
 
   // Tasks.
-  'tasks:transitions': { behaviour: 'A task goes only where it may; a refusal says where that is, and changes nothing.' },
-  'tasks:expected': { behaviour: 'A change that was decided on what is no longer so is refused, and nobody is told.' },
+  'tasks:transitions': {
+    behaviour: 'A task changes only to an allowed status. A refusal names the allowed ones and changes nothing.',
+  },
+  'tasks:expected': { behaviour: 'A change with an outdated expectation is refused, and nobody gets a notification.' },
   'tasks:interrupts': {
-    behaviour: 'Whoever works on a task that is taken out of their hands is told once, and nobody else is.',
+    behaviour: 'Only the agent that works on a stopped task gets an interrupt, once.',
   },
   'tasks:executions': { behaviour: "An execution starts when a task is taken and ends with its agent's report, once." },
   'tasks:blocked': {
     behaviour: "A person's block stops the agent at its next call, and its report closes the execution: under 2 s.",
   },
-  'tasks:unblocked': { behaviour: 'What a person takes back before the agent looked never arrives.' },
-  'tasks:known-faults': { behaviour: 'None of the known faults of the seed that tasks come from is there.' },
-  'tasks:tools': { behaviour: 'Agents get the tools for tasks where there are tasks, and speak by them for themselves alone.' },
+  'tasks:unblocked': { behaviour: 'An order that a person withdraws before the agent has read it never arrives.' },
+  'tasks:known-faults': { behaviour: 'Known faults of the first task design do not occur.' },
+  'tasks:tools': { behaviour: 'Agents get the task tools in projects with tasks, and report only their own work.' },
   'tasks:own-agent': {
-    behaviour:
-      'Our own agent has the same tools for tasks as through a gateway, under the same rule, and reads an interrupt once.',
+    behaviour: 'The agent of Earpiece has the same task tools under the same rule, and reads an interrupt once.',
   },
   'tasks:without-tools': {
-    behaviour: 'Nobody is asked for a tool that they do not have: an interrupt then says what to do without it.',
+    behaviour: 'An interrupt asks only for tools that the agent has.',
   },
   'tasks:retention': {
-    behaviour: 'Tasks that are over go after their retention, with all their records, in one step; what is not over stays.',
+    behaviour: 'Finished tasks are removed after their retention, with all records, in one step. Unfinished tasks stay.',
   },
-  'tasks:routes': { behaviour: 'A person leads tasks over HTTP and by the command line; who may not, is refused.' },
+  'tasks:routes': { behaviour: 'A person manages tasks over HTTP and the command line. Others are refused.' },
   'tasks:hosts': { behaviour: "Claude Code's next call is refused, and its next request holds the interrupt." },
   'tasks:one-step': {
-    behaviour: 'What becomes of a task and what is told about it are one append: a kill leaves neither half nor phantom.',
+    behaviour: 'A change of a task and its notification are one append: a kill leaves neither half.',
   },
-  'tasks:purpose': { behaviour: 'A conversation for talking takes no task, reports none and is told of none.' },
-  'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the task as it is stored.' },
+  'tasks:purpose': {
+    behaviour: 'A conversation with the purpose chat takes no task, reports none and gets no notification about one.',
+  },
+  'tasks:replay': { behaviour: 'The records of a task, of all logs, replay to the stored task.' },
 } as const satisfies Record<string, Requirement>;
 
 export type RequirementId = keyof typeof REQUIREMENTS;

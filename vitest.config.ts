@@ -3,16 +3,22 @@ import { COMPILED } from './e2e/compiled.ts';
 
 export default defineConfig({
   test: {
-    include: [
-      'src/**/*.test.ts',
-      'console/src/**/*.test.ts',
-      'contracts/**/*.test.ts',
-      'e2e/**/*.test.ts',
-      'examples/**/*.test.ts',
-      'bench/**/*.test.ts',
-      'scripts/**/*.test.ts',
+    projects: [
+      {
+        extends: true,
+        // They decide from values and leave nothing behind: a worker keeps what it has loaded for the next file.
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'console/src/**/*.test.ts'], isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['{contracts,e2e,examples,bench,scripts}/**/*.test.ts'],
+          exclude: ['e2e/hosts/**', 'node_modules/**'],
+          globalSetup: './e2e/built-setup.ts',
+        },
+      },
     ],
-    exclude: ['e2e/hosts/**', 'node_modules/**'],
     reporters: ['default', './scripts/summary.ts'],
     // Most files wait for processes: one worker for each core, not one less.
     maxWorkers: '100%',

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isFresh } from '../scripts/sources.ts';
 import { COMPILED } from './compiled.ts';
 import { RawClient } from './gateway/raw-client.ts';
 import type { Step } from './loaded.ts';
@@ -42,9 +43,12 @@ beforeAll(() => {
   for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(root, file), join(source, file));
   cpSync(join(root, 'subscribers'), join(source, 'subscribers'), { recursive: true });
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` };
-  execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
-  const consoleArgs = ['build', '--config', join(root, 'console/vite.config.ts'), '--outDir', join(source, 'dist/console')];
-  execFileSync(join(bin, 'vite'), [...consoleArgs, '--logLevel', 'error'], { cwd: root, env });
+  if (isFresh()) cpSync(join(root, 'dist'), join(source, 'dist'), { recursive: true });
+  else {
+    execFileSync(join(bin, 'tsdown'), ['--logLevel', 'error', '--out-dir', join(source, 'dist')], { cwd: root, env });
+    const consoleArgs = ['build', '--config', join(root, 'console/vite.config.ts'), '--outDir', join(source, 'dist/console')];
+    execFileSync(join(bin, 'vite'), [...consoleArgs, '--logLevel', 'error'], { cwd: root, env });
+  }
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source, env });
   execFileSync('tar', ['-xzf', join(folder, `earpiece-${manifest.version}.tgz`), '-C', folder]);
   mkdirSync(dirname(installed), { recursive: true });

@@ -1,60 +1,82 @@
 /**
  * `npm run check`: what a change must pass before it is shown to anyone, in under a minute. Every step runs, whatever the
- * others say; the last line is `N passed, N failed`, and what a failed step had to say stands above it.
+ * others say; the last line is `N passed, N failed`, and what a failed step had to say stands below its line.
  */
 import '../src/node-version.ts';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
-type Step = { readonly name: string; readonly command: string; readonly args: readonly string[] };
+type Step = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The step whose files it reads. */
+  readonly after?: string;
+};
 
 const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` };
 const packed = mkdtempSync(join(tmpdir(), 'earpiece-check-'));
 
+/** The longest first: what is short fills the time beside them. */
 const STEPS: readonly Step[] = [
-  { name: 'lockfile', command: 'npm', args: ['ci', '--dry-run', '--ignore-scripts'] },
-  { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
-  { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
-  // Before the types: examples import the package by its name.
-  { name: 'build', command: 'tsdown', args: ['--logLevel', 'error'] },
-  { name: 'console', command: 'vite', args: ['build', '--config', 'console/vite.config.ts', '--logLevel', 'error'] },
-  { name: 'types', command: 'tsc', args: [] },
-  { name: 'types of the console', command: 'tsc', args: ['--project', 'console'] },
-  { name: 'unused', command: 'knip', args: [] },
-  { name: 'voice', command: 'node', args: ['scripts/voice.ts'] },
-  { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed] },
-  { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'] },
-  { name: 'attw', command: 'attw', args: ['--profile', 'esm-only', '<tarball>'] },
+  { name: 'build', command: 'node', args: ['scripts/build.ts'] },
   // Layers, promises, snippets, and the rules that need no process, socket or file of another program.
   { name: 'unit', command: 'vitest', args: ['run', '--config', 'scripts/quick.config.ts'] },
+  { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  // Examples import the package by its name.
+  { name: 'types', command: 'tsc', args: [], after: 'build' },
+  { name: 'types of the console', command: 'tsc', args: ['--project', 'console'], after: 'build' },
+  { name: 'pack', command: 'npm', args: ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed], after: 'build' },
+  { name: 'attw', command: 'attw', args: ['--profile', 'esm-only', '<tarball>'], after: 'pack' },
+  { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'], after: 'pack' },
+  { name: 'unused', command: 'knip', args: [], after: 'build' },
+  { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
+  { name: 'lockfile', command: 'npm', args: ['ci', '--dry-run', '--ignore-scripts'] },
 ];
 
+const waiting = [...STEPS];
+const done = new Set<string>();
 let failed = 0;
-for (const step of STEPS) {
-  const started = performance.now();
-  const { ok, said } = run(step);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.name.padEnd(8)} ${seconds.padStart(5)} s\n`);
-  if (ok) continue;
-  failed++;
-  process.stdout.write(`${said.trimEnd().replaceAll(/^/gmu, '  | ')}\n`);
-}
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
 rmSync(packed, { recursive: true, force: true });
 process.stdout.write(`${STEPS.length - failed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-function run({ command, args }: Step): { readonly ok: boolean; readonly said: string } {
+/** One step after another, while there is one whose files are there. */
+async function work(): Promise<void> {
+  for (;;) {
+    const next = waiting.findIndex(({ after }) => after === undefined || done.has(after));
+    const [step] = next === -1 ? [] : waiting.splice(next, 1);
+    // The worker that makes what the others wait for goes on with them.
+    if (step === undefined) return;
+    await report(step);
+    done.add(step.name);
+  }
+}
+
+async function report(step: Step): Promise<void> {
+  const started = performance.now();
+  const { ok, said } = await run(step);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.name.padEnd(8)} ${seconds.padStart(5)} s\n`);
+  if (ok) return;
+  failed++;
+  process.stdout.write(`${said.trimEnd().replaceAll(/^/gmu, '  | ')}\n`);
+}
+
+async function run({ command, args }: Step): Promise<{ readonly ok: boolean; readonly said: string }> {
   const tarball = args.includes('<tarball>') ? readdirSync(packed)[0] : undefined;
   if (args.includes('<tarball>') && tarball === undefined) return { ok: false, said: 'there is no tarball; see pack above' };
   const given = args.map((arg) => (arg === '<tarball>' ? join(packed, tarball ?? '') : arg));
-  const { status, error, stdout, stderr } = spawnSync(command, given, {
-    cwd: root,
-    env,
-    encoding: 'utf8',
-    maxBuffer: 64 * 2 ** 20,
+  const child = spawn(command, given, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<{ readonly ok: boolean; readonly why: string }>((resolve) => {
+    child.once('error', ({ message }) => resolve({ ok: false, why: message }));
+    child.once('close', (code) => resolve({ ok: code === 0, why: '' }));
   });
-  return { ok: status === 0, said: error ? error.message : `${stdout}${stderr}` };
+  const [{ ok, why }, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  return { ok, said: `${stdout}${stderr}${why}` };
 }

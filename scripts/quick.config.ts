@@ -9,6 +9,8 @@ export default defineConfig({
       'console/src/**/*.test.ts',
       'e2e/{docs/*,layers/layers,requirements,snippets}.test.ts',
     ],
+    // They leave nothing behind: a worker keeps what it has loaded for the next file.
+    isolate: false,
     reporters: ['default', './scripts/summary.ts'],
     // As where all run: vitest's own 5 s are over on a machine that is slow enough.
     testTimeout: 90_000,

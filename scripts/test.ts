@@ -14,12 +14,7 @@ const NEEDED = [
   { command: 'bash', args: ['-c', 'exit 0'], way: 'install bash: apt-get install bash, brew install bash' },
   { command: 'tar', args: ['--version'], way: 'install tar: apt-get install tar' },
   // The package as its users get it: the tests of the package and of older Nodes pack what is in dist.
-  { command: 'tsdown', args: ['--logLevel', 'error'], way: 'run npm ci, then npm run build to see what is wrong' },
-  {
-    command: 'vite',
-    args: ['build', '--config', 'console/vite.config.ts', '--logLevel', 'error'],
-    way: 'run npm ci, then npm run build:console to see what is wrong',
-  },
+  { command: 'node', args: ['scripts/build.ts'], way: 'run npm ci, then npm run build to see what is wrong' },
   // Finds one, or installs it where it may.
   {
     command: 'node',

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { PROVIDERS } from '../../src/agent/models.ts';
 import { isSecret } from '../../src/handles/environment.ts';
 import { proves } from '../verifies.ts';

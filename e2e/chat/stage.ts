@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import { openScreen, type Screen } from '../../src/handles/screen.ts';
 import { Shell } from '../cli/shell.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import type { Answer } from '../model/answer.ts';
 import type { JsonObject } from '../model/json.ts';
 import { inOrder, startModel, type Model, type Request, type Step } from '../model/server.ts';

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLoadedInbox } from '../../src/loaded-inbox.ts';
 import { openStore } from '../../src/stores/index.ts';
 import { APPLICATION_ID } from '../../src/stores/sqlite/migrations.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { EVERYTHING, RawClient } from '../gateway/raw-client.ts';
 import { proves, verifies } from '../verifies.ts';
 import { badInputPage } from './bad-input-page.ts';

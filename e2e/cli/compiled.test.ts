@@ -2,14 +2,14 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
-import { Shell } from './shell.ts';
+import { SourceShell } from './shell.ts';
 
 /** As a person has it: what these tests give each other is not there. */
 const OWN = { NODE_COMPILE_CACHE: '' };
 
 describe('what Node made of our sources', () => {
   it('is kept in the cache folder of the user, and nowhere else in the home', async () => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const cache = join(shell.folder, 'cache');
     expect(await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: cache } })).toMatch(/^\d+\.\d+\.\d+\n$/u);
     const [kept = ''] = readdirSync(join(cache, 'earpiece'));
@@ -21,7 +21,7 @@ describe('what Node made of our sources', () => {
   });
 
   it('what was kept and is damaged is made anew', async () => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const env = { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'cache') };
     await shell.says(['--help'], { env });
     const [kept = ''] = readdirSync(join(shell.folder, 'cache/earpiece'));
@@ -31,7 +31,7 @@ describe('what Node made of our sources', () => {
   });
 
   it('a folder that cannot be written hurts nobody, and NODE_DISABLE_COMPILE_CACHE counts', async () => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     writeFileSync(join(shell.folder, 'no-folder'), '');
     await shell.says(['--version'], { env: { ...OWN, XDG_CACHE_HOME: join(shell.folder, 'no-folder') } });
     const cache = join(shell.folder, 'cache');
@@ -42,7 +42,7 @@ describe('what Node made of our sources', () => {
 
   it('its folder, the state folder and the database are for their owner only, whatever the umask', async () => {
     proves('cli:private');
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache'), join(shell.folder, 'state')];
     const env = { ...OWN, XDG_CACHE_HOME: cache, XDG_STATE_HOME: state, EARPIECE_DB: '' };
     const before = process.umask(0);
@@ -62,7 +62,7 @@ describe('what Node made of our sources', () => {
 
   it('a folder that others may write is emptied and closed before it is used; an open state folder is closed', async () => {
     proves('cli:private');
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const [cache, state] = [join(shell.folder, 'cache/earpiece'), join(shell.folder, 'state/earpiece')];
     for (const folder of [cache, state]) mkdirSync(folder, { recursive: true });
     writeFileSync(join(cache, 'planted'), 'code of somebody else');
@@ -80,7 +80,7 @@ describe('what Node made of our sources', () => {
 
   it('a folder in one that others may write, without the sticky bit, is not used', async () => {
     proves('cli:private');
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const cache = join(shell.folder, 'cache');
     mkdirSync(cache);
     chmodSync(cache, 0o777);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOOK_HOST_NAMES } from '../../src/hosts/index.ts';
 import { shellLine } from '../../src/hosts/setup/ours.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { Running, Shell, type Ran } from './shell.ts';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
 import { ancestors, KNOWN_HOSTS } from '../../src/inbox/index.ts';
-import { CLI, textOf } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
+import { textOf } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 import { parsed, Running, Shell } from './shell.ts';
 

@@ -2,7 +2,7 @@
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { expect, it } from 'vitest';
 import { closed, LOG, queued } from '../../contracts/drafts.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves, verifies } from '../verifies.ts';
 import { Shell } from './shell.ts';
 

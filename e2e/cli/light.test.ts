@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../loaded.ts';
 import { proves } from '../verifies.ts';
-import { Shell, type Ran } from './shell.ts';
+import { SourceShell, type Ran } from './shell.ts';
 
 const ROOT = new URL('../../', import.meta.url).href;
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
@@ -29,7 +29,7 @@ type Loaded = Ran & {
   readonly kb: number;
 };
 
-async function start(shell: Shell, args: readonly string[], input = ''): Promise<Loaded> {
+async function start(shell: SourceShell, args: readonly string[], input = ''): Promise<Loaded> {
   const file = join(shell.folder, `loaded-${performance.now()}`);
   const env = { NODE_OPTIONS: `--import ${ROOT}e2e/loaded.ts`, EARPIECE_TEST_LOADED: file };
   const ran = await (args[0] === 'serve' ? untilItServes(shell, args, env) : shell.run(args, { env, input }));
@@ -47,7 +47,7 @@ async function start(shell: Shell, args: readonly string[], input = ''): Promise
   return { ...ran, steps, children, packages: [...new Set(packages)], modules: ours.length, kb };
 }
 
-async function untilItServes(shell: Shell, args: readonly string[], env: Record<string, string>): Promise<Ran> {
+async function untilItServes(shell: SourceShell, args: readonly string[], env: Record<string, string>): Promise<Ran> {
   const running = shell.begin(args, { env });
   await running.shows('http://');
   running.process.kill('SIGTERM');
@@ -58,15 +58,15 @@ describe('a gateway', () => {
   proves('gateway:starts-early');
 
   it('starts the server that it wraps before it loads its own code', async () => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const { steps, stdout } = await start(shell, GATEWAY, HANDSHAKE);
     expect(steps.slice(0, steps.indexOf(''))).toEqual([
       'src/cli/main.ts',
       'src/cli/hook-guard.ts',
       'src/node-version.ts',
       'src/cli/early.ts',
-      'src/gateway/spawned.ts',
-      'src/gateway/process-group.ts',
+      'src/mcp/spawned.ts',
+      'src/mcp/process-group.ts',
     ]);
     expect(steps.filter((step) => step === '')).toHaveLength(1);
     expect(stdout).toContain('"id":2');
@@ -77,14 +77,14 @@ describe('a gateway', () => {
     ['a view that does not exist', ['--view', 'x'], 'is none of'],
     ['an address that is none', ['--as', 'shop/*'], 'whole project'],
   ])('leaves no server behind after %s', async (_, options, why) => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     const { code, stderr, children } = await start(shell, ['gateway', ...options, '--', process.execPath, ECHO]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) });
     for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   it('starts no server early for a page of help, for the line that installs it, or over HTTP', async () => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     for (const options of [['--help'], ['--print', 'claude']])
       expect((await start(shell, ['gateway', ...options, '--', process.execPath, ECHO])).steps).not.toContain('');
   });
@@ -116,7 +116,7 @@ describe('at its start', () => {
     ],
     ['earpiece --help', ['--help'], { modules: 18, kb: 50, packages: ['commander'] }],
   ])('%s loads no more than its budget', async (_, args, budget) => {
-    await using shell = new Shell();
+    await using shell = new SourceShell();
     rmSync(join(shell.folder, 'earpiece.toml'), { force: true });
     const { code, stderr, modules, kb, packages } = await start(shell, args, args === GATEWAY ? HANDSHAKE : '');
     expect({ code, stderr, packages }).toEqual({ code: 0, stderr: '', packages: budget.packages });

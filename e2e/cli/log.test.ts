@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { widthOf } from '../../src/cli/table.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { parsed, Running, Shell } from './shell.ts';
 

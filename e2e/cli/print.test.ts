@@ -3,7 +3,8 @@ import { cpSync, existsSync, readFileSync, realpathSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSTALL_HOSTS } from '../../src/cli/install-hosts.ts';
-import { CLI, Stage } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
+import { Stage } from '../delivery/stage.ts';
 import { ODD_SERVER, RawClient } from '../gateway/raw-client.ts';
 import { verifies } from '../verifies.ts';
 

@@ -2,7 +2,7 @@
 import { openSync, closeSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
 

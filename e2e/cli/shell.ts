@@ -1,7 +1,8 @@
 /** A person's shell in the project `shop`: nothing says that an agent runs it. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { CLI, Stage } from '../delivery/stage.ts';
+import { SOURCES } from '../built.ts';
+import { Stage } from '../delivery/stage.ts';
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -31,8 +32,13 @@ export class Shell extends Stage {
 
   /** A command that goes on until it is told to stop. */
   begin(args: readonly string[], { env }: Pick<Options, 'env'> = {}): Running {
-    return new Running(spawn(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.env(env), stdio: 'pipe' }));
+    return new Running(spawn(process.execPath, [this.entry, ...args], { cwd: this.folder, env: this.env(env), stdio: 'pipe' }));
   }
+}
+
+/** The same with the sources of the product, each module a file. */
+export class SourceShell extends Shell {
+  override readonly entry = SOURCES;
 }
 
 export class Running {

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../verifies.ts';
 import { Shell } from './shell.ts';
+import { PACKAGE } from '../built.ts';
 import { subscriberTrust } from '../../src/bus/index.ts';
 
-const SHIPPED = join(import.meta.dirname, '../../subscribers');
+const SHIPPED = join(PACKAGE, 'subscribers');
 
 const build = (more = ''): string => `[subscriber]
 id = "build"

@@ -8,10 +8,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgeClient, type Handed } from '../../src/hosts/bridge/client.ts';
 import type { Whose } from '../../src/hosts/bridge/protocol.ts';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
+import { CLI as entry } from '../built.ts';
 import { end, processesOf } from '../hosts/processes.ts';
 import { proves } from '../verifies.ts';
-
-const entry = path.join(import.meta.dirname, '../../src/cli/main.ts');
 
 describe('a plugin and its bridge', () => {
   proves('hosts:bridge');

@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { CLI, type Stage, type ToolResult } from './stage.ts';
+import { CLI } from '../built.ts';
+import { type Stage, type ToolResult } from './stage.ts';
 
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 

@@ -2,7 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { CLI, Stage } from './stage.ts';
+import { CLI } from '../built.ts';
+import { Stage } from './stage.ts';
 import { proves } from '../verifies.ts';
 
 describe('earpiece mcp', () => {

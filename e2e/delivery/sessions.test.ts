@@ -7,7 +7,7 @@ import type { ConversationId, LogKey } from '../../src/core/address.ts';
 import { EXIT } from '../../src/cli/exit.ts';
 import { proves, verifies } from '../verifies.ts';
 import { ECHO, Sessions } from './sessions.ts';
-import { CLI } from './stage.ts';
+import { CLI } from '../built.ts';
 
 const SLOW = 60_000;
 const LOG = 'shop/claude-code' as LogKey;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isAlive, systemProcesses } from '../../src/inbox/index.ts';
 import type { Owner } from '../../src/core/records.ts';
-import { CLI, Stage, textOf, type ToolResult } from './stage.ts';
+import { CLI } from '../built.ts';
+import { Stage, textOf, type ToolResult } from './stage.ts';
 
 export const ECHO = join(import.meta.dirname, 'echo-server.ts');
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openLoadedInbox, type LoadedInbox } from '../../src/loaded-inbox.ts';
+import { CLI } from '../built.ts';
 import { COMPILED } from '../compiled.ts';
 
-export const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
 const ECHO = join(import.meta.dirname, 'echo-server.ts');
 
 export type ToolResult = {
@@ -20,6 +20,8 @@ export type ToolResult = {
 export class Stage implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'earpiece-stage-'));
   readonly db = join(this.folder, 'earpiece.db');
+  /** What its commands and gateways run. */
+  readonly entry: string = CLI;
   readonly #started: (Disposable | AsyncDisposable)[] = [];
 
   /** With this, and nothing of the machine's user. */
@@ -79,7 +81,7 @@ export class Stage implements AsyncDisposable {
     args: readonly string[],
     options: { env?: Record<string, string>; input?: string; cwd?: string } = {},
   ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const child = spawn(process.execPath, [CLI, ...args], {
+    const child = spawn(process.execPath, [this.entry, ...args], {
       cwd: options.cwd ?? this.folder,
       env: this.env(options.env),
       stdio: 'pipe',
@@ -116,7 +118,7 @@ export class GatewayClient implements AsyncDisposable {
   ) {
     const own = ['--', '--servers'].some((word) => args.includes(word)) || options.configured === true;
     const server = own ? [] : ['--', process.execPath, ECHO];
-    this.process = spawn(process.execPath, [CLI, 'gateway', ...args, ...server], {
+    this.process = spawn(process.execPath, [stage.entry, 'gateway', ...args, ...server], {
       cwd: stage.folder,
       env: stage.env({ CALL_LOG: join(stage.folder, 'calls.jsonl'), ...env }),
       stdio: ['pipe', 'pipe', 'pipe'],

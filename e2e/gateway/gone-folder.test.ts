@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Running, Shell } from '../cli/shell.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');

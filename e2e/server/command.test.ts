@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
 import { createClient } from '../../src/wire/client/index.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { Shell } from '../cli/shell.ts';
 import { proves, verifies } from '../verifies.ts';
 import { ServerProcess } from './process.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { expect, it } from 'vitest';
 import { Shell } from '../cli/shell.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import type { Served } from './process.ts';
 

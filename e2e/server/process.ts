@@ -1,7 +1,7 @@
 /** `earpiece serve` as a process of its own. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 
 export type Served = { readonly url: string; readonly login: string; readonly pid: number };
 

@@ -82,7 +82,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     advice: /take it out of/u,
   },
   'Earpiece is gone from where the hooks start it': {
-    make: (home) => change(home, /\/src\/cli\/main\.ts/gu, '/gone/cli/main.ts'),
+    make: (home) => change(home, /\/dist\/cli\/main\.js/gu, '/gone/cli/main.ts'),
     says: /the hooks start what is not there: their Earpiece .*\/gone\/cli\/main\.ts is gone/u,
     advice: INSTALL,
   },

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { COMPILED } from '../compiled.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 

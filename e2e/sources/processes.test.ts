@@ -10,7 +10,7 @@ import { EarpieceError } from '../../src/index.ts';
 import { membersOf } from '../../src/handles/sessions.ts';
 import { runAndTell } from '../../src/sources/processes/index.ts';
 import { Shell } from '../cli/shell.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves, verifies } from '../verifies.ts';
 
 type Told = {

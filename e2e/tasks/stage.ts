@@ -8,7 +8,8 @@ import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { createServer } from '../../src/server/index.ts';
 import { Tasks } from '../../src/tasks/index.ts';
 import type { LoadedInbox } from '../../src/loaded-inbox.ts';
-import { CLI, Stage } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
+import { Stage } from '../delivery/stage.ts';
 
 const ECHO = join(import.meta.dirname, '../delivery/echo-server.ts');
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 import { proves } from '../verifies.ts';
 import { sessionTokenOf } from '../../src/inbox/index.ts';
 import { HttpGateway } from '../delivery/http-gateway.ts';

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
+import { CLI } from '../../e2e/built.ts';
 import { COMPILED } from '../../e2e/compiled.ts';
 import { verifies } from '../../e2e/verifies.ts';
 
-const CLI = join(import.meta.dirname, '../../src/cli/main.ts');
 const home = mkdtempSync(join(tmpdir(), 'earpiece-subscriber-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

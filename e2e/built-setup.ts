@@ -1,0 +1,67 @@
+/**
+ * Bundles the command line once for all tests of a run: it starts in half of the processor time that the sources need. The
+ * folder bears the hash of what goes into it, so no test ever starts an older one, and a run beside this one keeps its own.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'tsdown';
+import type { TestProject } from 'vitest/node';
+import { hashOfSources } from '../scripts/sources.ts';
+import configs from '../tsdown.config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const BUILDS = join(ROOT, '.cache/built');
+const A_DAY_MS = 24 * 3_600_000;
+
+export default async function setup(project: TestProject): Promise<void> {
+  process.env['EARPIECE_TEST_CLI'] = await built();
+  project.onTestsRerun(async () => {
+    process.env['EARPIECE_TEST_CLI'] = await built();
+  });
+}
+
+/** The path of its `main.js`. */
+async function built(): Promise<string> {
+  const folder = join(BUILDS, hashOfSources('src'));
+  if (!existsSync(folder)) await make(folder);
+  const now = new Date();
+  utimesSync(folder, now, now);
+  return join(folder, 'dist/cli/main.js');
+}
+
+async function make(folder: string): Promise<void> {
+  mkdirSync(BUILDS, { recursive: true });
+  removeOld();
+  const making = mkdtempSync(join(BUILDS, 'making-'));
+  // Those with types are for the library, which tests import from its sources.
+  for (const config of configs.filter(({ dts }) => dts === false))
+    await build({ ...config, config: false, cwd: ROOT, outDir: join(making, 'dist'), clean: false, logLevel: 'error' });
+  cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
+  symlinkSync(join(ROOT, 'subscribers'), join(making, 'subscribers'));
+  symlinkSync(join(ROOT, 'dist/console'), join(making, 'dist/console'));
+  try {
+    renameSync(making, folder);
+  } catch (error) {
+    // Another run has made the same meanwhile.
+    rmSync(making, { recursive: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(BUILDS)) {
+    const folder = join(BUILDS, name);
+    if (Date.now() - statSync(folder).mtimeMs > A_DAY_MS) rmSync(folder, { recursive: true, force: true });
+  }
+}

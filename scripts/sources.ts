@@ -1,0 +1,30 @@
+/** What a build is made of, as a hash: whoever has built from the same need not build again. */
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const BUILT = ['dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js', 'dist/console/index.html'].map((file) => join(ROOT, file));
+const NOTE = join(ROOT, '.cache/dist');
+
+export function hashOfSources(folder: 'src' | '{src,console}' = '{src,console}'): string {
+  const hash = createHash('sha256');
+  const sources = globSync(`${folder}/**/*`, { cwd: ROOT, withFileTypes: true, exclude: ['**/*.test.ts'] })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const others = ['tsdown.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json'].map((file) => join(ROOT, file));
+  for (const file of [...sources.toSorted(), ...others]) hash.update(`${file}\n`).update(readFileSync(file));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** `dist` was built of the sources as they are, and nobody has built into it since. */
+export function isFresh(): boolean {
+  return BUILT.every((file) => existsSync(file)) && existsSync(NOTE) && readFileSync(NOTE, 'utf8') === note();
+}
+
+export function noteBuild(): void {
+  mkdirSync(dirname(NOTE), { recursive: true });
+  writeFileSync(NOTE, note());
+}
+
+const note = (): string => [hashOfSources(), ...BUILT.map((file) => statSync(file).mtimeMs)].join(' ');

@@ -3,6 +3,7 @@
  * folder bears the hash of what goes into it, so no test ever starts an older one, and a run beside this one keeps its own.
  */
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -47,6 +48,8 @@ async function make(folder: string): Promise<void> {
   // Those with types are for the library, which tests import from its sources.
   for (const config of configs.filter(({ dts }) => dts === false))
     await build({ ...config, config: false, cwd: ROOT, outDir: join(making, 'dist'), clean: false, logLevel: 'error' });
+  // Some tests start it as another user.
+  chmodSync(making, 0o755);
   cpSync(join(ROOT, 'package.json'), join(making, 'package.json'));
   symlinkSync(join(ROOT, 'subscribers'), join(making, 'subscribers'));
   symlinkSync(join(ROOT, 'dist/console'), join(making, 'dist/console'));

@@ -8,7 +8,7 @@ import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { HOOK_HOSTS } from '../../src/hosts/index.ts';
 import { askedAbout } from '../../src/talk/waiting.ts';
 import { proves } from '../verifies.ts';
-import { Shell } from './shell.ts';
+import { SourceShell } from './shell.ts';
 
 const SRC = new URL('../../src/', import.meta.url).href;
 const SHORT_WAY = [
@@ -27,8 +27,8 @@ const SHORT_WAY = [
 ];
 
 /** A session of this process, as its SessionStart hook left it. */
-async function inSession(use: (session: { shell: Shell; conversation: Conversation }) => Promise<void>): Promise<void> {
-  await using shell = new Shell();
+async function inSession(use: (session: { shell: SourceShell; conversation: Conversation }) => Promise<void>): Promise<void> {
+  await using shell = new SourceShell();
   const ear = await shell.open();
   const [host, log, id] = [selfOwner(), logKey('shop', 'claude-code'), 'session-1' as ConversationId];
   await ear.bind(host, { log, conversation: id });
@@ -47,7 +47,7 @@ type How = {
 type Called = { readonly stdout: string; readonly loaded: readonly string[] };
 
 async function call(
-  shell: Shell,
+  shell: SourceShell,
   event: string,
   { host = 'claude', session = 'session-1', more = {}, env = {}, options = [] }: How = {},
 ): Promise<Called> {
@@ -76,7 +76,7 @@ async function call(
 }
 
 /** The host has given its model what the hook printed. */
-function given(shell: Shell, stdout: string): void {
+function given(shell: SourceShell, stdout: string): void {
   const attachment = { type: 'hook_additional_context', content: [JSON.parse(stdout) as unknown] };
   appendFileSync(
     join(shell.folder, 'transcript.jsonl'),

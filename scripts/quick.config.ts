@@ -11,6 +11,7 @@ export default defineConfig({
     ],
     // They leave nothing behind: a worker keeps what it has loaded for the next file.
     isolate: false,
+    globalSetup: './e2e/built-setup.ts',
     reporters: ['default', './scripts/summary.ts'],
     // As where all run: vitest's own 5 s are over on a machine that is slow enough.
     testTimeout: 90_000,

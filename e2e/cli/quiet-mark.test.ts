@@ -7,7 +7,8 @@ import { logKey, type ConversationId } from '../../src/core/address.ts';
 import { shellLine } from '../../src/hosts/setup/ours.ts';
 import { quietFolder } from '../../src/hosts/quiet-mark.ts';
 import { begin, selfOwner } from '../../src/inbox/index.ts';
-import { CLI, Stage } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
+import { Stage } from '../delivery/stage.ts';
 import { proves } from '../verifies.ts';
 
 const SESSION = 'session-1';

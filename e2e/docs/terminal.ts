@@ -10,7 +10,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Shell } from '../cli/shell.ts';
-import { CLI } from '../delivery/stage.ts';
+import { CLI } from '../built.ts';
 
 const BLOCK =
   /^(?<head>(?<indent> *)<!-- tested by e2e\/docs\/guides\.test\.ts -->\n *```text(?: (?<kind>agent|refused))?\n)(?<text>[^]*?)^ *```$/gmu;

@@ -1,0 +1,35 @@
+/** The tool by which an agent reads what is open. */
+import { EarpieceError } from '../../core/errors.ts';
+import type { OwnTool } from './rider.ts';
+import { SESSION_TOKEN } from './task-tools.ts';
+
+export const GET_NOTIFICATIONS: OwnTool = {
+  name: 'get_notifications',
+  description:
+    'Returns notifications for this conversation that have not been read yet, newest first: events from outside that happened while you worked (a build ended, a file changed, a person wants you to stop). ' +
+    'Also returns tool results that were withheld because of an interrupt. For a notification of type "interrupt", `instruction` says what was asked for.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      session_token: SESSION_TOKEN,
+      mark_as_read: { type: 'boolean', default: true, description: 'false leaves them unread' },
+    },
+    additionalProperties: false,
+  },
+  annotations: { title: 'Get notifications', readOnlyHint: true, openWorldHint: false },
+};
+
+/** The arguments of a call. Throws for any other. */
+export function readArguments(args: unknown): { markAsRead: boolean; token: unknown } {
+  const given = (args ?? {}) as Record<string, unknown>;
+  for (const key of Object.keys(given))
+    if (key !== 'session_token' && key !== 'mark_as_read')
+      throw new EarpieceError(
+        'bad_argument',
+        `get_notifications has no argument ${JSON.stringify(key)}; it takes session_token and mark_as_read`,
+      );
+  const { session_token: token, mark_as_read: mark = true } = given;
+  if (typeof mark !== 'boolean')
+    throw new EarpieceError('bad_argument', `mark_as_read ${JSON.stringify(mark)} is not true or false`);
+  return { markAsRead: mark, token };
+}

@@ -1,0 +1,176 @@
+/** One connection and the conversation that it has now. Its host may show another one any time (`/clear`). */
+import { EarpieceError } from '../../core/errors.ts';
+import { isSignal, placeOfSession, type Conversation, type Identity, type Inbox } from '../../inbox/index.ts';
+import { Attendance } from './attendance.ts';
+import type { InboxRiderOptions } from './inbox-rider-options.ts';
+import { LastGate } from './last-gate.ts';
+import type { Connection, OwnTool } from './rider.ts';
+import { isTaskTool } from './task-tools.ts';
+
+/** How long the conversation of a connection is taken for granted. */
+const IDENTIFY_EVERY_MS = 500;
+
+export class Seat {
+  readonly connection: Connection;
+  #options: InboxRiderOptions;
+  #conversation: Promise<Conversation> | undefined;
+  /** The same, when it is there, and whether its view speaks even when nothing waits. */
+  #known: { readonly conversation: Conversation; readonly speaks: boolean } | undefined;
+  #identifiedAt = Number.NEGATIVE_INFINITY;
+  #identity: Identity | undefined;
+  readonly #attendance: Attendance;
+  readonly gate = new LastGate();
+  readonly #settling = new Set<Promise<unknown>>();
+  #mark: string | undefined;
+
+  constructor(connection: Connection, options: InboxRiderOptions) {
+    this.connection = connection;
+    this.#options = options;
+    this.#attendance = new Attendance(`${options.inbox.owner.pid} ${connection.key}`);
+  }
+
+  /** The conversation once it has begun: with what it inherits, so that its gate is known. */
+  async working(): Promise<Conversation> {
+    if (await this.#isRebound()) this.#identifiedAt = Number.NEGATIVE_INFINITY;
+    const conversation = await this.conversation();
+    if (this.#identity && !this.#attendance.hasBegun(conversation)) await this.#attendance.begin(conversation, this.#identity);
+    return conversation;
+  }
+
+  async opened(): Promise<void> {
+    await this.#attendance.arrive(await this.conversation());
+  }
+
+  async closed(): Promise<void> {
+    await this.#conversation?.catch(() => undefined);
+    if (this.#identity) await this.#attendance.leave(this.#identity);
+  }
+
+  /**
+   * The answer to nearly every call, without a turn of the event loop: certain that nothing waits and no gate is up.
+   * `silent`: then nothing is said either.
+   */
+  quiet(): 'silent' | 'speaks' | undefined {
+    if (this.#known === undefined || this.#isOld() || !this.#attendance.hasBegun(this.#known.conversation)) return undefined;
+    if (!this.#known.conversation.quiet()) return undefined;
+    return this.#known.speaks ? 'speaks' : 'silent';
+  }
+
+  conversation(): Promise<Conversation> {
+    if (this.#conversation === undefined || this.#isOld()) {
+      this.#identifiedAt = performance.now();
+      const before = this.#conversation;
+      this.#conversation = this.#find(before);
+      this.#conversation.then(
+        (conversation) =>
+          (this.#known = { conversation, speaks: isSignal(conversation.options.view ?? conversation.policy().view) }),
+        () => (this.#conversation = before),
+      );
+    }
+    return this.#conversation;
+  }
+
+  /** The client has this mark in the server's instructions, and shows them to its model. */
+  said(mark: string): void {
+    if (this.connection.profile.showsInstructions) this.#mark = mark;
+  }
+
+  /** Counts what settles a delivery to this connection. */
+  settling<T>(work: Promise<T>): Promise<T> {
+    const done = (): void => void this.#settling.delete(work);
+    this.#settling.add(work);
+    work.then(done, done);
+    return work;
+  }
+
+  /** Of the conversation that `working` gave. */
+  get identity(): Identity {
+    if (this.#identity === undefined) throw new TypeError('nobody has asked yet whose connection this is');
+    return this.#identity;
+  }
+
+  /** Everything that was confirmed or released so far is written. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#settling);
+  }
+
+  /** It is known whose conversation it is: somebody said so, its host shows it, or it has a client's name. */
+  get bound(): boolean {
+    return this.#identity !== undefined && this.#identity.by !== 'default';
+  }
+
+  /** A hook has told meanwhile which session its host shows: the gate of that one counts from this call on. */
+  async #isRebound(): Promise<boolean> {
+    const { by, host, conversation } = this.#identity ?? {};
+    if (host === undefined || by === 'given') return false;
+    const bound = await this.#options.inbox.store.binding(host.process);
+    return bound !== undefined && bound.conversation !== conversation;
+  }
+
+  #isOld(): boolean {
+    return performance.now() - this.#identifiedAt > IDENTIFY_EVERY_MS;
+  }
+
+  async #find(before: Promise<Conversation> | undefined): Promise<Conversation> {
+    const { inbox, identify, carrier, view, purpose, tools = () => [] } = this.#options;
+    const identity = await identify(this.connection);
+    this.#identity = identity;
+    const known = await before?.catch(() => undefined);
+    if (known && known.log === identity.log && known.id === identity.conversation) return known;
+    const { client } = this.connection;
+    return inbox.conversation(
+      { log: identity.log, conversation: identity.conversation },
+      {
+        carrier,
+        pulls: true,
+        nameOf: namesOn(this.connection),
+        has: namesOf(tools()),
+        knownMark: () => this.#mark,
+        points: ['tool_result'],
+        process: identity.host?.process ?? inbox.owner,
+        ...(identity.host === undefined && this.#options.shared ? { shared: true } : {}),
+        ...(this.#options.folder === undefined ? {} : { folder: this.#options.folder }),
+        ...(view === undefined ? {} : { view }),
+        ...(purpose === undefined ? {} : { purpose }),
+        ...(client === undefined
+          ? {}
+          : { host: client.name, ...(client.version === undefined ? {} : { hostVersion: client.version }) }),
+      },
+    );
+  }
+}
+
+/**
+ * In whose name a connection reads and reports: its own conversation's. Only a connection that nobody knows may speak for
+ * another conversation, with that conversation's token; an address is no token.
+ */
+export async function speakerOf(inbox: Inbox, seat: Seat, token: unknown): Promise<Conversation> {
+  const own = await seat.working();
+  if (token === undefined) return own;
+  if (typeof token !== 'string')
+    throw new EarpieceError('bad_argument', `session_token ${JSON.stringify(token).slice(0, 80)} is not a text; leave it out`);
+  const place = await placeOfSession(inbox.store, token);
+  if (place !== undefined && place.log === own.log && place.id === own.id) return own;
+  const shown = JSON.stringify(token.slice(0, 80));
+  // The same words whether or not there is such a token.
+  if (seat.bound)
+    throw new EarpieceError(
+      'not_trusted',
+      `session_token ${shown} is not the token of ${own.address}, the conversation of this connection; leave it out`,
+    );
+  if (place === undefined)
+    throw new EarpieceError(
+      'not_found',
+      `session_token ${shown} is not known; leave it out to read this connection's notifications`,
+    );
+  return inbox.conversation({ log: place.log, conversation: place.id }, { ...own.options, pulls: true });
+}
+
+/** By which name a client knows a tool of ours, whenever it is asked. */
+export const namesOn =
+  (connection: Connection) =>
+  (tool: string): string =>
+    connection.nameOf?.(tool) ?? tool;
+
+/** What instructions may ask for, by the names that are ours. */
+const namesOf = (tools: readonly OwnTool[]): readonly string[] => tools.map(({ name }) => name).filter(isTaskTool);

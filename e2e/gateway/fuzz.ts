@@ -122,7 +122,7 @@ export function fuzz(bound: Bound, seed: number): Fuzzed {
       settling: new Settling(),
       report: () => {},
       toClient: ({ bytes: out }: Outgoing) => void client.push(out),
-      toServer: (out) => void server.push(out),
+      toServer: ({ bytes: out }) => void server.push(out),
     });
     const reader = (side: 'client' | 'server'): LineReader =>
       new LineReader({

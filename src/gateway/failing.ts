@@ -1,8 +1,9 @@
 /** The answers that the gateway gives in a server's place. */
-import { errorFrame, type Request } from '../mcp/frames/frame.ts';
+import { errorFrame, resultFrame, type Request } from '../mcp/frames/frame.ts';
 import { INTERNAL_ERROR, isStateless } from '../mcp/frames/protocol.ts';
 import type { Outgoing } from './riding/carry.ts';
 import { textBlock } from './riding/results.ts';
+import type { Verdict } from './riding/rider.ts';
 
 /** The answer to what was in flight when this gateway ended. */
 export const STOPPED = 'The gateway was stopped while this ran; whether this took effect is not known.';
@@ -15,3 +16,19 @@ export function failing(request: Request, why: string): Outgoing {
     bytes: Buffer.from(`{"jsonrpc":"2.0","id":${request.id},"result":{"content":[${textBlock(why)}],"isError":true${more}}}\n`),
   };
 }
+
+/** The answer to a call that the gate refuses. */
+export function refusal(request: Request, verdict: Verdict & { kind: 'refuse' }): Outgoing {
+  const result = {
+    content: [{ type: 'text', text: verdict.text }],
+    isError: true,
+    ...(isStateless(request) && { resultType: 'complete' }),
+    ...(verdict.meta && { _meta: verdict.meta }),
+  };
+  const bytes = resultFrame(request.id, result);
+  return { bytes, requestId: request.id, ...(verdict.delivery && { delivery: verdict.delivery }) };
+}
+
+/** Begins the report of a call that nothing can answer. */
+export const withoutId = (tool: string): string =>
+  `the client sent a tools/call of ${JSON.stringify(tool.slice(0, 80))} without an id`;

@@ -1,50 +1,50 @@
-import type { OpenCall, Outgoing } from './riding/carry.ts';
 import {
   asLine,
+  cancelledBy,
   errorFrame,
   frameOf,
   param,
   resultFrame,
-  soundFrameOf,
+  sound,
   type Frame,
   type Note,
   type Request,
-  cancelledBy,
 } from '../mcp/frames/frame.ts';
-import type { GuardedRider } from './riding/guarded.ts';
-import { edited, isJson, stringAt, textOf, type Edit } from '../mcp/frames/json.ts';
-import type { StopOptions, TooLong } from '../mcp/link.ts';
-import type { MakeLink } from '../mcp/links.ts';
-import { answerOwn } from './riding/own-tools.ts';
-import { Peer } from './peer.ts';
-import { withoutId } from './relay.ts';
-import { profileOf, type Profile } from './riding/profiles.ts';
+import { stringAt } from '../mcp/frames/json.ts';
 import {
   clientInfoOf,
   INTERNAL_ERROR,
   INVALID_PARAMS,
   isStateless,
-  LEGACY_VERSION,
-  LEGACY_VERSIONS,
   METHOD_NOT_FOUND,
   STATELESS_SINCE,
   toolOf,
   versionOf,
   type ClientInfo,
 } from '../mcp/frames/protocol.ts';
-import type { Connection, OwnTool, UpstreamEvent } from './riding/rider.ts';
+import type { StopOptions, TooLong } from '../mcp/link.ts';
+import type { MakeLink } from '../mcp/links.ts';
+import type { Upstream } from '../mcp/upstream.ts';
+import { withoutId } from './failing.ts';
+import { Peer } from './peer.ts';
+import type { Outgoing } from './riding/carry.ts';
+import type { GuardedRider } from './riding/guarded.ts';
+import { profileOf, type Profile } from './riding/profiles.ts';
+import type { Connection } from './riding/rider.ts';
+import type { Settling } from './riding/settling.ts';
 import { refuseTooLong, type Channel, type Endpoint } from './session.ts';
-import { failing } from './failing.ts';
-import { crossed, envelopeEdits } from './several/crossing.ts';
+import { Asking } from './several/asking.ts';
+import { SharedCatalog } from './several/catalog.ts';
+import { crossed } from './several/crossing.ts';
+import { Health } from './several/health.ts';
 import { envelopeLike, introductionIn, type Introduction } from './several/introduction.ts';
-import { Lists, LISTS, type ListMethod } from './several/lists.ts';
+import { Lists } from './several/lists.ts';
 import { Refusal } from './several/refusal.ts';
+import { Router } from './several/router.ts';
 import { PATIENCE, Starting, within, type Patience } from './several/starting.ts';
 import { Subscriptions } from './several/subscriptions.ts';
-import type { Settling } from './riding/settling.ts';
-import { OwnNames } from './riding/tools.ts';
+import { welcome, type Welcome } from './several/welcome.ts';
 import { isAnswer } from './unasked.ts';
-import type { Upstream } from '../mcp/upstream.ts';
 
 export type MultiplexOptions = {
   readonly upstreams: readonly Upstream[];
@@ -64,40 +64,31 @@ export type MultiplexOptions = {
 
 export const SEPARATOR = '__';
 
-type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
-
 /**
- * Several servers as one, for one client. Tools and prompts are named `<server>__<name>`, resources keep their URIs. Each
- * end has a handshake of its own; a client of one generation may stand before servers of the other, and then tools,
- * resources, prompts and completion cross. What cannot be given to one of several servers, or does not cross, is a
- * JSON-RPC error that says so. The client is answered after a short grace with the servers that are ready; list_changed tells
- * it of those that come later.
+ * Several servers as one, for one client. Tools and prompts are named `<server>__<name>`; resources keep their URIs. Each end
+ * has its own handshake, so a client of one generation may stand before servers of the other: then tools, resources, prompts
+ * and completion cross. A request that cannot be given to one of several servers, or does not cross, gets a JSON-RPC error
+ * that says so. The gateway answers the client after a short grace with the servers that are ready, and announces the others
+ * by list_changed.
  */
 export class Multiplex implements Endpoint {
   readonly #options: MultiplexOptions;
   readonly #separator: string;
   readonly #peers: readonly Peer[];
-  /** The client's open requests that went to a server, by their id. */
-  readonly #routed = new Map<string, { readonly peer: Peer; readonly request: Request }>();
-  readonly #own = new Map<string, OpenCall>();
-  /** Requests of servers that the client has not answered, by the id that it knows them by. */
-  readonly #asked = new Map<string, { readonly peer: Peer; readonly id: string }>();
+  readonly #router: Router;
+  readonly #catalog: SharedCatalog;
+  readonly #asking: Asking;
   readonly #patience: Patience;
   readonly #lists: Lists;
   readonly #subscriptions: Subscriptions;
   readonly #starting: Starting;
-  /** Servers that the agent was told do not work. */
-  readonly #bad = new Set<string>();
-  /** What went wrong before the client said who it is. */
-  readonly #untold: UpstreamEvent[] = [];
+  readonly #health: Health;
   #connection: Connection | undefined;
   #introduction: Introduction | undefined;
   #introduced: Promise<void> | undefined;
   #met = false;
   /** The generation that the client speaks. One that probed with server/discover may go on in the older one. */
   #stateless = false;
-  #names: OwnNames | undefined;
-  #count = 0;
   /** What the client asked servers to log, for those that come later. */
   #level: string | undefined;
   #closed = false;
@@ -105,6 +96,7 @@ export class Multiplex implements Endpoint {
 
   constructor(options: MultiplexOptions) {
     this.#options = options;
+    this.#health = new Health(options.rider);
     this.#separator = options.separator ?? SEPARATOR;
     this.#peers = options.upstreams.map((upstream): Peer => {
       const peer: Peer = new Peer({
@@ -112,7 +104,7 @@ export class Multiplex implements Endpoint {
         link: options.link,
         rider: options.rider,
         report: options.report,
-        tell: (event) => this.#tell(event),
+        tell: (event) => this.#health.tell(event),
         connection: () => this.#connection!,
         toClient: (out, frame) => this.#fromPeer(peer, out, frame),
         pause: options.channel.pause,
@@ -120,18 +112,17 @@ export class Multiplex implements Endpoint {
       });
       return peer;
     });
-    const patience = { ...PATIENCE, ...options.patience };
-    this.#patience = patience;
+    this.#patience = { ...PATIENCE, ...options.patience };
     this.#starting = new Starting({
       peers: this.#peers,
-      patience,
-      tell: (event) => this.#tell(event),
+      patience: this.#patience,
+      tell: (event) => this.#health.tell(event),
       came: (peer) => this.#came(peer),
     });
     this.#lists = new Lists({
       peers: this.#peers,
       separator: this.#separator,
-      listMs: patience.listMs,
+      listMs: this.#patience.listMs,
       report: options.report,
       envelope: (like) => envelopeLike(like, this.#introduction!.meta),
       changed: (peer, capability) => this.#changed(peer, capability),
@@ -140,10 +131,26 @@ export class Multiplex implements Endpoint {
       envelope: () => this.#introduction!.meta,
       ownerOf: (uri) => this.#lists.listed(uri),
     });
+    this.#router = new Router({
+      peers: this.#peers,
+      separator: this.#separator,
+      lists: this.#lists,
+      starting: this.#starting,
+      envelope: () => this.#introduction!.meta,
+      toClient: (out) => this.#send(out),
+    });
+    this.#catalog = new SharedCatalog({
+      rider: options.rider,
+      lists: this.#lists,
+      connection: () => this.#connection!,
+      taken: (name) => this.#router.ownerOf(name) !== undefined,
+      toClient: (out) => this.#send(out),
+    });
+    this.#asking = new Asking((out) => this.#send(out));
   }
 
   get busy(): boolean {
-    return this.#routed.size + this.#own.size > 0;
+    return this.#router.waiting + this.#catalog.waiting > 0;
   }
 
   start(): void {
@@ -151,7 +158,7 @@ export class Multiplex implements Endpoint {
   }
 
   fromClient(given: Frame): void {
-    const frame = isJson(given.bytes) ? given : soundFrameOf(given.bytes);
+    const frame = sound(given);
     this.#options.settling.heard(frame);
     switch (frame.kind) {
       case 'request':
@@ -161,7 +168,7 @@ export class Multiplex implements Endpoint {
         return this.#note(frame);
       case 'success':
       case 'failure':
-        return this.#answered(frame);
+        return this.#asking.answered(frame);
       case 'batch':
         for (const at of frame.elements) this.fromClient(frameOf(asLine(frame.bytes.subarray(at.start, at.end))));
         return;
@@ -177,9 +184,8 @@ export class Multiplex implements Endpoint {
   }
 
   abandon(requestId: string): void {
-    this.#routed.get(requestId)?.peer.abandon(requestId);
-    const own = this.#own.get(requestId);
-    if (own) own.cancelled = true;
+    this.#router.peerOf(requestId)?.abandon(requestId);
+    this.#catalog.cancel(requestId);
   }
 
   resume(): void {
@@ -196,7 +202,7 @@ export class Multiplex implements Endpoint {
   }
 
   async #request(frame: Request): Promise<void> {
-    this.#routed.delete(frame.id);
+    this.#router.forget(frame.id);
     try {
       // Without a turn of the event loop: a cancel may stand right behind it.
       if (!this.#met) await this.#meet(frame);
@@ -220,19 +226,19 @@ export class Multiplex implements Endpoint {
       case 'prompts/list':
       case 'resources/list':
       case 'resources/templates/list':
-        return this.#list(frame, frame.method);
+        return this.#catalog.list(frame, frame.method);
       case 'tools/call':
         return this.#call(frame);
       case 'prompts/get':
-        return this.#forwardNamed(frame, ['name'], 'prompt');
+        return this.#router.byName(frame, ['name'], 'prompt');
       case 'resources/read':
       case 'resources/subscribe':
       case 'resources/unsubscribe':
-        return this.#forwardByUri(frame, ['uri']);
+        return this.#router.byUri(frame, ['uri']);
       case 'completion/complete':
         return stringAt(frame.bytes, param(frame, 'ref', 'type')) === 'ref/prompt'
-          ? this.#forwardNamed(frame, ['ref', 'name'], 'prompt')
-          : this.#forwardByUri(frame, ['ref', 'uri']);
+          ? this.#router.byName(frame, ['ref', 'name'], 'prompt')
+          : this.#router.byUri(frame, ['ref', 'uri']);
       case 'logging/setLevel':
         return this.#setLevel(frame);
       case 'subscriptions/listen':
@@ -260,14 +266,14 @@ export class Multiplex implements Endpoint {
       ...(client && { client }),
       ...(session !== undefined && { session }),
       profile: profile(client),
-      nameOf: (tool) => this.#names?.given(tool) ?? tool,
+      nameOf: (tool) => this.#catalog.nameOf(tool),
       shown: (server, tool) => `${server}${this.#separator}${tool}`,
     };
     this.#options.settling.cancelsAnswered = this.#connection.profile.cancelsAnswered === true;
     rider.opened(this.#connection);
     this.#introduction = introductionIn(frame);
     this.#stateless = this.#introduction.stateless;
-    for (const event of this.#untold.splice(0)) this.#tell(event);
+    this.#health.begin(this.#connection.key);
     await this.#starting.begin(this.#introduction, this.#connection.profile);
     this.#met = true;
   }
@@ -276,7 +282,7 @@ export class Multiplex implements Endpoint {
   #came(peer: Peer): void {
     if (this.#closed) return;
     this.#subscriptions.join(peer);
-    this.#setLevelAt(peer);
+    if (this.#level !== undefined) peer.logAt(this.#level);
     for (const list of ['tools', 'prompts', 'resources']) if (peer.can(list)) this.#changed(peer, list);
     const { name: server, instructions } = peer;
     if (!instructions?.trim()) return;
@@ -290,16 +296,6 @@ export class Multiplex implements Endpoint {
     this.#noteFrom(peer, frameOf(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}\n`)) as Note);
   }
 
-  /** To the agent: once when a server stops working, and once when it works again. */
-  #tell(event: UpstreamEvent): void {
-    if (this.#connection === undefined) return void this.#untold.push(event);
-    const bad = event.state === 'failed' || event.state === 'disconnected';
-    if (bad === this.#bad.has(event.server)) return;
-    if (bad) this.#bad.add(event.server);
-    else this.#bad.delete(event.server);
-    this.#options.rider.upstream(event, this.#connection.key);
-  }
-
   async #greet(frame: Request, welcome: Welcome): Promise<void> {
     const ours = await this.#options.rider.instructions(this.#connection!);
     const parts = [welcome.instructions, ours].filter((part) => part !== undefined);
@@ -307,115 +303,20 @@ export class Multiplex implements Endpoint {
   }
 
   #welcome(version: string | undefined): Welcome {
-    const ready = this.#peers.filter((peer) => peer.ready);
-    // What a server can that has not come yet is not known, and cannot be said later.
-    const has = (capability: string): boolean => this.#starting.pending || ready.some((peer) => peer.can(capability));
-    const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
-    return {
-      ...(version !== undefined && { protocolVersion: LEGACY_VERSIONS.includes(version) ? version : LEGACY_VERSION }),
-      capabilities: {
-        tools: { listChanged: true },
-        ...(has('prompts') && { prompts: { listChanged: true } }),
-        ...(has('resources') && { resources: { listChanged: true, subscribe: true } }),
-        ...(has('completions') && { completions: {} }),
-        ...(has('logging') && { logging: {} }),
-      },
-      serverInfo: { name: 'earpiece', version: '1', title: this.#title },
-      ...(parts.length > 0 && { instructions: parts.join('\n\n') }),
-    };
-  }
-
-  get #title(): string {
-    return this.#peers.length === 0 ? 'Earpiece' : `Earpiece before ${this.#peers.map(({ name }) => name).join(', ')}`;
-  }
-
-  async #list(frame: Request, method: ListMethod): Promise<void> {
-    if (param(frame, 'cursor')) throw new Refusal(INVALID_PARAMS, `${method} comes in one page: there is no cursor`);
-    const entries = await this.#lists.all(frame, method);
-    if (method === 'tools/list') await this.#options.rider.toolsKnown();
-    if (method === 'tools/list')
-      for (const tool of this.#ownTools()) if (!tool.hidden) entries.push(JSON.stringify(this.#ownNames().listed(tool)));
-    const more = isStateless(frame) ? ',"resultType":"complete","ttlMs":0,"cacheScope":"private"' : '';
-    const { list } = LISTS[method];
-    this.#send({ bytes: Buffer.from(`{"jsonrpc":"2.0","id":${frame.id},"result":{"${list}":[${entries.join(',')}]${more}}}\n`) });
+    return welcome(this.#peers, { version, pending: this.#starting.pending });
   }
 
   async #call(frame: Request): Promise<void> {
     const known = this.#options.rider.toolsKnown();
     if (known !== undefined) await known;
-    const name = toolOf(frame);
-    const own = name === undefined ? undefined : this.#ownNames().meant(name);
-    if (own === undefined) return this.#forwardNamed(frame, ['name'], 'tool');
-    const call: OpenCall = {
-      server: 'earpiece',
-      tool: own,
-      requestId: frame.id,
-      connection: this.#connection!,
-      cancelled: false,
-    };
-    this.#own.set(frame.id, call);
-    const out = await answerOwn(this.#options.rider, frame, call, own);
-    this.#own.delete(frame.id);
-    if (out) this.#send(out);
-  }
-
-  /** To the server that the name begins with, without that beginning. */
-  #forwardNamed(frame: Request, path: readonly string[], what: string): Promise<void> {
-    const at = param(frame, ...path);
-    const name = stringAt(frame.bytes, at);
-    const owner = name === undefined ? undefined : this.#ownerOf(name);
-    if (at === undefined || owner === undefined) {
-      const servers = this.#peers.map((peer) => peer.name).join(', ');
-      if (servers === '') throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list has what there is`);
-      throw new Refusal(
-        INVALID_PARAMS,
-        `there is no ${what} "${name ?? ''}": names are <server>${this.#separator}<name>, with a server of ${servers}`,
-      );
-    }
-    return this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);
-  }
-
-  async #forwardByUri(frame: Request, path: readonly string[]): Promise<void> {
-    const uri = stringAt(frame.bytes, param(frame, ...path)) ?? '';
-    const peer = await this.#lists.ownerOf(uri, frame);
-    if (peer === undefined) throw new Refusal(INVALID_PARAMS, `no server has the resource "${uri}"`);
-    return this.#forward(frame, peer, []);
-  }
-
-  async #forward(frame: Request, peer: Peer, edits: readonly Edit[]): Promise<void> {
-    const routed = { peer, request: frame };
-    this.#routed.set(frame.id, routed);
-    if (!peer.ready) {
-      await this.#starting.settled(peer);
-      if (this.#routed.get(frame.id) !== routed) return; // The client has cancelled it.
-      if (!peer.ready) {
-        this.#routed.delete(frame.id);
-        this.#send(failing(frame, peer.trouble));
-        return;
-      }
-    }
-    const envelope = peer.generation === 'stateless' && !isStateless(frame) ? envelopeEdits(frame, this.#introduction!.meta) : [];
-    peer.send(edited(frame.bytes, [...edits, ...envelope]));
-  }
-
-  #ownerOf(name: string): { peer: Peer; name: string } | undefined {
-    // The longest name wins: with servers "a" and "a__b", "a__b__c" is the tool "c" of "a__b".
-    const owners = this.#peers
-      .filter((peer) => name.startsWith(`${peer.name}${this.#separator}`))
-      .toSorted((a, b) => b.name.length - a.name.length);
-    const peer = owners[0];
-    return peer && { peer, name: name.slice(peer.name.length + this.#separator.length) };
+    const own = this.#catalog.meant(frame);
+    return own === undefined ? this.#router.byName(frame, ['name'], 'tool') : this.#catalog.call(frame, own);
   }
 
   #setLevel(frame: Request): void {
     this.#level = stringAt(frame.bytes, param(frame, 'level'));
-    for (const peer of this.#peers) this.#setLevelAt(peer);
+    if (this.#level !== undefined) for (const peer of this.#peers) peer.logAt(this.#level);
     return this.#result(frame, {});
-  }
-
-  #setLevelAt(peer: Peer): void {
-    if (this.#level !== undefined && peer.generation === 'legacy' && peer.can('logging'))
-      void peer.ask('logging/setLevel', { level: this.#level });
   }
 
   #listen(frame: Request): void {
@@ -430,15 +331,13 @@ export class Multiplex implements Endpoint {
     if (cancelled === undefined) {
       if (frame.method === 'tools/call') return this.#dropCall(frame);
       if (frame.method === 'notifications/initialized') return; // Each server has had its own.
-      for (const peer of this.#peers) if (peer.generation === 'legacy') peer.send(frame.bytes);
+      for (const peer of this.#peers) if (peer.generation === 'legacy') peer.send(frame);
       return;
     }
-    const own = this.#own.get(cancelled);
-    if (own) own.cancelled = true;
+    this.#catalog.cancel(cancelled);
     this.#subscriptions.end(cancelled);
-    const routed = this.#routed.get(cancelled);
-    this.#routed.delete(cancelled);
-    if (routed?.peer.ready) routed.peer.send(frame.bytes);
+    const peer = this.#router.forget(cancelled);
+    if (peer?.ready) peer.send(frame);
   }
 
   /** Nothing can answer a call without an id: neither its server nor the gate. */
@@ -447,30 +346,23 @@ export class Multiplex implements Endpoint {
     this.#saidWithoutId = true;
   }
 
-  /** The client's answer to a server's request. */
-  #answered(frame: Frame & { kind: 'success' | 'failure' }): void {
-    const asked = this.#asked.get(frame.id);
-    if (asked === undefined) return;
-    this.#asked.delete(frame.id);
-    asked.peer.send(edited(frame.bytes, [{ at: frame.idAt, put: asked.id }]));
-  }
-
   #fromPeer(peer: Peer, out: Outgoing, frame: Frame): boolean {
     switch (frame.kind) {
       case 'success':
       case 'failure': {
         if (!isAnswer(frame)) return this.#send(out);
-        const routed = this.#routed.get(frame.id);
-        if (routed?.peer !== peer) {
+        const request = this.#router.answered(frame.id, peer);
+        if (request === undefined) {
           // The client has cancelled it, and may mean something else by this id now.
           out.delivery?.release('cancelled');
           return true;
         }
-        this.#routed.delete(frame.id);
-        return this.#send(frame.kind === 'success' ? crossed(routed.request, peer.name, out, frame) : out);
+        return this.#send(frame.kind === 'success' ? crossed(request, peer.name, out, frame) : out);
       }
       case 'request':
-        return this.#ask(peer, frame);
+        if (!this.#stateless) return this.#asking.ask(peer, frame);
+        this.#asking.refuse(peer, frame);
+        return true;
       case 'note':
         return this.#noteFrom(peer, frame);
       case 'batch':
@@ -487,32 +379,11 @@ export class Multiplex implements Endpoint {
     }
   }
 
-  /** A server's request, under an id that no other server's has. */
-  #ask(peer: Peer, frame: Request): boolean {
-    if (this.#stateless) {
-      const why = `the client speaks a protocol in which it cannot be asked (${frame.method})`;
-      peer.send(errorFrame(frame.id, METHOD_NOT_FOUND, why));
-      return true;
-    }
-    this.#count += 1;
-    const id = `"${peer.name.replaceAll(/[^\w-]/g, '_')}-${this.#count}"`;
-    this.#asked.set(id, { peer, id: textOf(frame.bytes, frame.idAt) });
-    return this.#send({ bytes: edited(frame.bytes, [{ at: frame.idAt, put: id }]) });
-  }
-
   #noteFrom(peer: Peer, frame: Note): boolean {
     const changes = this.#stateless ? this.#subscriptions.of(peer, frame) : undefined;
     let room = true;
     for (const bytes of changes ?? [frame.bytes]) room = this.#send({ bytes }) && room;
     return room;
-  }
-
-  #ownTools(): readonly OwnTool[] {
-    return this.#options.rider.tools(this.#connection!);
-  }
-
-  #ownNames(): OwnNames {
-    return (this.#names ??= new OwnNames(this.#ownTools(), { has: (name) => this.#ownerOf(name) !== undefined }));
   }
 
   #result(request: Request, result: object): void {

@@ -3,16 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 
 import { carry, type OpenCall, type Outgoing } from './riding/carry.ts';
 import { HttpClients, type ClientsOptions, type HttpClient, type OpenRequest } from './clients.ts';
-import {
-  errorFrame,
-  frameOf,
-  resultFrame,
-  type Failure,
-  type Frame,
-  type Request,
-  type Success,
-  cancelledBy,
-} from '../mcp/frames/frame.ts';
+import { errorFrame, frameOf, type Failure, type Frame, type Request, type Success, cancelledBy } from '../mcp/frames/frame.ts';
 import { MAX_FRAME_BYTES, sseEvent, SseReader, type SseEvent } from '../mcp/frames/framing.ts';
 import { reasonOf, type GuardedRider } from './riding/guarded.ts';
 import { isHandshake, withInstructions } from './riding/instructions.ts';
@@ -21,10 +12,9 @@ import { CONVERSATION, SESSION_ID } from '../mcp/http/headers.ts';
 import { drained, forward, passed, write } from './http/passing.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from '../mcp/http/target.ts';
 import { answerOwn, OwnTools } from './riding/own-tools.ts';
-import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, isStateless, toolOf } from '../mcp/frames/protocol.ts';
+import { clientInfoOf, INTERNAL_ERROR, INVALID_REQUEST, toolOf } from '../mcp/frames/protocol.ts';
 import { Catalog } from './riding/tools.ts';
-import { refusal } from './relay.ts';
-import { failing, STOPPED } from './failing.ts';
+import { failing, refusal, STOPPED } from './failing.ts';
 import { idsIn, sifted, Unanswered, Unasked } from './unasked.ts';
 import type { HttpUpstream } from '../mcp/upstream.ts';
 
@@ -319,12 +309,7 @@ export class HttpPassthrough implements HttpEndpoint {
       return;
     }
     client.open.delete(frame.id);
-    const result = {
-      content: [{ type: 'text', text: why }],
-      isError: true,
-      ...(isStateless(frame) && { resultType: 'complete' }),
-    };
-    const out = await carry(this.#rider, open.call, 'none', frameOf(resultFrame(frame.id, result)) as Success);
+    const out = await carry(this.#rider, open.call, 'none', frameOf(failing(frame, why).bytes) as Success);
     this.#say(response, client, out);
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Outgoing } from './riding/carry.ts';
-import { frameOf, soundFrameOf, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
+import { frameOf, sound, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
 import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
 import { STATELESS_SINCE } from '../mcp/frames/protocol.ts';
@@ -122,8 +122,13 @@ export class Peer {
   ask(method: string, params: object): Promise<Success | Failure | undefined> {
     const id = this.newId();
     const answer = new Promise<Success | Failure | undefined>((resolve) => void this.#asked.set(id, resolve));
-    this.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`));
+    this.sendBytes(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`));
     return answer;
+  }
+
+  /** Asks the server to log from this level on, where it can. */
+  logAt(level: string): void {
+    if (this.generation === 'legacy' && this.can('logging')) void this.ask('logging/setLevel', { level });
   }
 
   newId(): string {
@@ -132,8 +137,12 @@ export class Peer {
   }
 
   /** A frame from the client, or one of ours to the server. */
-  send(bytes: Buffer): void {
-    this.#session.fromClient(frameOf(bytes));
+  send(frame: Frame): void {
+    this.#session.fromClient(frame);
+  }
+
+  sendBytes(bytes: Buffer): void {
+    this.send(frameOf(bytes));
   }
 
   abandon(requestId: string): void {
@@ -166,7 +175,7 @@ export class Peer {
       }
       this.capabilities = result.capabilities ?? {};
       this.instructions = typeof result.instructions === 'string' ? result.instructions : undefined;
-      if (generation === 'legacy') this.send(Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n'));
+      if (generation === 'legacy') this.sendBytes(Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n'));
       this.generation = generation;
       this.#why = undefined;
       this.#options.tell({ server: this.name, state: 'started', detail: 'its tools are there now' });
@@ -194,7 +203,7 @@ export class Peer {
   }
 
   #received(out: Outgoing): boolean {
-    const frame = soundFrameOf(out.bytes);
+    const frame = sound(out.frame ?? frameOf(out.bytes));
     if (frame.kind === 'success' || frame.kind === 'failure') {
       const asked = this.#asked.get(frame.id);
       if (asked) {

@@ -38,7 +38,7 @@ function given(rider: Partial<Rider> = {}, { wire = true } = {}) {
       if (out.delivery) settling.begin(out.requestId!, out.delivery);
       if (wire) written(out);
     },
-    toServer: (bytes) => server.push(bytes.toString()),
+    toServer: ({ bytes }) => server.push(bytes.toString()),
   });
   return {
     relay,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Outgoing } from './riding/carry.ts';
-import { errorFrame, frameOf, type Frame } from '../mcp/frames/frame.ts';
+import { errorFrame, type Frame } from '../mcp/frames/frame.ts';
 import { MAX_FRAME_BYTES } from '../mcp/frames/framing.ts';
 import type { Link, StopOptions, TooLong } from '../mcp/link.ts';
 import type { MakeLink } from '../mcp/links.ts';
@@ -72,12 +72,12 @@ export class Session implements Endpoint {
       toClient: (out) => {
         if (!channel.send(out)) this.#link.pause();
       },
-      toServer: (bytes) => {
-        if (!this.#link.send(bytes)) channel.pause();
+      toServer: (frame) => {
+        if (!this.#link.send(frame)) channel.pause();
       },
     });
     this.#link = options.link(upstream, {
-      line: (bytes) => this.#relay.fromServer(frameOf(bytes)),
+      frame: (frame) => this.#relay.fromServer(frame),
       tooLong: (gone) => this.#serverFrameTooLong(gone),
       drain: () => channel.resume(),
       up: () => void this.#up(),

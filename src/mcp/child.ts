@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-import { wholeLine } from './frames/frame.ts';
+import { frameOf, wholeLine, type Frame } from './frames/frame.ts';
 import { LineReader } from './frames/framing.ts';
 import { LastWords } from './last-words.ts';
 import type { Link, LinkEvents, StopOptions } from './link.ts';
@@ -57,7 +57,7 @@ export class ChildServer implements Link {
         const line = this.#child === child ? wholeLine(bytes) : undefined;
         if (line === undefined) return;
         this.#spoke = true;
-        this.#events.line(line);
+        this.#events.frame(frameOf(line));
       },
       tooLong: this.#events.tooLong,
     });
@@ -86,7 +86,7 @@ export class ChildServer implements Link {
   }
 
   /** False when its stdin is full: `drain` follows. What is sent while no process runs is lost. */
-  send(bytes: Buffer): boolean {
+  send({ bytes }: Frame): boolean {
     if (this.#batch.length === 0) queueMicrotask(() => this.#flush());
     this.#batch.push(bytes);
     return this.#child?.stdin?.writableNeedDrain !== true;

@@ -1,9 +1,11 @@
+import type { Frame } from './frames/frame.ts';
+
 /** The way to one upstream server, whatever it is made of. */
 export interface Link {
   /** Called once. What goes wrong comes as an event. */
   start(): void;
-  /** Takes one frame with its line ending. False when the server does not keep up: `drain` follows. Lost while there is no server. */
-  send(bytes: Buffer): boolean;
+  /** Takes one frame. Its bytes end with a line break. False when the server does not keep up: `drain` follows. Lost while there is no server. */
+  send(frame: Frame): boolean;
   /** Stops and continues what comes from the server, for a client that does not keep up. */
   pause(): void;
   resume(): void;
@@ -15,8 +17,8 @@ export interface Link {
 export type StopOptions = { readonly graceMs?: number };
 
 export type LinkEvents = {
-  /** One frame from the server, with its line ending. */
-  readonly line: (bytes: Buffer) => void;
+  /** One frame from the server. Its bytes end with a line break. */
+  readonly frame: (frame: Frame) => void;
   /** One that was too long to hold. */
   readonly tooLong: (gone: TooLong) => void;
   /** There is a server again after `down`, and it knows nothing of what was before. */

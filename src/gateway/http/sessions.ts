@@ -3,7 +3,17 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Outgoing } from '../riding/carry.ts';
 import { deliver } from './delivering.ts';
-import { asLine, frameOf, idOf, param, soundFrameOf, type Frame, type Request, cancelledBy } from '../../mcp/frames/frame.ts';
+import {
+  asLine,
+  editedRequest,
+  frameOf,
+  idOf,
+  param,
+  soundFrameOf,
+  type Frame,
+  type Request,
+  cancelledBy,
+} from '../../mcp/frames/frame.ts';
 import { sseEvent } from '../../mcp/frames/framing.ts';
 import { refuse, type Exchange, type HttpEndpoint } from './front.ts';
 import { CONVERSATION, headerText, METHOD, NAME, nameIn, PROTOCOL_VERSION, SESSION_ID } from '../../mcp/http/headers.ts';
@@ -239,7 +249,7 @@ class HttpSession {
     this.#made += 1;
     const edits: Edit[] = [{ at: frame.idAt, put: `"s${this.#made}"` }];
     if (token) edits.push({ at: token, put: `"s${this.#made}"` });
-    const request = frameOf(edited(frame.bytes, edits)) as Request;
+    const request = editedRequest(frame, edits);
     const id = textOf(frame.bytes, frame.idAt);
     return { request, post: { ...post, id, ...(tokenText !== undefined && { token: tokenText }) } };
   }
@@ -253,7 +263,7 @@ class HttpSession {
   }
 
   #send(out: Outgoing): boolean {
-    const frame = frameOf(out.bytes);
+    const frame = out.frame ?? frameOf(out.bytes);
     if (frame.kind === 'success' || frame.kind === 'failure') return this.#answer(frame, out);
     const post = this.#postFor(frame);
     if (post) return this.#write(post.response, this.#event(frame, post), out, () => this.#streamed(post));

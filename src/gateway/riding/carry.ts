@@ -1,4 +1,4 @@
-import type { Success } from '../../mcp/frames/frame.ts';
+import type { Frame, Success } from '../../mcp/frames/frame.ts';
 import type { GuardedRider } from './guarded.ts';
 import { isJson, textOf } from '../../mcp/frames/json.ts';
 import type { Profile } from './profiles.ts';
@@ -6,8 +6,19 @@ import { carrierIn, charsOf, linesIn, linesOf, plain, replaced, withRide, type C
 import type { Awaitable, Call, Connection, Delivery, Result, Ride } from './rider.ts';
 import { treatmentOf, type SchemaKind } from './tools.ts';
 
-/** Bytes on their way to a client. With a delivery, that is to be settled when they got there; `requestId` is what they answer. */
-export type Outgoing = { readonly bytes: Buffer; readonly requestId?: string; readonly delivery?: Delivery };
+/**
+ * Bytes on their way to a client. `frame`: what they are, where nobody changed them since they were read. `delivery` is
+ * settled when the bytes have arrived; `requestId` names the request that they answer.
+ */
+export type Outgoing = {
+  readonly bytes: Buffer;
+  readonly frame?: Frame;
+  readonly requestId?: string;
+  readonly delivery?: Delivery;
+};
+
+/** The answer `frame` as it became: `bytes` may be its own. */
+export const answering = (frame: Success, bytes: Buffer): Outgoing => (bytes === frame.bytes ? { bytes, frame } : { bytes });
 
 /** One tools/call that is waiting for its answer. `cancelled` may become true at any time until then. */
 export type OpenCall = Call & { readonly connection: Connection; cancelled: boolean };
@@ -16,15 +27,16 @@ export type OpenCall = Call & { readonly connection: Connection; cancelled: bool
 export function carry(rider: GuardedRider, call: OpenCall, schema: SchemaKind | undefined, frame: Success): Awaitable<Outgoing> {
   const { requestId } = call;
   const treatment = treatmentOf(call.connection.profile, schema);
-  if (treatment !== 'remove' && (call.cancelled || rider.silent(call.connection))) return { bytes: frame.bytes, requestId };
+  if (treatment !== 'remove' && (call.cancelled || rider.silent(call.connection)))
+    return { bytes: frame.bytes, frame, requestId };
   const carrier = carrierIn(frame);
-  if (carrier === undefined) return { bytes: frame.bytes, requestId };
-  if (call.cancelled) return { bytes: plain(carrier, treatment), requestId };
+  if (carrier === undefined) return { bytes: frame.bytes, frame, requestId };
+  const unchanged = (): Outgoing => ({ ...answering(frame, plain(carrier, treatment)), requestId });
+  if (call.cancelled) return unchanged();
 
   const result = resultOf(call, carrier);
   const asked = rider.after(call.connection, result);
   const put = (ride: Ride): Outgoing => {
-    const unchanged = (): Outgoing => ({ bytes: plain(carrier, treatment), requestId });
     if (ride.kind === 'none') return unchanged();
     const { delivery } = ride;
     if (call.cancelled) {

@@ -28,7 +28,8 @@ export function crossed(request: Request, server: string, out: Outgoing, frame: 
   const resultType = stringAt(frame.bytes, member(frame.bytes, object, 'resultType'));
   if (isStateless(request)) {
     if (resultType !== undefined) return out;
-    return { ...out, bytes: edited(frame.bytes, statelessEdits(object, request.method)) };
+    const { frame: _read, ...rest } = out;
+    return { ...rest, bytes: edited(frame.bytes, statelessEdits(object, request.method)) };
   }
   if (resultType !== 'input_required') return out;
   return failing(request, `"${server}" wants input that this client's protocol has no way to give`);

@@ -52,7 +52,7 @@ export class Subscriptions {
     this.#open.delete(id);
     for (const [peer, theirs] of subscription?.at ?? []) {
       if (peer.generation === 'stateless')
-        peer.send(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${theirs}}}\n`));
+        peer.sendBytes(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${theirs}}}\n`));
     }
   }
 
@@ -76,7 +76,7 @@ export class Subscriptions {
     at.set(peer, id);
     if (peer.generation === 'stateless') {
       const params = JSON.stringify({ _meta: this.#options.envelope(), notifications: filter });
-      peer.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":${params}}\n`));
+      peer.sendBytes(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"subscriptions/listen","params":${params}}\n`));
       return;
     }
     const uris = Array.isArray(filter.resourceSubscriptions) ? (filter.resourceSubscriptions as unknown[]) : [];

@@ -1,4 +1,17 @@
-import { arrayAt, isJson, member, objectAt, parsed, skipSpace, stringAt, textOf, valueAt, type Range } from './json.ts';
+import {
+  arrayAt,
+  edited,
+  isJson,
+  member,
+  objectAt,
+  parsed,
+  skipSpace,
+  stringAt,
+  textOf,
+  valueAt,
+  type Edit,
+  type Range,
+} from './json.ts';
 
 /**
  * One JSON-RPC message as it stands on the wire. `bytes` is the whole of it with its line ending (if it has one), the
@@ -53,6 +66,31 @@ export function frameOf(bytes: Buffer): Frame {
 /** The same, and anything that `JSON.parse` does not take is opaque. */
 export function soundFrameOf(bytes: Buffer): Frame {
   return isJson(bytes) ? frameOf(bytes) : { kind: 'opaque', bytes, reason: 'not JSON' };
+}
+
+/** A frame that was read already, as `soundFrameOf` would read it. */
+export function sound(frame: Frame): Frame {
+  return isJson(frame.bytes) ? frame : { kind: 'opaque', bytes: frame.bytes, reason: 'not JSON' };
+}
+
+/** A request with edits in its id or its params, known without reading it again. The edits must not touch its other members. */
+export function editedRequest(request: Request, edits: readonly Edit[]): Request {
+  if (edits.length === 0) return request;
+  const bytes = edited(request.bytes, edits);
+  // A request without params may have got some.
+  if (request.params === undefined) return frameOf(bytes) as Request;
+  const idAt = moved(request.idAt, edits);
+  return { ...request, bytes, id: idOf(bytes, idAt), idAt, params: moved(request.params, edits) };
+}
+
+/** Where a range is after the edits. */
+function moved({ start, end }: Range, edits: readonly Edit[]): Range {
+  const growth = (of: (edit: Edit) => boolean): number =>
+    edits.filter(of).reduce((sum, { at, put }) => sum + Buffer.byteLength(put) - (at.end - at.start), 0);
+  return {
+    start: start + growth(({ at }) => at.end <= start),
+    end: end + growth(({ at }) => at.start < end && at.end <= end),
+  };
 }
 
 /** The id's JSON text; of several spellings of one value (`"\u0041"` and `"A"`, `1.0` and `1`) always the same one. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { asLine, errorFrame, frameOf, param, type Frame, type Request, cancelledBy } from '../frames/frame.ts';
+import { asLine, errorFrame, frameOf, param, type Frame, type Request, type Success, cancelledBy } from '../frames/frame.ts';
 import { MAX_FRAME_BYTES, SseReader } from '../frames/framing.ts';
 import { arrayAt, edited, objectAt, parsed, stringAt, textOf, valueAt } from '../frames/json.ts';
 import { bodyOf, HttpTarget, mediaTypeOf, networkReason } from './target.ts';
@@ -55,8 +55,7 @@ export class HttpLink implements Link {
 
   start(): void {}
 
-  send(bytes: Buffer): boolean {
-    const frame = frameOf(bytes);
+  send(frame: Frame): boolean {
     const cancelled = cancelledBy(frame);
     const waiting = cancelled === undefined ? undefined : this.#waiting.get(cancelled);
     if (waiting && isStateless(waiting.request)) waiting.abort.abort();
@@ -157,41 +156,41 @@ export class HttpLink implements Link {
   #take(body: Buffer, request: Request | undefined): boolean {
     const array = arrayAt(body, 0);
     if (array) {
-      for (const { start, end } of array.elements) this.#line(body.subarray(start, end));
+      for (const { start, end } of array.elements) this.#pass(lineFrom(body.subarray(start, end)));
       return true;
     }
-    const frame = frameOf(body);
+    const frame = lineFrom(body);
     if (frame.kind === 'failure' && request && frame.id !== request.id) {
       // Refused before the server read our id: the client needs its own.
-      const code = valueAt(body, frame.error.start, ['code']);
-      const message = stringAt(body, valueAt(body, frame.error.start, ['message']));
-      this.#events.line(errorFrame(request.id, code ? Number(textOf(body, code)) : INTERNAL_ERROR, message ?? 'error'));
+      const { bytes, error } = frame;
+      const code = valueAt(bytes, error.start, ['code']);
+      const message = stringAt(bytes, valueAt(bytes, error.start, ['message']));
+      this.#events.frame(
+        frameOf(errorFrame(request.id, code ? Number(textOf(bytes, code)) : INTERNAL_ERROR, message ?? 'error')),
+      );
       return true;
     }
     if (frame.kind !== 'success' && frame.kind !== 'failure') return false;
-    this.#line(body);
+    this.#pass(frame);
     return true;
   }
 
-  #line(bytes: Buffer): void {
-    const line = asLine(bytes);
-    const frame = frameOf(line);
+  #pass(frame: Frame): void {
     if (frame.kind === 'opaque') return; // For example half a frame: the stream ended in the middle of it.
-    if (frame.kind === 'success') this.#learn(frame.id, line);
-    this.#events.line(line);
+    if (frame.kind === 'success') this.#learn(frame);
+    this.#events.frame(frame);
   }
 
-  /** What later requests need of an answer: the version that was agreed, and which arguments a tool wants in headers. */
-  #learn(id: string, line: Buffer): void {
+  /** Keeps what later requests need of an answer: the agreed version, and the arguments that a tool wants in headers. */
+  #learn({ id, bytes, result }: Success): void {
     const request = this.#waiting.get(id)?.request;
-    const result = valueAt(line, 0, ['result']);
-    if (request === undefined || result === undefined) return;
+    if (request === undefined) return;
     if (request.method === 'initialize') {
-      const version = stringAt(line, valueAt(line, result.start, ['protocolVersion']));
+      const version = stringAt(bytes, valueAt(bytes, result.start, ['protocolVersion']));
       if (version !== undefined) this.#handshake.version = version;
     }
     if (request.method === 'tools/list' && isStateless(request)) {
-      const { tools = [] } = (parsed(line, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };
+      const { tools = [] } = (parsed(bytes, result) ?? {}) as { tools?: { name?: unknown; inputSchema?: unknown }[] };
       for (const { name, inputSchema } of tools)
         if (typeof name === 'string') this.#headerParams.set(name, headerParams(inputSchema));
     }
@@ -209,9 +208,9 @@ export class HttpLink implements Link {
           if (id !== undefined) lastEventId = id;
           if (retry !== undefined && /^\d+$/.test(retry)) retryMs = Number(retry);
           if (data === undefined || data.length === 0) return;
-          const frame = frameOf(data);
+          const frame = lineFrom(data);
           if (request && (frame.kind === 'success' || frame.kind === 'failure') && frame.id === request.id) answered = true;
-          this.#line(data);
+          this.#pass(frame);
         },
         tooLong: (bytes) => this.#events.tooLong({ bytes, head: Buffer.alloc(0), tail: Buffer.alloc(0) }),
       });
@@ -319,6 +318,9 @@ export class HttpLink implements Link {
     this.#events.back();
   }
 }
+
+/** A frame of an HTTP message, as one that fits into a line. */
+const lineFrom = (bytes: Buffer): Frame => frameOf(asLine(bytes));
 
 function sessionOf(response: IncomingMessage): { session?: string } {
   const session = response.headers[SESSION_ID];

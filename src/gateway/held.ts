@@ -1,0 +1,41 @@
+/** Requests that wait for a server which is being restarted. */
+import type { Request } from '../mcp/frames/frame.ts';
+
+export class Held {
+  readonly #withinMs: number;
+  readonly #late: (request: Request) => void;
+  readonly #requests = new Map<string, { readonly request: Request; readonly timer: NodeJS.Timeout }>();
+
+  /** `late`: the server is not back in time for this request, which is held no more. */
+  constructor(withinMs: number, late: (request: Request) => void) {
+    this.#withinMs = withinMs;
+    this.#late = late;
+  }
+
+  hold(request: Request): void {
+    const timer = setTimeout(() => {
+      this.#requests.delete(request.id);
+      this.#late(request);
+    }, this.#withinMs);
+    timer.unref();
+    this.#requests.set(request.id, { request, timer });
+  }
+
+  has(id: string): boolean {
+    return this.#requests.has(id);
+  }
+
+  /** Lets one go. False when it is not held. */
+  drop(id: string): boolean {
+    clearTimeout(this.#requests.get(id)?.timer);
+    return this.#requests.delete(id);
+  }
+
+  /** All of them, in the order in which they came. None is held any more. */
+  take(): Request[] {
+    const held = [...this.#requests.values()];
+    this.#requests.clear();
+    for (const { timer } of held) clearTimeout(timer);
+    return held.map(({ request }) => request);
+  }
+}

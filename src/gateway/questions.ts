@@ -1,0 +1,70 @@
+/** The gateway's own requests to a server: its tools/list, and the handshake with a new process. */
+import { editedRequest, frameOf, type Failure, type Frame, type Request, type Success } from '../mcp/frames/frame.ts';
+
+/** How long a server may take to answer. */
+const ASK_MS = 2_000;
+
+/** The ids of these requests begin with this. */
+const OURS = '"earpiece-';
+
+export class Questions {
+  readonly #send: (request: Frame, id: string) => void;
+  readonly #waiting = new Map<string, (answer: Success | Failure | undefined) => void>();
+  #asked = 0;
+
+  /** `send` gives a request to the server. */
+  constructor(send: (request: Frame, id: string) => void) {
+    this.#send = send;
+  }
+
+  get pending(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Whether an id is one that the gateway gives. */
+  owns(id: string): boolean {
+    return id.startsWith(OURS);
+  }
+
+  /** Resolves with undefined when there is no answer in time. */
+  ask(method: string, params: object): Promise<Success | Failure | undefined> {
+    return this.#put((id) =>
+      frameOf(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`)),
+    );
+  }
+
+  /** The client's own request once more. */
+  again(request: Request, withinMs?: number): Promise<Success | Failure | undefined> {
+    return this.#put((id) => editedRequest(request, [{ at: request.idAt, put: id }]), withinMs);
+  }
+
+  /** True when the answer is to one of these requests. */
+  answered(frame: Success | Failure): boolean {
+    const waiting = this.#waiting.get(frame.id);
+    this.#waiting.delete(frame.id);
+    waiting?.(frame);
+    return waiting !== undefined;
+  }
+
+  /** This request gets no answer; without an id, none does. */
+  lost(id?: string): void {
+    for (const [each, waiting] of id === undefined ? [...this.#waiting] : [[id, this.#waiting.get(id)] as const]) {
+      this.#waiting.delete(each);
+      waiting?.(undefined);
+    }
+  }
+
+  #put(request: (id: string) => Frame, withinMs: number = ASK_MS): Promise<Success | Failure | undefined> {
+    this.#asked += 1;
+    const id = `${OURS}${this.#asked}"`;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.lost(id), withinMs);
+      timer.unref();
+      this.#waiting.set(id, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      this.#send(request(id), id);
+    });
+  }
+}

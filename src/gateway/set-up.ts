@@ -1,0 +1,36 @@
+/** What a client has set up at its server, to say it again to a new process of the server. */
+import { param, type Note, type Request } from '../mcp/frames/frame.ts';
+import { stringAt } from '../mcp/frames/json.ts';
+
+export class SetUp {
+  initialize: Request | undefined;
+  initialized: Note | undefined;
+  #logging: Request | undefined;
+  readonly #subscribed = new Map<string, Request>();
+
+  /** The server has answered this request with a result. */
+  accepted(request: Request): void {
+    switch (request.method) {
+      case 'initialize':
+        this.initialize = request;
+        return;
+      case 'logging/setLevel':
+        this.#logging = request;
+        return;
+      case 'resources/subscribe':
+      case 'resources/unsubscribe': {
+        const uri = stringAt(request.bytes, param(request, 'uri'));
+        if (uri === undefined) return;
+        if (request.method === 'resources/subscribe') this.#subscribed.set(uri, request);
+        else this.#subscribed.delete(uri);
+        return;
+      }
+      default:
+    }
+  }
+
+  /** The requests to repeat behind the handshake. */
+  get requests(): readonly Request[] {
+    return [...(this.#logging ? [this.#logging] : []), ...this.#subscribed.values()];
+  }
+}

@@ -1,0 +1,31 @@
+/** Tells an agent once when a server stops working, and once when it works again. */
+import type { GuardedRider } from '../riding/guarded.ts';
+import type { Connection, UpstreamEvent } from '../riding/rider.ts';
+
+export class Health {
+  readonly #rider: GuardedRider;
+  /** Servers that the agent was told do not work. */
+  readonly #bad = new Set<string>();
+  /** Events from before the client has said who it is. */
+  readonly #early: UpstreamEvent[] = [];
+  #agent: Connection['key'] | undefined;
+
+  constructor(rider: GuardedRider) {
+    this.#rider = rider;
+  }
+
+  /** From now on it is known whom to tell. */
+  begin(agent: Connection['key']): void {
+    this.#agent = agent;
+    for (const event of this.#early.splice(0)) this.tell(event);
+  }
+
+  tell(event: UpstreamEvent): void {
+    if (this.#agent === undefined) return void this.#early.push(event);
+    const bad = event.state === 'failed' || event.state === 'disconnected';
+    if (bad === this.#bad.has(event.server)) return;
+    if (bad) this.#bad.add(event.server);
+    else this.#bad.delete(event.server);
+    this.#rider.upstream(event, this.#agent);
+  }
+}

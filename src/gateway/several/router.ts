@@ -1,0 +1,106 @@
+/** Which server a request goes to, and which one the client waits for. */
+import { editedRequest, param, type Request } from '../../mcp/frames/frame.ts';
+import { stringAt, type Edit } from '../../mcp/frames/json.ts';
+import { INVALID_PARAMS, isStateless } from '../../mcp/frames/protocol.ts';
+import { failing } from '../failing.ts';
+import type { Peer } from '../peer.ts';
+import type { Outgoing } from '../riding/carry.ts';
+import { envelopeEdits } from './crossing.ts';
+import type { Lists } from './lists.ts';
+import { Refusal } from './refusal.ts';
+import type { Starting } from './starting.ts';
+
+export type RouterOptions = {
+  readonly peers: readonly Peer[];
+  readonly separator: string;
+  readonly lists: Lists;
+  readonly starting: Starting;
+  /** The envelope for stateless servers, of a client that sends none. */
+  readonly envelope: () => object;
+  readonly toClient: (out: Outgoing) => void;
+};
+
+export class Router {
+  readonly #options: RouterOptions;
+  /** The client's open requests that went to a server, by their id. */
+  readonly #routed = new Map<string, { readonly peer: Peer; readonly request: Request }>();
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  /** How many requests servers have to answer. */
+  get waiting(): number {
+    return this.#routed.size;
+  }
+
+  /** The server that has the client's request of this id. */
+  peerOf(id: string): Peer | undefined {
+    return this.#routed.get(id)?.peer;
+  }
+
+  /** The request that this server's answer is for. It waits no more. Undefined when the server was not sent it. */
+  answered(id: string, peer: Peer): Request | undefined {
+    const routed = this.#routed.get(id);
+    if (routed?.peer !== peer) return undefined;
+    this.#routed.delete(id);
+    return routed.request;
+  }
+
+  /** The client waits no more. Returns the server that has the request. */
+  forget(id: string): Peer | undefined {
+    const peer = this.peerOf(id);
+    this.#routed.delete(id);
+    return peer;
+  }
+
+  /** To the server that the name begins with, without that beginning. */
+  byName(frame: Request, path: readonly string[], what: string): Promise<void> {
+    const at = param(frame, ...path);
+    const name = stringAt(frame.bytes, at);
+    const owner = name === undefined ? undefined : this.ownerOf(name);
+    if (at === undefined || owner === undefined) {
+      const servers = this.#options.peers.map((peer) => peer.name).join(', ');
+      if (servers === '') throw new Refusal(INVALID_PARAMS, `there is no ${what} "${name ?? ''}"; tools/list has what there is`);
+      throw new Refusal(
+        INVALID_PARAMS,
+        `there is no ${what} "${name ?? ''}": names are <server>${this.#options.separator}<name>, with a server of ${servers}`,
+      );
+    }
+    return this.#forward(frame, owner.peer, [{ at, put: JSON.stringify(owner.name) }]);
+  }
+
+  /** To the server that has the resource. */
+  async byUri(frame: Request, path: readonly string[]): Promise<void> {
+    const uri = stringAt(frame.bytes, param(frame, ...path)) ?? '';
+    const peer = await this.#options.lists.ownerOf(uri, frame);
+    if (peer === undefined) throw new Refusal(INVALID_PARAMS, `no server has the resource "${uri}"`);
+    return this.#forward(frame, peer, []);
+  }
+
+  async #forward(frame: Request, peer: Peer, edits: readonly Edit[]): Promise<void> {
+    const routed = { peer, request: frame };
+    this.#routed.set(frame.id, routed);
+    if (!peer.ready) {
+      await this.#options.starting.settled(peer);
+      if (this.#routed.get(frame.id) !== routed) return; // The client has cancelled it.
+      if (!peer.ready) {
+        this.#routed.delete(frame.id);
+        this.#options.toClient(failing(frame, peer.trouble));
+        return;
+      }
+    }
+    const envelope = peer.generation === 'stateless' && !isStateless(frame) ? envelopeEdits(frame, this.#options.envelope()) : [];
+    peer.send(editedRequest(frame, [...edits, ...envelope]));
+  }
+
+  /** The server that a name belongs to, and the name as that server knows it. */
+  ownerOf(name: string): { peer: Peer; name: string } | undefined {
+    // The longest name wins: with servers "a" and "a__b", "a__b__c" is the tool "c" of "a__b".
+    const owners = this.#options.peers
+      .filter((peer) => name.startsWith(`${peer.name}${this.#options.separator}`))
+      .toSorted((a, b) => b.name.length - a.name.length);
+    const peer = owners[0];
+    return peer && { peer, name: name.slice(peer.name.length + this.#options.separator.length) };
+  }
+}

@@ -1,0 +1,31 @@
+/** The gateway's answer to the handshake of a client of several servers. */
+import { LEGACY_VERSION, LEGACY_VERSIONS } from '../../mcp/frames/protocol.ts';
+import type { Peer } from '../peer.ts';
+
+export type Welcome = { readonly instructions?: string } & Readonly<Record<string, unknown>>;
+
+/** `version`: the one that the client asks for in the older generation. `pending`: some server may still come. */
+export function welcome(
+  peers: readonly Peer[],
+  { version, pending }: { readonly version: string | undefined; readonly pending: boolean },
+): Welcome {
+  const ready = peers.filter((peer) => peer.ready);
+  // What a server can that has not come yet is not known, and cannot be said later.
+  const has = (capability: string): boolean => pending || ready.some((peer) => peer.can(capability));
+  const parts = ready.flatMap(({ name, instructions }) => (instructions === undefined ? [] : [`${name}: ${instructions}`]));
+  return {
+    ...(version !== undefined && { protocolVersion: LEGACY_VERSIONS.includes(version) ? version : LEGACY_VERSION }),
+    capabilities: {
+      tools: { listChanged: true },
+      ...(has('prompts') && { prompts: { listChanged: true } }),
+      ...(has('resources') && { resources: { listChanged: true, subscribe: true } }),
+      ...(has('completions') && { completions: {} }),
+      ...(has('logging') && { logging: {} }),
+    },
+    serverInfo: { name: 'earpiece', version: '1', title: titleOf(peers) },
+    ...(parts.length > 0 && { instructions: parts.join('\n\n') }),
+  };
+}
+
+const titleOf = (peers: readonly Peer[]): string =>
+  peers.length === 0 ? 'Earpiece' : `Earpiece before ${peers.map(({ name }) => name).join(', ')}`;

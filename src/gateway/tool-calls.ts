@@ -1,0 +1,115 @@
+/** The calls of tools on their way to one server: own tools are answered, the gate may refuse, everything else goes on. */
+import type { Frame, Note, Request } from '../mcp/frames/frame.ts';
+import { toolOf } from '../mcp/frames/protocol.ts';
+import { refusal, withoutId } from './failing.ts';
+import type { OpenCall, Outgoing } from './riding/carry.ts';
+import type { GuardedRider } from './riding/guarded.ts';
+import { answerOwn, type OwnTools } from './riding/own-tools.ts';
+import type { Awaitable, Connection, Verdict } from './riding/rider.ts';
+
+/** A request of the client that has no answer yet. */
+export type Open =
+  | { readonly kind: 'call'; readonly call: OpenCall; readonly request: Request; phase: 'asking' | 'running' }
+  | { readonly kind: 'own'; readonly call: OpenCall; readonly request: Request }
+  | { readonly kind: 'list'; readonly connection: Connection; readonly request: Request }
+  | { readonly kind: 'other'; readonly request: Request; cursor?: string };
+
+export type ToolCallsOptions = {
+  readonly server: string;
+  readonly rider: GuardedRider;
+  readonly own: OwnTools;
+  readonly open: Map<string, Open>;
+  /** Both keep the order in which they are called. `undefined` sends nothing. */
+  readonly toServer: (frame: Awaitable<Frame | undefined>) => void;
+  readonly toClient: (out: Outgoing) => void;
+  readonly report: (line: string) => void;
+};
+
+export class ToolCalls {
+  readonly #options: ToolCallsOptions;
+  #saidWithoutId = false;
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
+  }
+
+  /** A call with an id. */
+  call(frame: Request, connection: Connection): void {
+    const { open: requests, rider, server, toClient, toServer } = this.#options;
+    const name = toolOf(frame);
+    if (name === undefined) {
+      requests.set(frame.id, { kind: 'other', request: frame });
+      return toServer(frame);
+    }
+    const beganAt = performance.now();
+    const call: OpenCall = {
+      server,
+      tool: name,
+      requestId: frame.id,
+      beganAt,
+      connection,
+      cancelled: false,
+    };
+    const own = this.#options.own.meant(frame, connection, name);
+    if (typeof own === 'string') return this.#callOwn(frame, call, own);
+
+    const open: Open & { kind: 'call' } = { kind: 'call', call, request: frame, phase: 'asking' };
+    requests.set(frame.id, open);
+    const decide = (verdict: Verdict): Frame | undefined => {
+      if (call.cancelled) {
+        requests.delete(frame.id);
+        if (verdict.kind === 'refuse') verdict.delivery?.release('cancelled');
+        return undefined;
+      }
+      if (verdict.kind === 'pass') {
+        open.phase = 'running';
+        return frame;
+      }
+      requests.delete(frame.id);
+      toClient(refusal(frame, verdict));
+      return undefined;
+    };
+    const ask = (): Awaitable<Verdict> => rider.before(connection, call);
+    if (own instanceof Promise) {
+      toServer(
+        own.then(async (meant) => {
+          if (meant === undefined) return decide(await ask());
+          requests.delete(frame.id);
+          this.#callOwn(frame, call, meant);
+          return undefined;
+        }),
+      );
+      return;
+    }
+    const verdict = ask();
+    toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
+  }
+
+  /** A server may run a call without an id. No refusal can answer it, so the gateway drops it while the gate is up. */
+  withoutId(frame: Note, connection: Connection | undefined): void {
+    const { report, rider, server, toServer } = this.#options;
+    const tool = toolOf(frame) ?? '';
+    const decide = (verdict: Verdict | undefined): Note | undefined => {
+      if (verdict?.kind === 'pass') return frame;
+      verdict?.delivery?.release('late');
+      if (!this.#saidWithoutId) report(`${withoutId(tool)} while an interrupt or a pause is up; the gateway drops such calls`);
+      this.#saidWithoutId = true;
+      return undefined;
+    };
+    // Before the client has said who it is, nobody knows whether a gate is up.
+    if (connection === undefined) return void decide(undefined);
+    const verdict = rider.before(connection, { server, tool, requestId: 'null', beganAt: performance.now() });
+    toServer(verdict instanceof Promise ? verdict.then(decide) : decide(verdict));
+  }
+
+  #callOwn(frame: Request, call: OpenCall, tool: string): void {
+    this.#options.open.set(frame.id, { kind: 'own', call, request: frame });
+    void this.#answerOwn(frame, call, tool);
+  }
+
+  async #answerOwn(frame: Request, call: OpenCall, tool: string): Promise<void> {
+    const out = await answerOwn(this.#options.rider, frame, call, tool);
+    this.#options.open.delete(frame.id);
+    if (out) this.#options.toClient(out);
+  }
+}

@@ -443,6 +443,10 @@ export const REQUIREMENTS = {
     behaviour:
       'After earpiece install the real agent hears a notification with its built-in tools, and the doctor finds nothing wrong.',
   },
+  'hosts:wrap': {
+    behaviour:
+      'earpiece install --wrap puts one gateway before the servers of an agent; values of their environment stay in its settings, and uninstall gives back the bytes.',
+  },
   'hosts:doctor': {
     behaviour: 'The doctor sends a test notification through each installed hook, and names any obstacle with a way out.',
   },

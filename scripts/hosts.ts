@@ -1,8 +1,8 @@
-// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest [client…]`.
+// The agent CLIs of the host tests: `node scripts/hosts.ts setup|selftest|cost [client…]`.
 import { clientNames, type ClientName } from '../e2e/hosts/pins.ts';
 import { setup } from '../e2e/hosts/setup.ts';
 
-const usage = `usage: node scripts/hosts.ts setup|selftest [${clientNames.join('|')} …]   (default: all)`;
+const usage = `usage: node scripts/hosts.ts setup|selftest|cost [${clientNames.join('|')} …]   (default: all)`;
 
 const [command, ...names] = process.argv.slice(2);
 const unknown = names.find((name) => !clientNames.includes(name as ClientName));
@@ -11,6 +11,7 @@ const clients = names.length ? (names as ClientName[]) : clientNames;
 if (unknown !== undefined) fail(`unknown client "${unknown}"\n${usage}`);
 else if (command === 'setup') setUp();
 else if (command === 'selftest') await selfTest();
+else if (command === 'cost') await cost();
 else fail(command === undefined ? usage : `unknown command "${command}"\n${usage}`);
 
 function fail(message: string): void {
@@ -42,4 +43,16 @@ async function selfTest(): Promise<void> {
   }
   console.log(`${clients.length - failed} passed, ${failed} failed`);
   if (failed) process.exitCode = 1;
+}
+
+/** A table of what our hooks add to each tool call, ms. Its figures mean something on an idle machine only. */
+async function cost(): Promise<void> {
+  const { isBuilt, STATES, stepOf } = await import('../e2e/hosts/cost.ts');
+  if (!isBuilt()) return fail('dist/ is missing: npm run build, then again');
+  console.log(`| agent | ${STATES.join(' | ')} |\n|---|${'---:|'.repeat(STATES.length)}`);
+  for (const client of clients) {
+    const row: number[] = [];
+    for (const state of STATES) row.push(await stepOf(client, state));
+    console.log(`| ${client} | ${row.join(' ms | ')} ms |`);
+  }
 }

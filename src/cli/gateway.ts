@@ -28,6 +28,7 @@ export type GatewayOptions = GlobalOptions & {
   url?: string;
   servers?: string;
   print?: InstallHost;
+  all?: boolean;
   http?: boolean;
   host?: string;
   port?: string;

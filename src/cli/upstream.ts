@@ -1,4 +1,5 @@
 import type { LeftOut, ServerConfig } from '../config/index.ts';
+import { KEPT } from '../hosts/setup/ours.ts';
 import type { Upstream } from '../gateway/index.ts';
 
 /** A server of the configuration, as it is started. */
@@ -10,10 +11,15 @@ export function upstreamOf({ prefix, target }: ServerConfig): Upstream {
     name: prefix,
     command,
     args,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...WITHOUT_KEPT, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   };
 }
+
+/** What an entry keeps for one server is not shown to the others. */
+const WITHOUT_KEPT = Object.fromEntries(
+  Object.keys(process.env).flatMap((name) => (name.startsWith(KEPT) ? [[name, undefined] as const] : [])),
+);
 
 /** With those that cannot be started, which keep their place: names of tools do not depend on which servers work. */
 export const withAbsent = (upstreams: readonly Upstream[], leftOut: LeftOut): readonly Upstream[] => {

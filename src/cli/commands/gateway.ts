@@ -20,6 +20,7 @@ export function gateway(command: CommandLine, answer: Answer): void {
     .option('--url <url>', 'wrap this streamable HTTP server')
     .option('--servers <file>', 'front all servers of this mcpServers JSON file')
     .addOption(choice('--print <client>', INSTALL_HOSTS, 'only print what installs this in a client, and what undoes it'))
+    .option('--all', 'with --print: one line for all servers that the client has')
     .option('--http', 'serve streamable HTTP instead of stdio')
     .option('--host <host>', 'with --http: where to listen (default: 127.0.0.1)')
     .option('--port <port>', 'with --http: 0 takes a free one (default: 4748)')
@@ -42,10 +43,13 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         const [{ installText }, { namedDatabase }] = await Promise.all([import('../install.ts'), import('../setup/here.ts')]);
         const { db: _, ...given } = options;
         const db = namedDatabase(options);
-        const text = installText(options.print, { words, ...given, ...(db === undefined ? {} : { db }) });
+        const text = options.all
+          ? (await import('../setup/print-all.ts')).textForAll(options.print, options)
+          : installText(options.print, { words, ...given, ...(db === undefined ? {} : { db }) });
         if (options.json) printJson(text);
         else print(`${text.how}\n\n${text.what}\n\nTo undo it:\n\n${text.undo}`);
         for (const warning of text.warnings ?? []) complain(warning);
+        if (options.all) return;
         const { hindrance } = await import('../gateway.ts');
         const why = hindrance(words, options);
         if (why !== undefined) complain(`in this folder it would not start yet: ${why}`);

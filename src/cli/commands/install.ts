@@ -2,7 +2,7 @@ import type { Scope } from '../../hosts/setup/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import type { SetupOptions } from '../setup/carry-out.ts';
 
-export type InstallOptions = SetupOptions & { readonly scope: Scope };
+export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wrap?: boolean };
 
 export function install(command: CommandLine, answer: Answer): void {
   command
@@ -12,6 +12,7 @@ export function install(command: CommandLine, answer: Answer): void {
     )
     .option('--all', 'each agent that is found here (default without names)')
     .option('--yes', 'do not ask')
+    .option('--wrap', 'also put one gateway before the MCP servers that the agent has')
     .addOption({
       flags: '--scope <scope>',
       description: 'whose settings: yours (user), or yours in this project',

@@ -9,6 +9,7 @@ import {
   planUninstall,
   SETUPS,
   uninstall,
+  wrappingOf,
   type Ours,
   type Place,
   type Setup,
@@ -32,7 +33,8 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     return EXIT.nobody.code;
   }
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
-  const ours = oursHere(options);
+  const ours = { ...oursHere(options), wrap: options.wrap === true };
+  if (ours.wrap && !options.json) for (const setup of setups) print(unwrapped(setup, place, ours));
   const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
   const outcome = await carryOut(hosts, place, options, {
     question: 'Change these files? [y/N] ',
@@ -62,6 +64,18 @@ async function proves({ title, hooks }: Setup, place: Place): Promise<boolean> {
   const proved = proof === undefined ? '' : `: a test notification came through its hook at ${proof.event} in ${duration(proof)}`;
   print(`${paint('green', '✓')} ${title} hears${proved}`);
   return true;
+}
+
+/** What no gateway goes before, a line each. */
+function unwrapped({ title, wraps }: Setup, place: Place, ours: Ours): string {
+  if (typeof wraps !== 'function') return `${title}: its MCP servers stay as they are: ${wraps.not}`;
+  const settings = wraps(place, ours);
+  const { taken, left } = wrappingOf(look(settings.file).text ?? '', settings);
+  const lines = Object.entries(left).map(([name, why]) => `${title}: ${plain(name)} stays as it is: ${why}`);
+  return [
+    ...lines,
+    ...(Object.keys(taken).length === 0 && lines.length === 0 ? [`${title}: no other MCP server to wrap`] : []),
+  ].join('\n');
 }
 
 function nextStep(setups: readonly Setup[], ours: Ours): string {

@@ -7,14 +7,18 @@ import { short } from './here.ts';
 /** Comparing texts that differ in more lines than this takes long, and nobody reads it. */
 const MAX_LINES = 500;
 
-export function diffOf({ before = '', after = '' }: FilePlan): readonly string[] {
+export function diffOf({ before = '', after = '', secrets = [] }: FilePlan): readonly string[] {
   const patch = structuredPatch('', '', before, after, '', '', { context: 2, maxEditLength: MAX_LINES });
   if (patch === undefined) return ['  (the files differ in too many lines to show)'];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
-    ...lines.map((line) => plain(line.replace(/\r$/u, ''))),
+    ...lines.map((line) => plain(hidden(line.replace(/\r$/u, ''), secrets))),
   ]);
 }
+
+/** A terminal may be recorded. */
+const hidden = (line: string, secrets: readonly string[]): string =>
+  secrets.filter((secret) => secret !== '').reduce((text, secret) => text.replaceAll(JSON.stringify(secret), '"…"'), line);
 
 export function shown(plan: FilePlan, place: Place): string {
   const { what, before, after, problem } = plan;

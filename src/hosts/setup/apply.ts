@@ -48,14 +48,14 @@ function passOn(folder: string, book: InstallBook): void {
   book.put({ ...heir, folders: [...heir.folders, folder].toSorted((a, b) => a.length - b.length) });
 }
 
-const write = async ({ file, before, scope }: FilePlan, after: string): Promise<void> =>
+const write = async ({ file, before, scope, isPrivate = scope === 'user' }: FilePlan, after: string): Promise<void> =>
   void (await replaceFile(
     file,
     (text) => {
       if (text !== (before ?? '')) throw changedMeanwhile(file);
       return after;
     },
-    { mode: scope === 'user' ? 0o600 : 0o644, withinMs: WITHIN_MS, maxBytes: MAX_BYTES },
+    { mode: isPrivate ? 0o600 : 0o644, withinMs: WITHIN_MS, maxBytes: MAX_BYTES },
   ));
 
 function remove(file: string, before: string): void {

@@ -4,3 +4,4 @@ export { changes, look, planInstall, planUninstall, type FilePlan } from './plan
 export { installBook, type InstallBook } from './record.ts';
 export type { Hooks, Place, Scope, Setup } from './setup.ts';
 export { SETUPS } from './setups.ts';
+export { wrappingOf } from './wrap.ts';

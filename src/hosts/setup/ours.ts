@@ -12,6 +12,8 @@ export type Ours = {
   readonly db?: string;
   /** The state folder, where the marks of quiet sessions are; undefined: no hook looks for one. */
   readonly state?: string;
+  /** One gateway goes before the servers that the agent has. What is wrapped stays so without it. */
+  readonly wrap?: boolean;
   /** Hosts whose command can call a tool of a server as a hook. */
   readonly serves?: readonly string[];
 };
@@ -46,6 +48,9 @@ export function programOf(ours: Ours, words: readonly string[]): Program {
     : { command: 'npx', args: ['-y', ours.fetched, ...args] };
 }
 
+/** Begins the variables by which a gateway's entry keeps values for the servers behind it. */
+export const KEPT = 'EARPIECE_KEPT_';
+
 /** The name of our MCP server in an agent's settings. */
 export const SERVER_NAME = 'earpiece';
 
@@ -69,6 +74,10 @@ export function isOurHook(handler: Readonly<Record<string, unknown>>, host: stri
 /** A server of ours as a settings file has it: the words that start it, in whatever way the file spells them. */
 export const isOurServer = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} mcp(?![\\w-])`, 'u').test(words.join(' '));
+
+/** A gateway of ours, or whatever else of Earpiece. */
+export const startsEarpiece = (words: readonly string[]): boolean =>
+  new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 
 /** What a hook command of ours starts, and which database it names. Empty for a line that a person wrote otherwise. */
 export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {

@@ -14,6 +14,8 @@ export type FilePlan = {
   readonly file: string;
   /** What is in it for us, in plain words. */
   readonly what: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly isPrivate?: boolean;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -27,7 +29,7 @@ export const changes = ({ before, after }: FilePlan): boolean => before !== afte
 
 export function planInstall(setup: Setup, place: Place, ours: Ours, book: InstallBook): readonly FilePlan[] {
   return [...byFile(setup.parts(place, ours))].map(([file, parts]) => {
-    const plan = { host: setup.name, scope: place.scope, project: place.project, file, what: parts.map(({ what }) => what) };
+    const plan = planned(setup, place, file, parts);
     const there = look(file);
     if (there.problem !== undefined)
       return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };
@@ -39,6 +41,16 @@ export function planInstall(setup: Setup, place: Place, ours: Ours, book: Instal
     return { ...plan, before, after: added.text, base, ...(unwritable === undefined ? {} : { problem: unwritable }) };
   });
 }
+
+const planned = (setup: Setup, { scope, project }: Place, file: string, parts: readonly Part[]) => ({
+  host: setup.name,
+  scope,
+  project,
+  file,
+  what: parts.map(({ what }) => what),
+  secrets: parts.flatMap(({ secrets = [] }) => secrets),
+  isPrivate: scope === 'user' || parts.some((part) => part.isPrivate),
+});
 
 function withoutUs(parts: readonly Part[], text: string, known: Recorded | undefined): string {
   if (typeof known?.base === 'string' && known.written.includes(digest(text))) return known.base;
@@ -72,7 +84,7 @@ function elsewhere({ host, scope, project, file, base, written }: Recorded): Fil
 
 function without(setup: Setup, place: Place, file: string, parts: readonly Part[], book: InstallBook): FilePlan {
   const record = book.get(file);
-  const plan = { host: setup.name, scope: place.scope, project: place.project, file, what: parts.map(({ what }) => what) };
+  const plan = planned(setup, place, file, parts);
   const there = look(file);
   if (there.problem !== undefined)
     return { ...plan, before: undefined, after: undefined, base: undefined, problem: there.problem };

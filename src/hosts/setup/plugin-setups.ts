@@ -7,6 +7,7 @@ import { PLUGIN_FILES, type PluginFile } from '../plugin-file.ts';
 import { programOf, type Ours } from './ours.ts';
 import { isOwnFile, ownFilePart } from './own-file.ts';
 import { jsonServerPart } from './servers.ts';
+import { listOf } from './wrap.ts';
 import type { Place, Setup } from './setup.ts';
 
 function fileOf({ user, below, project }: PluginFile, place: Place): string {
@@ -54,6 +55,18 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
       ];
     },
     plugin: pluginOf('opencode'),
+    wraps: (place, ours) => ({
+      file: opencodeConfig(place),
+      path: ['mcp'],
+      list: listOf('opencode', place, ours),
+      env: 'environment',
+      entry: ({ command, args }, env) => ({
+        type: 'local',
+        command: [command, ...args],
+        ...(Object.keys(env).length === 0 ? {} : { environment: env }),
+        enabled: true,
+      }),
+    }),
   },
   {
     name: pi.name,
@@ -63,5 +76,6 @@ export const PLUGIN_SETUPS: readonly Setup[] = [
     // pi has no MCP client.
     parts: (place, ours) => [plugin('pi', place, ours)],
     plugin: pluginOf('pi'),
+    wraps: { not: 'pi has no MCP client' },
   },
 ];

@@ -25,6 +25,10 @@ export type Part = {
   add(text: string): Edited;
   /** Without our entries. `base`: the text before the first installation, whose empty places stay. */
   remove(text: string, base?: string): Edited;
+  /** Values that the file holds and nobody is shown. */
+  readonly secrets?: readonly string[];
+  /** A file of ours that only its user may read. */
+  readonly isPrivate?: true;
   /** Of the MCP server: whether one of ours is there. */
   readonly hasServer?: (text: string) => boolean;
 };
@@ -44,6 +48,20 @@ export type Hooks = {
   disabled(place: Place): Disabled | undefined;
 };
 
+/** Where an agent has its MCP servers, for one gateway before them. */
+export type WrapSettings = {
+  readonly file: string;
+  readonly path: readonly string[];
+  /** Where our list is. */
+  readonly list: string;
+  /** How the agent spells the environment of a server, and a server that it starts. */
+  readonly env: 'env' | 'environment';
+  entry(
+    program: { readonly command: string; readonly args: readonly string[] },
+    env: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, unknown>>;
+};
+
 export interface Setup {
   /** The word on our command line. */
   readonly name: string;
@@ -54,6 +72,8 @@ export interface Setup {
   folders(place: Place): readonly string[];
   parts(place: Place, ours: Ours): readonly Part[];
   readonly hooks?: Hooks;
+  /** Its MCP servers, where one gateway can go before them; or why none can. */
+  readonly wraps: ((place: Place, ours: Ours) => WrapSettings) | { readonly not: string };
   /** Of a host that loads a plugin of ours. */
   readonly plugin?: { file(place: Place): string; isOurs(text: string | undefined): boolean };
   /** What a person has to do before our entries count, one sentence. */

@@ -7,14 +7,17 @@ import { HOOK_TOOL, isOurHook, programOf, SERVER_NAME, shellLine, type Program }
 import { look } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
-import type { Disabled, Part, Place, Setup } from './setup.ts';
+import { listOf, wrapParts } from './wrap.ts';
+import type { Disabled, Part, Place, Setup, WrapSettings } from './setup.ts';
 
 /** How a host with hooks of the common shape keeps its settings. */
-type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin'> & {
+type HookSetup = Omit<Setup, 'name' | 'title' | 'parts' | 'hooks' | 'plugin' | 'wraps'> & {
   hooksFile(place: Place): string;
   /** Milliseconds or seconds, as the host counts them. */
   timeout(seconds: number): number;
   server(place: Place, program: Program): Part;
+  /** Where the agent's MCP servers are, for a file of JSON. */
+  servers?(place: Place): { readonly file: string; readonly path: readonly string[]; readonly type?: 'stdio' };
   /** Settings that turn every hook off, the file and the key each. */
   switches(place: Place): readonly Switch[];
 };
@@ -30,6 +33,11 @@ const qwenFolder = (place: Place): string =>
 
 const seconds = (s: number): number => s;
 const milliseconds = (s: number): number => s * 1_000;
+
+const claudeServers = (place: Place): { readonly file: string; readonly path: readonly string[] } => ({
+  file: join(place.env['CLAUDE_CONFIG_DIR'] || place.home, '.claude.json'),
+  path: place.scope === 'user' ? ['mcpServers'] : ['projects', place.project, 'mcpServers'],
+});
 
 const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
   claude: {
@@ -53,12 +61,8 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     hooksFile: (place) =>
       place.scope === 'user' ? join(claudeFolder(place), 'settings.json') : join(place.project, '.claude', 'settings.local.json'),
     timeout: seconds,
-    server: (place, program) =>
-      jsonServerPart({
-        file: join(place.env['CLAUDE_CONFIG_DIR'] || place.home, '.claude.json'),
-        path: place.scope === 'user' ? ['mcpServers'] : ['projects', place.project, 'mcpServers'],
-        entry: { type: 'stdio', ...program },
-      }),
+    server: (place, program) => jsonServerPart({ ...claudeServers(place), entry: { type: 'stdio', ...program } }),
+    servers: (place) => ({ ...claudeServers(place), type: 'stdio' }),
   },
   codex: {
     commands: ['codex'],
@@ -88,6 +92,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     timeout: milliseconds,
     server: (place, program) =>
       jsonServerPart({ file: join(geminiFolder(place), 'settings.json'), path: ['mcpServers'], entry: program }),
+    servers: (place) => ({ file: join(geminiFolder(place), 'settings.json'), path: ['mcpServers'] }),
   },
   qwen: {
     commands: ['qwen'],
@@ -102,6 +107,7 @@ const HOOK_SETUPS: Readonly<Record<string, HookSetup>> = {
     timeout: seconds,
     server: (place, program) =>
       jsonServerPart({ file: join(qwenFolder(place), 'settings.json'), path: ['mcpServers'], entry: program }),
+    servers: (place) => ({ file: join(qwenFolder(place), 'settings.json'), path: ['mcpServers'] }),
   },
 };
 
@@ -171,6 +177,18 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
     found: (text) => hooksIn(text, (handler) => isOurHook(handler, host.name)),
     disabled: (place) => turnedOff(setup.switches(place)),
   },
+  wraps:
+    setup.servers === undefined
+      ? { not: `${host.title} keeps its servers in TOML` }
+      : (place, ours) => {
+          const { type, ...where } = setup.servers?.(place) ?? { file: '', path: [] };
+          const entry: WrapSettings['entry'] = (program, env) => ({
+            ...(type === undefined ? {} : { type }),
+            ...program,
+            ...(Object.keys(env).length === 0 ? {} : { env }),
+          });
+          return { ...where, list: listOf(host.name, place, ours), env: 'env', entry };
+        },
   parts: (place, ours) => [
     hooksPart({
       file: setup.hooksFile(place),
@@ -198,10 +216,23 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
   ],
 });
 
-export const SETUPS: readonly Setup[] = [
+/** With the gateway, where it was asked for or is there. */
+const wrapping = (setup: Setup): Setup => ({
+  ...setup,
+  parts(place, ours) {
+    const own = setup.parts(place, ours);
+    if (typeof setup.wraps !== 'function' || ours.state === undefined) return own;
+    const settings = setup.wraps(place, ours);
+    return ours.wrap || look(settings.list).text !== undefined ? [...wrapParts(settings, ours), ...own] : own;
+  },
+});
+
+const EVERY: readonly Setup[] = [
   ...HOOK_HOSTS.flatMap((host) => {
     const setup = HOOK_SETUPS[host.name];
     return setup === undefined ? [] : [withHooks(host, setup)];
   }),
   ...PLUGIN_SETUPS,
 ];
+
+export const SETUPS: readonly Setup[] = EVERY.map(wrapping);

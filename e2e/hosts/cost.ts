@@ -1,0 +1,59 @@
+/** What our hooks cost a real agent: the time between a tool call of its model and the next request, with and without them. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HOOK_HOSTS, PLUGIN_HOSTS } from '../../src/hosts/index.ts';
+import { binaryOf, type ClientName } from './pins.ts';
+import { run } from './run.ts';
+
+/** Built, as people have it. */
+const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** The first calls of a session start processes and settle the database; they do not count. */
+const WARM = 25;
+const COUNTED = 40;
+
+export const STATES = ['without', 'nothing open', 'one open'] as const;
+export type State = (typeof STATES)[number];
+
+/** Median of a step, ms: the model's call, the hooks, `true` in the agent's shell, the next request. */
+export async function stepOf(client: ClientName, state: State): Promise<number> {
+  const answered: number[] = [];
+  using seen = await run(client, {
+    script: [...Array.from({ length: WARM + COUNTED }, () => ({ calls: [{ shell: 'true' }] })), { text: 'ALL-DONE' }],
+    mcpServers: state === 'without' || client === 'pi' ? {} : { earpiece: { command: process.execPath, args: [CLI, 'mcp'] } },
+    onPrepared(home) {
+      if (state !== 'without') earpiece(home, client, 'install', client, '--yes');
+    },
+    onToolStep({ step, home }) {
+      // Waits for the next prompt, so each call looks and says nothing.
+      if (step === 0 && state === 'one open') earpiece(home, client, 'send', '--to', agentOf(client), '--deliver', 'turn_start', 'x');
+      answered[step] = Date.now();
+    },
+  });
+  if (seen.exitCode !== 0) throw new Error(`${client}, ${state}: ended with ${seen.exitCode}: ${seen.stderr.slice(-500)}`);
+  const took = answered.flatMap((at, step) => {
+    const next = seen.main[step + 1];
+    return next === undefined || step < WARM ? [] : [Date.parse(next.at) - at];
+  });
+  return took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? Number.NaN;
+}
+
+const agentOf = (client: ClientName): string =>
+  `work/${[...HOOK_HOSTS, ...PLUGIN_HOSTS].find(({ name }) => name === client)?.agent ?? ''}`;
+
+function earpiece(home: string, client: ClientName, ...args: readonly string[]): void {
+  execFileSync(process.execPath, [CLI, ...args], {
+    cwd: path.join(home, 'work'),
+    env: {
+      PATH: [path.dirname(binaryOf(client)), path.dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      HOME: home,
+      XDG_CONFIG_HOME: path.join(home, '.config'),
+      XDG_STATE_HOME: path.join(home, '.local/state'),
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+export const isBuilt = (): boolean => fs.existsSync(CLI);

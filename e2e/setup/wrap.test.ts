@@ -1,0 +1,141 @@
+/** `earpiece install --wrap`: one gateway before the servers that an agent has, and back. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { describe, expect, it } from 'vitest';
+import { jsonAt } from '../../src/config/edit-json.ts';
+import { proves } from '../verifies.ts';
+import { Home } from './home.ts';
+
+const SERVER = join(import.meta.dirname, 'env-server.ts');
+const server = (extra: object = {}) => ({ command: process.execPath, args: [SERVER], ...extra });
+const SECRET = 'sk-not-for-others-1';
+const OTHER = 'sk-not-for-others-2';
+
+type Kind = { readonly file: string; readonly path: string; readonly text: string; readonly list: string };
+const STATE = '.local/state/earpiece/wrapped';
+const SERVERS = {
+  files: server({ env: { API_KEY: SECRET } }),
+  search: server({ env: { API_KEY: OTHER } }),
+  web: { type: 'http', url: 'https://example.com/mcp' },
+};
+const KINDS: Readonly<Record<string, Kind>> = {
+  claude: {
+    file: '.claude.json',
+    path: 'mcpServers',
+    text: `{\n  "numStartups": 3, // kept\n  "mcpServers": ${JSON.stringify(SERVERS, null, 4)}\n}\n`,
+    list: `${STATE}/claude.json`,
+  },
+  gemini: {
+    file: '.gemini/settings.json',
+    path: 'mcpServers',
+    text: JSON.stringify({ theme: 'x', mcpServers: { ...SERVERS, strict: server({ excludeTools: ['rm'] }) } }),
+    list: `${STATE}/gemini.json`,
+  },
+  qwen: {
+    file: '.qwen/settings.json',
+    path: 'mcpServers',
+    text: JSON.stringify({ mcpServers: SERVERS }, null, 2),
+    list: `${STATE}/qwen.json`,
+  },
+  opencode: {
+    file: '.config/opencode/opencode.json',
+    path: 'mcp',
+    text: JSON.stringify({
+      mcp: {
+        files: { type: 'local', command: [process.execPath, SERVER], environment: { API_KEY: SECRET } },
+        search: { type: 'local', command: [process.execPath, SERVER], environment: { API_KEY: OTHER } },
+        off: { type: 'local', command: ['nothing'], enabled: false },
+        web: { type: 'remote', url: 'https://example.com/mcp' },
+      },
+    }),
+    list: `${STATE}/opencode.json`,
+  },
+};
+
+describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) => {
+  proves('hosts:wrap');
+
+  it('has one gateway before its servers, its secrets where they were, and its bytes back', async () => {
+    using home = new Home(agent);
+    home.write(file, text, 0o600);
+    const before = home.snapshot();
+    const line = home.run(['gateway', '--print', agent, '--all']);
+    expect(line).toMatchObject({ code: 0, stderr: expect.stringContaining('web stays as it is') as string });
+    expect(line.stdout).toMatch(
+      new RegExp(`one gateway before files, search\\.[^]*main\\.ts install ${agent} --wrap\n[^]*uninstall ${agent}`),
+    );
+    expect(home.snapshot()).toEqual(before);
+    const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/web stays as it is: it is reached over HTTP/u);
+    if (agent === 'gemini') expect(stdout).toMatch(/strict stays as it is: a gateway cannot keep its excludeTools/u);
+    expect(stdout).not.toContain(SECRET);
+
+    const servers = jsonAt(home.read(file), [path]) as Record<string, Entry>;
+    expect(Object.keys(servers)).not.toContain('files');
+    expect(Object.keys(servers)).toEqual(expect.arrayContaining(['web', 'servers', 'earpiece']));
+    expect(home.read(list)).not.toContain('sk-not');
+    expect(statSync(join(home.home, list)).mode & 0o077).toBe(0);
+    const entry = servers['servers'] as Entry;
+    const words = [entry.command, entry.args ?? []].flat();
+    expect(words.join(' ')).not.toContain('sk-not');
+
+    const client = await connected(home, words, entry.env ?? entry.environment ?? {});
+    try {
+      // A server that starts late is listed later.
+      const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+      await expect.poll(names, { timeout: 20_000 }).toEqual(expect.arrayContaining(['files__env', 'search__env']));
+      const envOf = async (tool: string): Promise<string> => JSON.stringify(await client.callTool({ name: tool, arguments: {} }));
+      const [files, search] = [await envOf('files__env'), await envOf('search__env')];
+      expect([files.includes(SECRET), files.includes(OTHER)]).toEqual([true, false]);
+      expect([search.includes(SECRET), search.includes(OTHER)]).toEqual([false, true]);
+    } finally {
+      await client.close();
+    }
+
+    expect(home.run(['gateway', '--print', agent, '--all'])).toMatchObject({ code: 2 });
+    expect(home.run(['install', agent, '--yes']).stdout).toContain('nothing to change');
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0, stderr: '' });
+    expect(home.snapshot()).toEqual(before);
+    expect(home.has(list)).toBe(false);
+  });
+
+  it('has its servers with their values back where the file was changed since', () => {
+    using home = new Home(agent);
+    home.write(file, text);
+    const servers = jsonAt(text, [path]) as Record<string, object>;
+    home.run(['install', agent, '--wrap', '--yes']);
+    home.write(file, home.read(file).replace('{', '{ "mine": 1,'));
+    expect(home.run(['uninstall', agent, '--yes'])).toMatchObject({ code: 0 });
+    expect(jsonAt(home.read(file), [path])).toMatchObject(servers);
+    expect(jsonAt(home.read(file), ['mine'])).toBe(1);
+  });
+});
+
+it('a client whose servers no gateway can take is named, and set up without', () => {
+  proves('hosts:wrap');
+  using home = new Home('codex');
+  home.write('.codex/config.toml', '[mcp_servers.files]\ncommand = "files"\n');
+  const { code, stdout } = home.run(['install', 'codex', '--wrap', '--yes']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Codex: its MCP servers stay as they are: Codex keeps its servers in TOML');
+  const line = home.run(['gateway', '--print', 'codex', '--all']);
+  expect(line).toMatchObject({ code: 2, stdout: '' });
+  expect(line.stderr).toContain('--all is not for codex: Codex keeps its servers in TOML');
+  expect(home.read('.codex/config.toml')).toContain('[mcp_servers.files]\ncommand = "files"\n');
+});
+
+type Entry = {
+  readonly command: string | readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  readonly environment?: Record<string, string>;
+};
+
+async function connected(home: Home, [command = '', ...args]: readonly string[], env: Record<string, string>): Promise<Client> {
+  const client = new Client({ name: 'e2e', version: '1' });
+  await client.connect(new StdioClientTransport({ command, args, env: home.env(env), cwd: home.project, stderr: 'pipe' }));
+  return client;
+}

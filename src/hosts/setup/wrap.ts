@@ -1,0 +1,142 @@
+/**
+ * `earpiece install --wrap`: one gateway process stands before the MCP servers that an agent has. Their commands go into a list of
+ * ours, for the user only. The values of their environment stay in the agent's own settings: the gateway's entry holds them, each
+ * under a name of its own, and the list names those.
+ */
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { jsonAt, jsonProblem, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { isOurServer, KEPT, programOf, startsEarpiece, type Ours } from './ours.ts';
+import { look } from './plan.ts';
+import { digest } from './record.ts';
+import type { Part, Place, WrapSettings } from './setup.ts';
+
+/** The gateway's name in the agent's settings. It must not begin as ours do: the tools behind it pass no gate. */
+export const WRAPPED = 'servers';
+
+/** One for each file of servers: a project has its own. */
+export const listOf = (host: string, { scope, project }: Place, { state = '' }: Ours): string =>
+  join(state, 'wrapped', `${host}${scope === 'user' ? '' : `-${digest(project).slice(0, 12)}`}.json`);
+
+type Table = Readonly<Record<string, string>>;
+type Server = { readonly command: string; readonly args: readonly string[]; readonly env: Table; readonly cwd?: string };
+
+/** Keys of an entry that a gateway keeps as they are meant. */
+const KNOWN = new Set(['type', 'command', 'args', 'env', 'environment', 'cwd', 'enabled', 'timeout', 'description']);
+
+/** What of an agent's servers is wrapped, and why the others are not. */
+export type Wrapping = { readonly taken: Readonly<Record<string, Server>>; readonly left: Readonly<Record<string, string>> };
+
+export function wrappingOf(text: string, { path, env }: WrapSettings): Wrapping {
+  const taken: Record<string, Server> = {};
+  const left: Record<string, string> = {};
+  for (const [name, entry] of Object.entries(tableOf(jsonAt(text, path)))) {
+    const table = tableOf(entry);
+    const words = [table['command'], table['args']].flat().filter((word): word is string => typeof word === 'string');
+    if (isOurServer(words) || startsEarpiece(words) || table['enabled'] === false) continue;
+    const why = reasonAgainst(name, table, words);
+    if (why !== undefined) left[name] = why;
+    else {
+      const [command = '', ...args] = words;
+      const { cwd } = table;
+      taken[name] = { command, args, env: textsOf(table[env]), ...(typeof cwd === 'string' ? { cwd } : {}) };
+    }
+  }
+  return { taken, left };
+}
+
+function reasonAgainst(name: string, table: Readonly<Record<string, unknown>>, words: readonly string[]): string | undefined {
+  if (words.length === 0) return 'it is reached over HTTP, and the agent keeps its sign-in';
+  if (!/^[\w-]{1,64}$/u.test(name)) return 'its name would change';
+  const other = Object.keys(table).find((key) => !KNOWN.has(key));
+  return other === undefined ? undefined : `a gateway cannot keep its ${other}`;
+}
+
+/** Both files: the agent's settings, and our list. */
+export function wrapParts(settings: WrapSettings, ours: Ours): readonly Part[] {
+  const { file, path, list } = settings;
+  const listed = serversIn(look(list).text ?? '');
+  const { taken } = wrappingOf(look(file).text ?? '', settings);
+  const merged = { ...listed, ...Object.fromEntries(Object.entries(taken).map(([name, each]) => [name, referring(name, each)])) };
+  const names = Object.keys(merged);
+  if (names.length === 0) return [];
+  const own = [...path, WRAPPED];
+  const secrets = Object.values(taken).flatMap(({ env }) => Object.values(env));
+  const keptIn = (text: string): Table => textsOf(tableOf(jsonAt(text, own))[settings.env]);
+  return [
+    {
+      file: list,
+      what: 'the servers behind the gateway',
+      isPrivate: true,
+      add: () => ({ kind: 'text', text: `${JSON.stringify({ mcpServers: merged }, null, 2)}\n` }),
+      remove: () => ({ kind: 'text', text: '' }),
+    },
+    {
+      file,
+      what: `one gateway before ${names.join(', ')}; their tools are called ${WRAPPED}__<server>__<tool>`,
+      secrets,
+      add(text) {
+        const problem = jsonProblem(text, file);
+        if (problem !== undefined) return problem;
+        const there = jsonAt(text, own);
+        if (there !== undefined && !isOurs(there)) return occupied(file);
+        const now = wrappingOf(text, settings).taken;
+        const env = { ...keptIn(text), ...Object.assign({}, ...Object.entries(now).map(([name, each]) => kept(name, each))) };
+        const entry = settings.entry(programOf(ours, ['gateway', '--servers', list]), env);
+        let edited: Edited = isDeepStrictEqual(there, entry) ? { kind: 'text', text } : setJson(text, own, entry, file);
+        for (const name of Object.keys(now)) if (edited.kind === 'text') edited = removeJson(edited.text, [...path, name], file);
+        return edited;
+      },
+      remove(text) {
+        if (jsonProblem(text, file) !== undefined || !isOurs(jsonAt(text, own))) return { kind: 'text', text };
+        const values = keptIn(text);
+        let edited: Edited = removeJson(text, own, file);
+        for (const [name, server] of Object.entries(merged))
+          if (edited.kind === 'text' && jsonAt(edited.text, [...path, name]) === undefined)
+            edited = setJson(edited.text, [...path, name], original(server, values, settings), file);
+        return edited;
+      },
+    },
+  ];
+}
+
+const occupied = (file: string): Edited => ({
+  kind: 'problem',
+  problem: { file, key: WRAPPED, message: `has another MCP server named "${WRAPPED}"; rename it, then run the command again` },
+});
+
+const isOurs = (entry: unknown): boolean =>
+  startsEarpiece(
+    [tableOf(entry)['command'], tableOf(entry)['args']].flat().filter((word): word is string => typeof word === 'string'),
+  );
+
+const variableOf = (server: string, name: string): string => `${KEPT}${server.replaceAll('-', '_')}__${name}`;
+
+/** The environment of a server as the gateway's entry holds it. */
+const kept = (server: string, { env }: Server): Table =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [variableOf(server, name), value]));
+
+/** A server as our list has it: without a value of its environment. */
+const referring = (server: string, each: Server): Server => ({
+  ...each,
+  env: Object.fromEntries(Object.keys(each.env).map((name) => [name, `\${${variableOf(server, name)}}`])),
+});
+
+/** The entry again, as far as nobody has kept its bytes. */
+function original({ command, args, env, cwd }: Server, values: Table, settings: WrapSettings): Readonly<Record<string, unknown>> {
+  const own = Object.fromEntries(
+    Object.entries(env).map(([name, reference]) => [name, values[reference.slice(2, -1)] ?? reference]),
+  );
+  const { command: spelled, ...rest } = settings.entry({ command, args }, own);
+  return { ...rest, command: spelled, ...(cwd === undefined ? {} : { cwd }) };
+}
+
+function serversIn(text: string): Readonly<Record<string, Server>> {
+  return tableOf(jsonAt(text, ['mcpServers'])) as Readonly<Record<string, Server>>;
+}
+
+const tableOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+const textsOf = (value: unknown): Table =>
+  Object.fromEntries(Object.entries(tableOf(value)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));

@@ -1,54 +1,49 @@
 import type { ConversationId, LogKey } from '../core/address.ts';
 import { splitLog } from '../core/address.ts';
-import { clockBeside, isExpired } from '../core/clocks.ts';
+import { clockBeside } from '../core/clocks.ts';
 import { EarpieceError } from '../core/errors.ts';
-import { ANYONE, before, type Item, settle, type Touches, touches } from '../core/items.ts';
+import { type Item, settle, touches } from '../core/items.ts';
 import { type Json, jsonCopy } from '../core/json.ts';
 import type { NotificationId } from '../core/notification.ts';
-import {
-  MAX_CONVERSATIONS_OF_AN_OVERVIEW,
-  type AgentOverview,
-  type Appended,
-  type Clock,
-  type ItemQuery,
-  type LogOverview,
-  type Presence,
-  type PresenceUpdate,
-  type ReadQuery,
-  type Store,
-  type Swap,
-  type Wait,
-  type Withheld,
+import type {
+  AgentOverview,
+  Appended,
+  Clock,
+  ItemQuery,
+  LogOverview,
+  Presence,
+  PresenceUpdate,
+  ReadQuery,
+  Store,
+  Swap,
+  Wait,
+  Withheld,
 } from '../core/ports.ts';
-import { isSignOfWork, type CarrierId, type Draft, type Owner, type Stored } from '../core/records.ts';
-import { heldFor, takenBy } from './audience.ts';
+import type { Draft, Owner, Stored } from '../core/records.ts';
 import { present } from './presence.ts';
-import { isHousekeeping, isPast, mustConcernNoItem, removable, removableLoose } from './retention.ts';
+import { isHousekeeping, mustConcernNoItem } from './retention.ts';
 import { unsound } from './soundness.ts';
+import {
+  cellOf,
+  COPIES,
+  firstAbove,
+  found,
+  inOrder,
+  newLog,
+  openOf,
+  overviewOf,
+  place,
+  pruneLog,
+  select,
+  type Cell,
+  type Log,
+} from './memory-log.ts';
 import { Waiters } from './waiters.ts';
 
 /** A store that lives and ends with its process: for tests, and for agents whose notifications need not outlive them. */
 export function memoryStore(options: { clock?: Clock } = {}): Store {
   return new MemoryStore(options.clock ?? { now: () => Date.now() });
 }
-
-/** One item's place in all indexes of its log; what is in it is replaced as the item changes. */
-type Cell = { item: Item };
-
-/** Sets keep the order of insertion: `open`, `gate` and `records` are oldest queued first. */
-type Log = {
-  readonly key: LogKey;
-  readonly project: string;
-  records: Stored[];
-  readonly byId: Map<NotificationId, Cell[]>;
-  readonly open: Set<Cell>;
-  readonly gate: Set<Cell>;
-  readonly unread: Set<Cell>;
-  readonly closed: Set<Cell>;
-  readonly byKey: Map<string, Set<Cell>>;
-  readonly byCarrier: Map<CarrierId, Set<Cell>>;
-  readonly loose: Stored[];
-};
 
 class MemoryStore implements Store {
   readonly name = 'memory';
@@ -352,226 +347,12 @@ class MemoryStore implements Store {
   #log(key: LogKey): Log {
     let log = this.#logs.get(key);
     if (log === undefined) {
-      log = {
-        key,
-        project: splitLog(key).project,
-        records: [],
-        byId: new Map(),
-        open: new Set(),
-        gate: new Set(),
-        unread: new Set(),
-        closed: new Set(),
-        byKey: new Map(),
-        byCarrier: new Map(),
-        loose: [],
-      };
+      log = newLog(key);
       this.#logs.set(key, log);
     }
     return log;
   }
 }
-
-function openOf(log: Log): LogOverview {
-  const open = { info: 0, warning: 0, error: 0, critical: 0 };
-  for (const { item } of log.open) open[item.notification.level]++;
-  const [oldest] = log.open;
-  return { log: log.key, open, ...(oldest === undefined ? {} : { oldestOpenAt: oldest.item.at }) };
-}
-
-function overviewOf(key: LogKey, log: Log | undefined, presence: readonly Presence[], now: number): AgentOverview {
-  const last = log?.records.findLast(({ body }) => isSignOfWork(body));
-  const { conversation, on, name } = (last?.body ?? {}) as Record<string, unknown>;
-  const what = name ?? on;
-  return {
-    ...(log === undefined ? { log: key, open: { info: 0, warning: 0, error: 0, critical: 0 } } : openOf(log)),
-    paused: [...(log?.gate ?? [])].some(({ item }) => item.notification.action === 'pause' && !isExpired(item, now)),
-    presence: presence
-      .toSorted((a, b) => b.seenAt - a.seenAt || (a.conversation < b.conversation ? -1 : 1))
-      .slice(0, MAX_CONVERSATIONS_OF_AN_OVERVIEW),
-    ...(last === undefined
-      ? {}
-      : {
-          last: {
-            type: last.body.type,
-            at: last.at,
-            ...(typeof conversation === 'string' ? { conversation } : {}),
-            ...(typeof what === 'string' ? { what } : {}),
-          },
-        }),
-  };
-}
-
-/** The cells that a record touches, with those that earlier drafts of the same append made or changed. */
-function found(
-  log: Log,
-  need: Touches,
-  pending: { made: ReadonlyMap<NotificationId, readonly Cell[]>; changed: ReadonlyMap<Cell, Item> },
-): Cell[] {
-  const cells: Cell[] = [];
-  for (const id of new Set([...need.ids, ...need.creates]))
-    for (const cell of [...(log.byId.get(id) ?? []), ...(pending.made.get(id) ?? [])]) cells.push(cell);
-  if (need.carrier !== undefined) {
-    const carried = new Set(log.byCarrier.get(need.carrier));
-    for (const [cell, item] of pending.changed) if (item.carrier === need.carrier) carried.add(cell);
-    for (const cell of [...carried].sort((a, b) => a.item.seq - b.item.seq)) cells.push(cell);
-  }
-  return cells;
-}
-
-/** The cell of what the item was before, if it was there. */
-function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
-  const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
-  const was = before(item, cells.map(now));
-  return was && cells.find((cell) => now(cell) === was);
-}
-
-/** Records whose new items are as old as those that they are copies of. */
-const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
-
-/** Puts the cell into the indexes where its new item belongs. */
-function place(log: Log, cell: Cell, item: Item): void {
-  const { key } = item.notification;
-  const previous = cell.item;
-  cell.item = item;
-  if (item.state === 'closed') {
-    log.open.delete(cell);
-    log.closed.add(cell);
-  } else log.open.add(cell);
-  keep(log.gate, cell, item.gate);
-  keep(log.unread, cell, isUnread(item));
-  if (key !== undefined) index(log.byKey, key, cell, item.state === 'open');
-  if (previous.carrier !== undefined && previous.carrier !== item.carrier) index(log.byCarrier, previous.carrier, cell, false);
-  if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
-}
-
-/** A copy stands where the notification that it is a copy of stands. */
-function inOrder(cells: Set<Cell>): void {
-  const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
-  cells.clear();
-  for (const cell of sorted) cells.add(cell);
-}
-
-const isUnread = (item: Item): boolean =>
-  item.state === 'closed' && !item.read && (item.outcome === 'delivered' || item.outcome === 'summarized');
-
-function keep(set: Set<Cell>, cell: Cell, belongs: boolean): void {
-  if (belongs) set.add(cell);
-  else set.delete(cell);
-}
-
-function index<K>(map: Map<K, Set<Cell>>, key: K, cell: Cell, belongs: boolean): void {
-  const set = map.get(key);
-  if (set === undefined) {
-    if (belongs) map.set(key, new Set([cell]));
-    return;
-  }
-  keep(set, cell, belongs);
-  if (set.size === 0) map.delete(key);
-}
-
-function select(log: Log, query: ItemQuery): Item[] {
-  switch (query.kind) {
-    case 'open': {
-      const { conversation, limit = Infinity } = query;
-      const items: Item[] = [];
-      for (const { item } of log.open) {
-        if (items.length >= limit) break;
-        if (conversation === undefined || item.audience === conversation || item.audience === ANYONE) items.push(item);
-      }
-      return items;
-    }
-    case 'held':
-      return select(log, { kind: 'open' }).filter((item) => takenBy(item) !== ANYONE);
-    case 'gate':
-      return oldestFirst(log.gate).filter((item) => heldFor(item, query.conversation) && (!query.read || item.read));
-    case 'unread':
-      return newestFirst(log.unread)
-        .filter((item) => item.seq < (query.before ?? Infinity))
-        .filter((item) => query.conversation === undefined || takenBy(item) === query.conversation)
-        .slice(0, query.limit);
-    case 'key':
-      return oldestFirst(log.byKey.get(query.key) ?? []);
-    case 'ids':
-      return oldestFirst([...new Set(query.ids)].flatMap((id) => log.byId.get(id) ?? []));
-    case 'carrier':
-      return oldestFirst(log.byCarrier.get(query.carrier) ?? []);
-    case 'latest': {
-      const { before = Infinity, state } = query;
-      const cells = [...log.byId.values()]
-        .flat()
-        .filter(({ item }) => item.seq < before && (state === undefined || (item.state === 'closed') === (state === 'closed')));
-      return newestFirst(cells).slice(0, query.limit);
-    }
-    case 'closed': {
-      const { from, to, limit, before = { closedAt: to, seq: 0 } } = query;
-      return [...log.byId.values()]
-        .flat()
-        .map(({ item }) => ({ item, at: item.closedAt ?? -Infinity }))
-        .filter(({ item, at }) => at >= from && (at < before.closedAt || (at === before.closedAt && item.seq < before.seq)))
-        .sort((a, b) => b.at - a.at || b.item.seq - a.item.seq)
-        .slice(0, limit)
-        .map(({ item }) => item);
-    }
-  }
-}
-
-const oldestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => a.seq - b.seq);
-const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => b.seq - a.seq);
-
-/** Removes what is past from one log; its positions go into `gone`. Returns how many items went. */
-function pruneLog(log: Log, { before, head, gone }: { before: number; head: number; gone: Set<number> }): number {
-  const going = new Set<NotificationId>();
-  for (const cell of log.closed) {
-    const { id, outcome, group } = cell.item;
-    const cells = log.byId.get(id) ?? [];
-    if (outcome === 'folded' && group !== undefined) continue;
-    if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
-  }
-  // What was folded into another shares its fate: the other's replay needs the record.
-  for (const { item } of log.closed)
-    if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
-  const old = log.loose.filter((record) => record.at < before && record.seq !== head);
-  if (going.size === 0 && old.length === 0) return 0;
-  const seqs = new Set<number>();
-  let items = 0;
-  for (const id of going)
-    for (const cell of log.byId.get(id) ?? []) {
-      items++;
-      for (const seq of cell.item.history) seqs.add(seq);
-    }
-  const history = log.records.filter((record) => seqs.has(record.seq));
-  for (const seq of removable(history, (id) => log.byId.has(id) && !going.has(id))) gone.add(seq);
-  const loose = new Set(removableLoose(old));
-  for (const seq of loose) gone.add(seq);
-  if (loose.size > 0) {
-    const left = log.loose.filter((record) => !loose.has(record.seq));
-    log.loose.length = 0;
-    for (const record of left) log.loose.push(record);
-  }
-  for (const id of going) {
-    for (const cell of log.byId.get(id) ?? []) {
-      log.closed.delete(cell);
-      log.unread.delete(cell);
-      if (cell.item.carrier !== undefined) index(log.byCarrier, cell.item.carrier, cell, false);
-    }
-    log.byId.delete(id);
-  }
-  if (gone.size > 0) log.records = log.records.filter((record) => !gone.has(record.seq));
-  return items;
-}
-
-/** The index of the first record above `seq`. */
-function firstAbove(records: readonly Stored[], seq: number): number {
-  let low = 0;
-  let high = records.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((records[middle] as Stored).seq <= seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 const presenceKey = (log: LogKey, conversation: ConversationId): string => `${log}\n${conversation}`;
 const ownerKey = (owner: Owner): string => JSON.stringify([owner.machine, owner.pid, owner.startedAt]);
 

@@ -1,13 +1,10 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { EarpieceError } from '../../core/errors.ts';
-import { fault } from '../../core/faults.ts';
-import { changeOf, filesAt, Folder, Half, missingAt, realPath, splitError, type Files } from './files.ts';
-import type { FileSystem } from './filesystem.ts';
-import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
-import { checkHeader, checkSqlite, prepareFile } from './refusals.ts';
-import type { Outcome, Step } from './together.ts';
-import { explain, isBusy } from './trouble.ts';
+import { changeOf, filesAt, Folder, Half, realPath, splitError, type Files } from './files.ts';
+import { openFile, reading, throwIf, type OpenOptions } from './opening.ts';
+import { checkSqlite } from './refusals.ts';
+import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
 /** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
@@ -24,15 +21,15 @@ function leaveOpen(db: DatabaseSync): void {
   LEFT_OPEN.add(db);
 }
 
-export type DatabaseOptions = {
-  readonly path: string;
-  /** For tests: what file system a path lies on. */
-  readonly probe?: (path: string) => FileSystem;
-  /** For tests: the version of SQLite. */
-  readonly sqliteVersion?: string;
+export type DatabaseOptions = OpenOptions & {
   /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
   readonly report?: (line: string) => void;
 };
+
+/** One caller's part of a transaction that several share: what it does, and whether that is kept. */
+export type Step<T = unknown> = { readonly work: () => T; readonly keep: (result: T) => boolean };
+
+export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
 
 type Row = Record<string, SQLOutputValue>;
 
@@ -276,7 +273,7 @@ export class Database {
 
   #reopen(): void {
     this.#lookedAt = Number.NEGATIVE_INFINITY;
-    const { db, aside } = open(this.#options);
+    const { db, aside } = openFile(this.#options);
     this.#open = db;
     this.#real = realPath(this.path);
     this.#files = filesAt(this.path, this.#real);
@@ -309,83 +306,5 @@ export class Database {
       this.#statements.set(sql, statement);
     }
     return statement;
-  }
-}
-
-function open(options: DatabaseOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
-  const aside = prepareFile(options.path, options.probe);
-  // Check before SQLite opens the file: the last process that closes a cut file writes the -wal into it.
-  throwIf(truncation(options.path));
-  if (missingAt(options.path).length > 0) refuseOthers(options.path);
-  const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
-  try {
-    migrate(db, options.path);
-    return { db, aside };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function throwIf(error: Error | undefined): void {
-  if (error !== undefined) throw error;
-}
-
-/** Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see what we write. */
-function refuseOthers(path: string): void {
-  const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
-  try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE');
-    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
-  } catch (error) {
-    if (!isBusy(error)) throw truncation(path) ?? error;
-    // Meanwhile the first of several that open it at once may have made both.
-    const missing = missingAt(path);
-    if (missing.length > 0) throw new Half(realPath(path), missing);
-  } finally {
-    db.close();
-  }
-}
-
-function migrate(db: DatabaseSync, path: string): void {
-  const header = (): { applicationId: number; version: number; empty: boolean } => ({
-    applicationId: db.prepare('PRAGMA application_id').get()?.['application_id'] as number,
-    version: db.prepare('PRAGMA user_version').get()?.['user_version'] as number,
-    empty: db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined,
-  });
-  const before = reading(db, header);
-  checkHeader(path, before);
-  // Only a file without tables takes it: pages of removed records can then be given back in steps.
-  if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
-  db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
-  if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
-  fault('migrate.begun');
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    // Another process may have been faster.
-    const now = header();
-    checkHeader(path, now);
-    const done = now.applicationId === APPLICATION_ID ? now.version - MAJOR * 1000 : 0;
-    for (const step of STEPS.slice(done)) {
-      db.exec(step);
-      fault('migrate.step');
-    }
-    if (done < STEPS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
-    db.exec('COMMIT');
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
-  fault('migrate.committed');
-}
-
-/** Of one moment: in between, another process may make the file ours. */
-function reading<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN');
-  try {
-    return work();
-  } finally {
-    if (db.isTransaction) db.exec('COMMIT');
   }
 }

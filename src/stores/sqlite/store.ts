@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConversationId, LogKey } from '../../core/address.ts';
@@ -22,16 +21,17 @@ import type {
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { type Placing, storedAs, written, type Written } from '../placing.ts';
-import { present } from '../presence.ts';
 import { agentsPage } from './agents.ts';
 import { append } from './append.ts';
 import { type Compacted, compactStep, fileBytes, finishCompact, unusedBytes } from './compact.ts';
+import { type Bound, Conversations, type PresenceQuery } from './conversations.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
 import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
+import { Settings } from './settings.ts';
 import { Together } from './together.ts';
 import { Turns } from './turns.ts';
 import { verify } from './verify.ts';
@@ -87,6 +87,8 @@ class SqliteFile implements OwnedStore {
   readonly #db: Database;
   readonly #logs: Logs;
   readonly #index: ItemIndex;
+  readonly #conversations: Conversations;
+  readonly #settings: Settings;
   readonly #turns: Turns;
   readonly #together: Together | undefined;
   readonly #clock: Clock;
@@ -105,6 +107,8 @@ class SqliteFile implements OwnedStore {
     this.#db = db;
     this.#logs = new Logs(db);
     this.#index = new ItemIndex(db);
+    this.#conversations = new Conversations(db, this.#logs);
+    this.#settings = new Settings(db);
     this.#turns = turns;
     this.#together = together;
     this.#clock = clock ?? { now: () => Date.now() };
@@ -141,7 +145,7 @@ class SqliteFile implements OwnedStore {
     const { swaps = [] } = options ?? {};
     const placing = await this.#change(
       (): Placing => {
-        for (const { key, from, to } of swaps) if (!this.#swap(key, from, to)) return { kind: 'stale', key };
+        for (const swap of swaps) if (!this.#settings.swap(swap)) return { kind: 'stale', key: swap.key };
         const number = this.#logs.numberFor(log);
         const last = this.#last();
         // No record is older than its file: the first one of a wrong clock is no older either.
@@ -186,19 +190,13 @@ class SqliteFile implements OwnedStore {
         number === undefined ||
         (this.#index.find(number, { kind: 'open', conversation, limit: 1 }).length === 0 &&
           this.#index.find(number, { kind: 'gate', conversation }).length === 0 &&
-          !this.#hasEnded(number, conversation));
+          !this.#conversations.hasEnded(number, conversation));
       if (quiet) this.#quiet.add(key);
       return quiet;
     } catch {
       // Whoever asks the long way is told what is wrong.
       return false;
     }
-  }
-
-  #hasEnded(log: number, conversation: ConversationId): boolean {
-    const sql = 'SELECT ended_at FROM conversations WHERE log = ? AND conversation = ?';
-    const row = this.#db.get<{ ended_at: number | null }>(sql, log, conversation);
-    return row !== undefined && row.ended_at !== null;
   }
 
   async countOpen(log: LogKey, options?: Wait): Promise<number> {
@@ -231,119 +229,32 @@ class SqliteFile implements OwnedStore {
   }
 
   async touch(update: PresenceUpdate, options?: Wait): Promise<Presence> {
-    const known = await this.#change(() => {
-      const log = this.#logs.numberFor(update.log);
-      const row = this.#db.get<{ presence: string }>(
-        'SELECT presence FROM conversations WHERE log = ? AND conversation = ?',
-        log,
-        update.conversation,
-      );
-      const next = present(row && (JSON.parse(row.presence) as Presence), update, this.now());
-      this.#db.run(
-        'INSERT OR REPLACE INTO conversations (log, conversation, seen_at, ended_at, presence) VALUES (?, ?, ?, ?, ?)',
-        log,
-        next.conversation,
-        next.seenAt,
-        next.endedAt ?? null,
-        JSON.stringify(next),
-      );
-      return next;
-    }, options);
+    const known = await this.#change(() => this.#conversations.touch(update, this.now()), options);
     fault('touch.committed');
     return known;
   }
 
-  async presence(
-    query: { project?: string; log?: LogKey; conversation?: ConversationId },
-    options?: Wait,
-  ): Promise<readonly Presence[]> {
-    const { project, log, conversation } = query;
-    const where = new Where();
-    if (project !== undefined) where.and('l.project = ?', project);
-    if (log !== undefined) where.and('l.key = ?', log);
-    if (conversation !== undefined) where.and('c.conversation = ?', conversation);
-    return this.#look(
-      () =>
-        this.#db
-          .all<{ presence: string }>(
-            `SELECT c.presence FROM conversations c JOIN logs l ON l.id = c.log ${where.sql} ORDER BY l.key, c.conversation`,
-            ...where.values,
-          )
-          .map((row) => JSON.parse(row.presence) as Presence),
-      options,
-    );
+  async presence(query: PresenceQuery, options?: Wait): Promise<readonly Presence[]> {
+    return this.#look(() => this.#conversations.presence(query), options);
   }
 
-  async bind(host: Owner, to: { log: LogKey; conversation: ConversationId }, options?: Wait): Promise<void> {
-    await this.#change(
-      () =>
-        this.#db.run(
-          'INSERT OR REPLACE INTO bindings (machine, pid, started_at, log, conversation, at) VALUES (?, ?, ?, ?, ?, ?)',
-          host.machine,
-          host.pid,
-          host.startedAt,
-          this.#logs.numberFor(to.log),
-          to.conversation,
-          this.now(),
-        ),
-      options,
-    );
+  async bind(host: Owner, to: Bound, options?: Wait): Promise<void> {
+    await this.#change(() => this.#conversations.bind(host, { ...to, at: this.now() }), options);
   }
 
-  async binding(host: Owner, options?: Wait): Promise<{ log: LogKey; conversation: ConversationId; at: number } | undefined> {
-    return this.#look(() => {
-      const row = this.#db.get<{ log: LogKey; conversation: ConversationId; at: number }>(
-        `SELECT l.key AS log, b.conversation, b.at FROM bindings b JOIN logs l ON l.id = b.log
-         WHERE b.machine = ? AND b.pid = ? AND b.started_at = ?`,
-        host.machine,
-        host.pid,
-        host.startedAt,
-      );
-      return row && { ...row };
-    }, options);
+  async binding(host: Owner, options?: Wait): Promise<(Bound & { at: number }) | undefined> {
+    return this.#look(() => this.#conversations.binding(host), options);
   }
 
   async withhold(held: Withheld, options?: Wait): Promise<void> {
-    await this.#change(
-      () =>
-        this.#db.run(
-          'INSERT OR REPLACE INTO withheld (log, conversation, id, at, until, tool, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          this.#logs.numberFor(held.log),
-          held.conversation,
-          held.id,
-          held.at,
-          held.until,
-          held.tool,
-          held.body,
-        ),
-      options,
-    );
+    await this.#change(() => this.#conversations.withhold(held), options);
     fault('withhold.committed');
   }
 
   async withheld(log: LogKey, conversation: ConversationId, options?: Wait & { take?: boolean }): Promise<readonly Withheld[]> {
     const now = this.now();
-    const select = (): Withheld[] =>
-      this.#db
-        .all<Omit<Withheld, 'log' | 'conversation'>>(
-          `SELECT id, at, until, tool, body FROM withheld
-           WHERE log = (SELECT id FROM logs WHERE key = ?) AND conversation = ? AND until > ? ORDER BY at`,
-          log,
-          conversation,
-          now,
-        )
-        .map((row) => ({ log, conversation, ...row }));
-    if (!options?.take) return this.#look(select, options);
-    return this.#change(() => {
-      const held = select();
-      this.#db.run(
-        'DELETE FROM withheld WHERE log = (SELECT id FROM logs WHERE key = ?) AND conversation = ? AND until > ?',
-        log,
-        conversation,
-        now,
-      );
-      return held;
-    }, options);
+    if (options?.take) return this.#change(() => this.#conversations.takeWithheld(log, conversation, now), options);
+    return this.#look(() => this.#conversations.withheld(log, conversation, now), options);
   }
 
   async prune(before: number, options?: Wait): Promise<{ readonly records: number; readonly items: number }> {
@@ -359,7 +270,7 @@ class SqliteFile implements OwnedStore {
         await new Promise(setImmediate);
       }
     }
-    await this.#change(() => this.#pruneSides(before), options);
+    await this.#change(() => this.#conversations.prune(before, this.now()), options);
     return total;
   }
 
@@ -367,7 +278,7 @@ class SqliteFile implements OwnedStore {
     const { swaps = [] } = options ?? {};
     return this.#change(
       () => {
-        if (!swaps.every(({ key, from, to }) => this.#swap(key, from, to)) || seqs.includes(this.#last().seq)) return false;
+        if (!swaps.every((swap) => this.#settings.swap(swap)) || seqs.includes(this.#last().seq)) return false;
         forgetRecords(this.#db, seqs);
         return true;
       },
@@ -377,29 +288,20 @@ class SqliteFile implements OwnedStore {
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {
-    return this.#look(() => {
-      const value = this.#settingText(key);
-      return value === undefined ? undefined : (JSON.parse(value) as Json);
-    }, options);
+    return this.#look(() => this.#settings.get(key), options);
   }
 
   async setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void> {
-    await this.#change(() => this.#set(key, value), options);
+    await this.#change(() => this.#settings.set(key, value), options);
   }
 
   async swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean> {
-    return this.#change(() => this.#swap(key, from, to), options);
+    return this.#change(() => this.#settings.swap({ key, from, to }), options);
   }
 
   async secret(options?: Wait): Promise<string> {
-    const select = (): string | undefined =>
-      this.#db.get<{ value: string }>("SELECT value FROM meta WHERE key = 'secret'")?.value;
-    const known = await this.#look(select, options);
-    if (known !== undefined) return known;
-    return this.#change(() => {
-      this.#db.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('secret', ?)", randomBytes(32).toString('hex'));
-      return select() as string;
-    }, options);
+    const known = await this.#look(() => this.#settings.secret(), options);
+    return known ?? this.#change(() => this.#settings.makeSecret(), options);
   }
 
   async verify(options?: Wait & Progress): Promise<readonly string[]> {
@@ -467,36 +369,6 @@ class SqliteFile implements OwnedStore {
 
   #pruneFrom(log: number, before: number, after: number, options: Wait | undefined): Promise<Pruned> {
     return this.#change(() => pruneChunk(this.#db, this.#index, { log, before, after, head: this.#last().seq }), options);
-  }
-
-  #pruneSides(before: number): void {
-    this.#db.run('DELETE FROM withheld WHERE until <= ?', this.now());
-    // An end that a wrong clock wrote must not strand what waits there.
-    this.#db.run(
-      `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
-       (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,
-      before,
-    );
-    this.#db.run(
-      `DELETE FROM bindings WHERE at < ? AND NOT EXISTS
-       (SELECT 1 FROM conversations c WHERE c.log = bindings.log AND c.conversation = bindings.conversation)`,
-      before,
-    );
-  }
-
-  #settingText(key: string): string | undefined {
-    return this.#db.get<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)?.value;
-  }
-
-  #swap(key: string, from: Json | undefined, to: Json | undefined): boolean {
-    if (this.#settingText(key) !== (from === undefined ? undefined : JSON.stringify(from))) return false;
-    this.#set(key, to);
-    return true;
-  }
-
-  #set(key: string, value: Json | undefined): void {
-    if (value === undefined) this.#db.run('DELETE FROM settings WHERE key = ?', key);
-    else this.#db.run('INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(value));
   }
 
   /** The newest record's position and time. */

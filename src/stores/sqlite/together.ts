@@ -1,12 +1,7 @@
 import type { Wait } from '../../core/ports.ts';
-import type { Database } from './database.ts';
+import type { Database, Step } from './database.ts';
 import { explain, isUnavailable } from './trouble.ts';
 import type { Turns } from './turns.ts';
-
-/** One caller's part of a transaction that several share: what it does, and whether that is kept. */
-export type Step<T = unknown> = { readonly work: () => T; readonly keep: (result: T) => boolean };
-
-export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
 
 type Waiting = Step & {
   readonly askedAt: number;

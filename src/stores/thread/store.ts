@@ -7,7 +7,6 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, resolve as absolute } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ConversationId, LogKey } from '../../core/address.ts';
-import { EarpieceError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type {
   AgentOverview,
@@ -30,6 +29,7 @@ import type { Compacted } from '../sqlite/compact.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, errorOf, type Method, type PlacedAnswer, type Setup } from './protocol.ts';
+import { closed, lost, stopped } from './trouble.ts';
 
 export type ThreadOptions = {
   readonly path: string;
@@ -384,20 +384,3 @@ class ThreadStore implements SqliteStore {
 /** A thread keeps what Node made of its code only where its environment names the folder, which Node makes one for each of its versions in. */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };
-
-const closed = (path: string): EarpieceError =>
-  new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open it again`);
-
-const stopped = (path: string, ms: number): EarpieceError =>
-  new EarpieceError(
-    'store_unavailable',
-    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk is stopped or very slow, or another process holds its lock; try again`,
-    { retryable: true, data: { path } },
-  );
-
-const lost = (path: string, why: string): EarpieceError =>
-  new EarpieceError(
-    'store_unavailable',
-    `the thread of the database ${path} has ended (${why}); the next call starts it again, nothing that was acknowledged is lost`,
-    { retryable: true, data: { path } },
-  );

@@ -1,0 +1,137 @@
+import type { ConversationId, LogKey } from '../../core/address.ts';
+import type { Presence, PresenceUpdate, Withheld } from '../../core/ports.ts';
+import type { Owner } from '../../core/records.ts';
+import { present } from '../presence.ts';
+import type { Database } from './database.ts';
+import type { Logs } from './logs.ts';
+import { OPEN } from './rows.ts';
+import { Where } from './where.ts';
+
+/** Which conversation a host process shows. */
+export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
+
+export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
+
+/**
+ * What stands beside the records about conversations: when each was seen, which host process shows it, and answers that are
+ * withheld for it. Whoever writes is inside a transaction.
+ */
+export class Conversations {
+  readonly #db: Database;
+  readonly #logs: Logs;
+
+  constructor(db: Database, logs: Logs) {
+    this.#db = db;
+    this.#logs = logs;
+  }
+
+  touch(update: PresenceUpdate, now: number): Presence {
+    const log = this.#logs.numberFor(update.log);
+    const row = this.#db.get<{ presence: string }>(
+      'SELECT presence FROM conversations WHERE log = ? AND conversation = ?',
+      log,
+      update.conversation,
+    );
+    const next = present(row && (JSON.parse(row.presence) as Presence), update, now);
+    this.#db.run(
+      'INSERT OR REPLACE INTO conversations (log, conversation, seen_at, ended_at, presence) VALUES (?, ?, ?, ?, ?)',
+      log,
+      next.conversation,
+      next.seenAt,
+      next.endedAt ?? null,
+      JSON.stringify(next),
+    );
+    return next;
+  }
+
+  presence({ project, log, conversation }: PresenceQuery): readonly Presence[] {
+    const where = new Where();
+    if (project !== undefined) where.and('l.project = ?', project);
+    if (log !== undefined) where.and('l.key = ?', log);
+    if (conversation !== undefined) where.and('c.conversation = ?', conversation);
+    const sql = `SELECT c.presence FROM conversations c JOIN logs l ON l.id = c.log ${where.sql} ORDER BY l.key, c.conversation`;
+    return this.#db.all<{ presence: string }>(sql, ...where.values).map((row) => JSON.parse(row.presence) as Presence);
+  }
+
+  /** `log`: its number. */
+  hasEnded(log: number, conversation: ConversationId): boolean {
+    const sql = 'SELECT ended_at FROM conversations WHERE log = ? AND conversation = ?';
+    const row = this.#db.get<{ ended_at: number | null }>(sql, log, conversation);
+    return row !== undefined && row.ended_at !== null;
+  }
+
+  bind(host: Owner, { log, conversation, at }: Bound & { readonly at: number }): void {
+    this.#db.run(
+      'INSERT OR REPLACE INTO bindings (machine, pid, started_at, log, conversation, at) VALUES (?, ?, ?, ?, ?, ?)',
+      host.machine,
+      host.pid,
+      host.startedAt,
+      this.#logs.numberFor(log),
+      conversation,
+      at,
+    );
+  }
+
+  binding(host: Owner): (Bound & { at: number }) | undefined {
+    const row = this.#db.get<Bound & { at: number }>(
+      `SELECT l.key AS log, b.conversation, b.at FROM bindings b JOIN logs l ON l.id = b.log
+       WHERE b.machine = ? AND b.pid = ? AND b.started_at = ?`,
+      host.machine,
+      host.pid,
+      host.startedAt,
+    );
+    return row && { ...row };
+  }
+
+  withhold(held: Withheld): void {
+    this.#db.run(
+      'INSERT OR REPLACE INTO withheld (log, conversation, id, at, until, tool, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      this.#logs.numberFor(held.log),
+      held.conversation,
+      held.id,
+      held.at,
+      held.until,
+      held.tool,
+      held.body,
+    );
+  }
+
+  withheld(log: LogKey, conversation: ConversationId, now: number): Withheld[] {
+    return this.#db
+      .all<Omit<Withheld, 'log' | 'conversation'>>(
+        `SELECT id, at, until, tool, body FROM withheld
+         WHERE log = (SELECT id FROM logs WHERE key = ?) AND conversation = ? AND until > ? ORDER BY at`,
+        log,
+        conversation,
+        now,
+      )
+      .map((row) => ({ log, conversation, ...row }));
+  }
+
+  takeWithheld(log: LogKey, conversation: ConversationId, now: number): Withheld[] {
+    const held = this.withheld(log, conversation, now);
+    this.#db.run(
+      'DELETE FROM withheld WHERE log = (SELECT id FROM logs WHERE key = ?) AND conversation = ? AND until > ?',
+      log,
+      conversation,
+      now,
+    );
+    return held;
+  }
+
+  /** Removes what ended before a time, and what is over now. */
+  prune(before: number, now: number): void {
+    this.#db.run('DELETE FROM withheld WHERE until <= ?', now);
+    // An end that a wrong clock wrote must not strand what waits there.
+    this.#db.run(
+      `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
+       (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,
+      before,
+    );
+    this.#db.run(
+      `DELETE FROM bindings WHERE at < ? AND NOT EXISTS
+       (SELECT 1 FROM conversations c WHERE c.log = bindings.log AND c.conversation = bindings.conversation)`,
+      before,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+/** A database file is opened: what cannot work is refused, a new file is made, an older one is migrated. */
+import type { DatabaseSync } from 'node:sqlite';
+import { fault } from '../../core/faults.ts';
+import { Half, missingAt, realPath } from './files.ts';
+import type { FileSystem } from './filesystem.ts';
+import { APPLICATION_ID, MAJOR, STEPS, VERSION } from './migrations.ts';
+import { checkHeader, prepareFile } from './refusals.ts';
+import { isBusy } from './trouble.ts';
+import { truncation } from './truncation.ts';
+
+/** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
+const sqlite = process.getBuiltinModule('node:sqlite');
+
+export type OpenOptions = {
+  readonly path: string;
+  /** For tests: what file system a path lies on. */
+  readonly probe?: (path: string) => FileSystem;
+  /** For tests: the version of SQLite. */
+  readonly sqliteVersion?: string;
+};
+
+/** Opens the file at a path, and makes and migrates it where needed. `aside`: what was moved out of a new file's way. */
+export function openFile(options: OpenOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
+  const aside = prepareFile(options.path, options.probe);
+  // Check before SQLite opens the file: the last process that closes a cut file writes the -wal into it.
+  throwIf(truncation(options.path));
+  if (missingAt(options.path).length > 0) refuseOthers(options.path);
+  const db = new sqlite.DatabaseSync(options.path, { timeout: 0, defensive: true });
+  try {
+    migrate(db, options.path);
+    return { db, aside };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+export function throwIf(error: Error | undefined): void {
+  if (error !== undefined) throw error;
+}
+
+/** Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see what we write. */
+function refuseOthers(path: string): void {
+  const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE');
+    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
+  } catch (error) {
+    if (!isBusy(error)) throw truncation(path) ?? error;
+    // Meanwhile the first of several that open it at once may have made both.
+    const missing = missingAt(path);
+    if (missing.length > 0) throw new Half(realPath(path), missing);
+  } finally {
+    db.close();
+  }
+}
+
+function migrate(db: DatabaseSync, path: string): void {
+  const header = (): { applicationId: number; version: number; empty: boolean } => ({
+    applicationId: db.prepare('PRAGMA application_id').get()?.['application_id'] as number,
+    version: db.prepare('PRAGMA user_version').get()?.['user_version'] as number,
+    empty: db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined,
+  });
+  const before = reading(db, header);
+  checkHeader(path, before);
+  // Only a file without tables takes it: pages of removed records can then be given back in steps.
+  if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
+  db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
+  if (before.applicationId === APPLICATION_ID && before.version >= VERSION) return;
+  fault('migrate.begun');
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have been faster.
+    const now = header();
+    checkHeader(path, now);
+    const done = now.applicationId === APPLICATION_ID ? now.version - MAJOR * 1000 : 0;
+    for (const step of STEPS.slice(done)) {
+      db.exec(step);
+      fault('migrate.step');
+    }
+    if (done < STEPS.length) db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+  fault('migrate.committed');
+}
+
+/** Of one moment: in between, another process may make the file ours. */
+export function reading<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN');
+  try {
+    return work();
+  } finally {
+    if (db.isTransaction) db.exec('COMMIT');
+  }
+}

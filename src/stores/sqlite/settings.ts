@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { Json } from '../../core/json.ts';
+import type { Swap } from '../../core/ports.ts';
+import type { Database } from './database.ts';
+
+/** Values by their names, and the secret of the database. Whoever writes is inside a transaction. */
+export class Settings {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get(key: string): Json | undefined {
+    const value = this.#text(key);
+    return value === undefined ? undefined : (JSON.parse(value) as Json);
+  }
+
+  set(key: string, value: Json | undefined): void {
+    if (value === undefined) this.#db.run('DELETE FROM settings WHERE key = ?', key);
+    else this.#db.run('INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(value));
+  }
+
+  /** False, and nothing is changed, where the value is another one than `from`. */
+  swap({ key, from, to }: Swap): boolean {
+    if (this.#text(key) !== (from === undefined ? undefined : JSON.stringify(from))) return false;
+    this.set(key, to);
+    return true;
+  }
+
+  secret(): string | undefined {
+    return this.#db.get<{ value: string }>("SELECT value FROM meta WHERE key = 'secret'")?.value;
+  }
+
+  /** Another process may have made one meanwhile: that one counts. */
+  makeSecret(): string {
+    this.#db.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('secret', ?)", randomBytes(32).toString('hex'));
+    return this.secret() as string;
+  }
+
+  #text(key: string): string | undefined {
+    return this.#db.get<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)?.value;
+  }
+}

@@ -1,0 +1,19 @@
+/** What callers are told when the thread of a database does not answer. */
+import { EarpieceError } from '../../core/errors.ts';
+
+export const closed = (path: string): EarpieceError =>
+  new EarpieceError('store_unavailable', `the database ${path} was closed by this process: open it again`);
+
+export const stopped = (path: string, ms: number): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the database ${path} did not answer within ${Math.round(ms)} ms: its disk is stopped or very slow, or another process holds its lock; try again`,
+    { retryable: true, data: { path } },
+  );
+
+export const lost = (path: string, why: string): EarpieceError =>
+  new EarpieceError(
+    'store_unavailable',
+    `the thread of the database ${path} has ended (${why}); the next call starts it again, nothing that was acknowledged is lost`,
+    { retryable: true, data: { path } },
+  );

@@ -8,18 +8,18 @@ import type { Hash } from './look.ts';
 
 type FileEvent = Omit<EventInput, 'source' | 'subject'>;
 
-export type Change = 'changed' | 'deleted' | 'created' | 'restored';
+export type FileChange = 'changed' | 'deleted' | 'created' | 'restored';
 
 /** `read`: by the agent; what only the globs are about is less urgent. */
-export type Told = {
+export type SeenChange = {
   readonly path: string;
-  readonly change: Change;
+  readonly change: FileChange;
   readonly read: boolean;
   readonly current: Content;
   readonly previous?: Hash | undefined;
 };
 
-export function fileEvent(root: string, { path, change, read, current, previous }: Told): FileEvent {
+export function fileEvent(root: string, { path, change, read, current, previous }: SeenChange): FileEvent {
   const shown = shownPath(root, path);
   return {
     type: `file.${change}`,
@@ -58,7 +58,7 @@ export function shownPath(root: string, path: string): string {
   return (outside ? absolute : inside).toWellFormed();
 }
 
-const WORDS: Readonly<Record<Change, string>> = {
+const WORDS: Readonly<Record<FileChange, string>> = {
   changed: 'changed outside',
   deleted: 'was deleted outside',
   created: 'was created outside',

@@ -3,15 +3,17 @@
  * what is told follows from what the agent knows of the file and what stands there now, by content. So it does not matter
  * how an editor saves, a touch is nothing, the agent's own writes are nothing, and what is put back is taken back.
  */
-import { existsSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { existsSync, type Stats } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 
 import type { Emitter, EventInput } from '../../core/event.ts';
 import { Settling } from '../settling.ts';
 import { Background, lineOf, startAndStop, troubleTeller, type Source } from '../source.ts';
-import { aboutFile, fileEvent, staleEvent, type Change } from './events.ts';
+import { alone, Entries, type Entry } from './entries.ts';
+import { aboutFile, fileEvent, staleEvent, type FileChange } from './events.ts';
 import { judge, type Content } from './knowledge.ts';
 import { HASHED_BYTES, hashOf, isHash, look, stateOf, type Hash } from './look.ts';
+import { isBehindLink, leadsToNoFile } from './links.ts';
 import { scopeOf, type Scope } from './scope.ts';
 import { FolderWatch } from './watching.ts';
 
@@ -60,23 +62,6 @@ export type FilesSource = Source & {
   about(path: string): string;
 };
 
-type Entry = {
-  readonly path: string;
-  known?: Content;
-  state?: string;
-  told?: Content | undefined;
-  /** By the agent; otherwise it is in the globs. */
-  read: boolean;
-  /** Known from an earlier process, and not looked at since. */
-  seeded: boolean;
-  /** How many writes of the agent are under way. */
-  writing: number;
-  /** It seemed gone, empty or half written: that has to be seen twice. */
-  doubted: boolean;
-  /** One after the other: what is done with this file. */
-  last: Promise<unknown>;
-};
-
 const WORKERS = 16;
 /** Emits that may be under way before the next look. */
 const EMITS = 10_000;
@@ -97,12 +82,8 @@ class Files implements FilesSource {
   readonly #looks: Background;
   readonly #emits: Background;
   readonly #settling: Settling<Entry>;
+  readonly #entries: Entries;
   #scope: Scope;
-  #entries = new Map<string, Entry>();
-  /** Those that the agent has read, the longest unread first. */
-  #reads = new Set<Entry>();
-  /** Folders of files that were read. */
-  #folders = new Set<string>();
   #due = new Set<Entry>();
   #workers = 0;
   #watcher: FolderWatch | undefined;
@@ -114,6 +95,13 @@ class Files implements FilesSource {
     this.#root = resolve(root);
     this.#maxFiles = maxFiles;
     this.#scope = scopeOf(this.#root, options.globs ?? []);
+    this.#entries = new Entries({
+      maxFiles,
+      isInGlobs: (path) => this.#scope.file(path),
+      follow: (folder) => {
+        if (this.#mode !== 'stopping') this.#watcher?.add([folder]);
+      },
+    });
     const tell = troubleTeller(options.onTrouble, () => performance.now());
     this.#trouble = (line) => tell(`files: ${line}`);
     const failed = (error: unknown): void => this.#trouble(lineOf(error));
@@ -123,8 +111,8 @@ class Files implements FilesSource {
     for (const [path, hash] of Object.entries(known)) {
       // What no earlier process can have written is not known.
       if (!isHash(hash)) continue;
-      const entry = this.#entry(this.#absolute(path));
-      this.#isRead(entry);
+      const entry = this.#entries.at(this.#absolute(path));
+      this.#entries.isRead(entry);
       entry.known = hash;
       entry.seeded = true;
     }
@@ -141,14 +129,15 @@ class Files implements FilesSource {
 
   known(): Readonly<Record<string, Hash>> {
     const known: Record<string, Hash> = {};
-    for (const entry of this.#reads) if (entry.known !== undefined && entry.known !== 'absent') known[entry.path] = entry.known;
+    for (const entry of this.#entries.reads)
+      if (entry.known !== undefined && entry.known !== 'absent') known[entry.path] = entry.known;
     return known;
   }
 
   async noteRead(path: string, content?: FileContent): Promise<void> {
     const entry = this.#noted(path);
     if (entry === undefined) return;
-    const stale = await this.#alone(entry, async () => {
+    const stale = await alone(entry, async () => {
       const { known, told, read } = entry;
       const now = await this.#contentOf(entry, content);
       if (now === undefined) return this.#unknown(entry);
@@ -166,7 +155,7 @@ class Files implements FilesSource {
   async noteWrite(path: string, content?: FileContent): Promise<void> {
     const entry = this.#noted(path);
     if (entry === undefined) return;
-    await this.#alone(entry, async () => {
+    await alone(entry, async () => {
       const now = await this.#contentOf(entry, content);
       if (now === undefined) this.#unknown(entry);
       else this.#knows(entry, now);
@@ -184,7 +173,7 @@ class Files implements FilesSource {
     } finally {
       await Promise.all(
         entries.map((entry) =>
-          this.#alone(entry, async () => {
+          alone(entry, async () => {
             const now = await this.#contentOf(entry, undefined);
             entry.writing--;
             if (now === undefined) this.#unknown(entry);
@@ -210,8 +199,8 @@ class Files implements FilesSource {
     });
     this.#watcher = watcher;
     // What was known before the start, or changed during a stop. The watcher does not see what went while nobody watched.
-    for (const entry of this.#entries.values()) if (!entry.seeded) this.#touch(entry);
-    watcher.add([...(watched ? [this.#root] : []), ...this.#folders]);
+    for (const entry of this.#entries.all) if (!entry.seeded) this.#touch(entry);
+    watcher.add([...(watched ? [this.#root] : []), ...this.#entries.folders]);
     await watcher.ready(signal);
     this.#mode = 'watching';
   }
@@ -231,11 +220,11 @@ class Files implements FilesSource {
   /** Files of folders that somebody read from are all followed, so that the next one that is read is already watched. */
   #ignored(path: string, stats: Stats | undefined): boolean {
     // A folder may stand where a file stood.
-    if (this.#folders.has(path) || this.#entries.has(path)) return false;
+    if (this.#entries.folders.has(path) || this.#entries.has(path)) return false;
     // What stands behind a link to a folder stands somewhere else: there it is in the globs, or it is not.
     if (stats?.isSymbolicLink() && leadsToNoFile(path)) return true;
     const isFolder = stats?.isDirectory();
-    if (isFolder !== true && this.#folders.has(dirname(path))) return false;
+    if (isFolder !== true && this.#entries.folders.has(dirname(path))) return false;
     if (isFolder === true) return !this.#scope.folder(path);
     // Before anybody has looked what it is, both may hold.
     if (this.#scope.file(path) || (basename(path) === '.gitignore' && this.#scope.folder(dirname(path)))) return false;
@@ -247,10 +236,10 @@ class Files implements FilesSource {
     let entry = this.#entries.get(path);
     if (entry === undefined) {
       if (added === undefined || !this.#scope.file(path)) return;
-      if (this.#entries.size - this.#reads.size >= this.#maxFiles)
+      if (this.#entries.unread >= this.#maxFiles)
         return this.#trouble(`the globs match more than ${this.#maxFiles} files; the rest is not watched`);
-      if (this.#mode !== 'scanning' && this.#isBehindLink(path)) return;
-      entry = this.#entry(path);
+      if (this.#mode !== 'scanning' && isBehindLink(this.#root, path)) return;
+      entry = this.#entries.at(path);
       if (this.#mode === 'scanning') {
         entry.state = stateOf(added);
         return this.#enqueue(entry);
@@ -260,16 +249,6 @@ class Files implements FilesSource {
     if (entry.seeded && this.#mode === 'scanning') return;
     if (!entry.read && !this.#scope.file(path)) return;
     this.#touch(entry);
-  }
-
-  /** Of a folder that is followed because a file in it was read. */
-  #isBehindLink(path: string): boolean {
-    try {
-      const folder = dirname(path);
-      return realpathSync(folder) !== join(realpathSync(this.#root), relative(this.#root, folder));
-    } catch {
-      return false;
-    }
   }
 
   #touch(entry: Entry): void {
@@ -296,7 +275,7 @@ class Files implements FilesSource {
 
   /** Looks, and tells what is new. `sure`: what seems gone or empty is not looked at again first. */
   async #check(entry: Entry, { sure }: { readonly sure: boolean }): Promise<void> {
-    await this.#alone(entry, async () => {
+    await alone(entry, async () => {
       if (entry.known === undefined && entry.state === undefined) return;
       const seen = await look(entry.path);
       // Its end looks again.
@@ -325,13 +304,13 @@ class Files implements FilesSource {
           this.#tell(entry, verdict.kind, now, { current: now, previous: verdict.previous });
       }
       // It came and went: nobody has to remember it.
-      if (!entry.read && entry.known === 'absent' && now === 'absent') this.#forget(entry);
+      if (!entry.read && entry.known === 'absent' && now === 'absent') this.#entries.forget(entry);
     });
   }
 
   #tell(
     entry: Entry,
-    change: Change,
+    change: FileChange,
     told: Content | undefined,
     { current, previous }: { readonly current: Content; readonly previous?: Hash | undefined },
   ): void {
@@ -359,12 +338,12 @@ class Files implements FilesSource {
     entry.doubted = false;
     delete entry.told;
     delete entry.state;
-    this.#isRead(entry);
+    this.#entries.isRead(entry);
   }
 
   /** Nothing can be said of it now: what was known of it stays. */
   #unknown(entry: Entry): undefined {
-    if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#forget(entry);
+    if (entry.known === undefined && entry.state === undefined && entry.writing === 0) this.#entries.forget(entry);
   }
 
   /** Undefined when nothing can be said of it. */
@@ -396,56 +375,10 @@ class Files implements FilesSource {
   /** The entry of a file that the agent has something to do with, watched. Undefined for what is no file on a disk. */
   #noted(path: string): Entry | undefined {
     const absolute = this.#absolute(path);
-    return /^\/(proc|sys|dev)\//.test(absolute) ? undefined : this.#entry(absolute);
-  }
-
-  #entry(path: string): Entry {
-    let entry = this.#entries.get(path);
-    if (entry === undefined) {
-      entry = { path, read: false, seeded: false, writing: 0, doubted: false, last: Promise.resolve() };
-      this.#entries.set(path, entry);
-    }
-    return entry;
-  }
-
-  #isRead(entry: Entry): void {
-    entry.read = true;
-    this.#entries.set(entry.path, entry);
-    this.#reads.delete(entry);
-    this.#reads.add(entry);
-    const folder = dirname(entry.path);
-    if (!this.#folders.has(folder)) {
-      this.#folders.add(folder);
-      if (this.#watcher !== undefined && this.#mode !== 'stopping') this.#watcher.add([folder]);
-    }
-    if (this.#reads.size <= this.#maxFiles) return;
-    const [oldest] = this.#reads;
-    if (oldest !== undefined) this.#forget(oldest);
-  }
-
-  #forget(entry: Entry): void {
-    this.#reads.delete(entry);
-    entry.read = false;
-    if (entry.known === undefined || entry.known === 'absent' || !this.#scope.file(entry.path)) this.#entries.delete(entry.path);
-  }
-
-  /** One after the other for each file. */
-  async #alone<T>(entry: Entry, work: () => Promise<T>): Promise<T> {
-    const mine = entry.last.then(work, work);
-    entry.last = mine.catch(() => {});
-    return mine;
+    return /^\/(proc|sys|dev)\//.test(absolute) ? undefined : this.#entries.at(absolute);
   }
 
   #absolute(path: string): string {
     return resolve(this.#root, path);
-  }
-}
-
-/** To a folder, or in a circle. */
-function leadsToNoFile(link: string): boolean {
-  try {
-    return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ELOOP';
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { judge, type Content, type Knowledge, type Verdict } from './knowledge.ts';
+import { judge, type Content, type Knowledge, type Judgement } from './knowledge.ts';
 import { hashOf } from './look.ts';
 
 const [A, B, C] = [hashOf('a'), hashOf('b'), hashOf('c')];
 
-test.each<[given: string, Knowledge, now: Content, state: string | undefined, then: Verdict]>([
+test.each<[given: string, Knowledge, now: Content, state: string | undefined, then: Judgement]>([
   ['as it was read', { known: A }, A, '1', { kind: 'same', known: A }],
   ['other content', { known: A }, B, '2', { kind: 'changed', previous: A }],
   ['told already', { known: A, told: B }, B, '2', { kind: 'again' }],

@@ -12,14 +12,14 @@ export type Content = Hash | 'absent';
  */
 export type Knowledge = { readonly known?: Content; readonly state?: string; readonly told?: Content | undefined };
 
-export type Verdict =
+export type Judgement =
   /** Nothing to say; `known` is what is known now. */
   | { readonly kind: 'same'; readonly known: Content }
   | { readonly kind: 'again' }
   | { readonly kind: 'restored' }
   | { readonly kind: 'changed' | 'deleted' | 'created'; readonly previous?: Hash };
 
-export function judge({ known, state, told }: Knowledge, now: Content, stateNow: string | undefined): Verdict {
+export function judge({ known, state, told }: Knowledge, now: Content, stateNow: string | undefined): Judgement {
   if (known === now || (known === undefined && state === stateNow))
     return told === undefined ? { kind: 'same', known: now } : { kind: 'restored' };
   if (told === now) return { kind: 'again' };

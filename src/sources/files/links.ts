@@ -1,0 +1,21 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** A symbolic link that leads to a folder, or to itself. */
+export function leadsToNoFile(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ELOOP';
+  }
+}
+
+/** The folder of this path lies elsewhere: there is a symbolic link between it and the root. */
+export function isBehindLink(root: string, path: string): boolean {
+  try {
+    const folder = dirname(path);
+    return realpathSync(folder) !== join(realpathSync(root), relative(root, folder));
+  } catch {
+    return false;
+  }
+}

@@ -63,6 +63,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
     ],
   },
+  // The public library: names of agents, checked arguments, conversations.
+  library: { mayImport: ['core', 'inbox', 'bus', 'tasks', '.'] },
   // What the package exports, one file a subpath.
   entries: {
     mayImport: [
@@ -79,6 +81,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'ai-sdk',
       'gateway',
       'server',
+      'library',
       '.',
     ],
   },

@@ -1,6 +1,6 @@
 /**
  * A library user: a loop of its own that opens Earpiece, tells other agents things, and takes what is for itself. `carry`
- * writes into the transcript that the log keeps; `offer` has a transcript of its own, which it writes before it confirms.
+ * writes by `toolResult` into the transcript that the log keeps; `offer` has a transcript of its own, which it writes before it confirms.
  * It lives until it is killed, or, with `drain`, until nothing is left.
  */
 import { readdirSync } from 'node:fs';
@@ -28,10 +28,8 @@ export type LibraryOptions = {
 
 /** As much of the library as it uses. */
 type Ear = {
-  readonly owner: object;
   queue(to: string, input: object): Promise<{ kind: string }>;
-  conversation(address: string, options: object): Conversation;
-  transcript(of: { log: string; id: string }): AsyncIterable<Stored>;
+  conversation(address: string): Conversation;
   close(): Promise<void>;
 };
 type Stored = {
@@ -39,15 +37,9 @@ type Stored = {
   readonly body: { readonly type: string; readonly content?: unknown; readonly view?: { readonly text: string } };
 };
 type Conversation = {
-  readonly log: string;
-  readonly id: string;
-  carry(
-    record: object,
-    options: object,
-  ): Promise<{ readonly records: readonly Stored[]; readonly view?: unknown; readonly text: string }>;
-  offer(
-    options: object,
-  ): Promise<{ readonly carrier: string; readonly view: { readonly text: string }; confirm(): Promise<unknown> } | undefined>;
+  transcript(): AsyncIterable<Stored>;
+  toolResult(result: object): Promise<{ readonly seq: number; readonly view: string | undefined; readonly text: string }>;
+  offer(options: object): Promise<{ readonly id: string; readonly text: string; confirm(): Promise<unknown> } | undefined>;
 };
 
 const options = JSON.parse(process.argv[2] ?? '{}') as LibraryOptions;
@@ -68,11 +60,11 @@ const { openEarpiece } = (await import(options.library)) as { readonly openEarpi
 if (options.faults !== undefined)
   ((await import(options.faults)) as { readonly armFaultsFromEnv: () => void }).armFaultsFromEnv();
 const ear = await openEarpiece();
-const conversation = ear.conversation(`${agent}#main`, { carrier: 'library', process: ear.owner, pulls: false });
+const conversation = ear.conversation(agent);
 
 if (way === 'carry') {
   // A record may be in the log whose life was over before it could say so: the transcript is what the log has.
-  for await (const { seq, body } of ear.transcript({ log: conversation.log, id: conversation.id }))
+  for await (const { seq, body } of conversation.transcript())
     if (body.type === 'tool_call_response' && body.view !== undefined && !keys.has(String(seq)))
       message(String(seq), `${String(body.content)}\n\n${body.view.text}`);
 }
@@ -90,16 +82,16 @@ await ear.close();
 tap.write({ t: now(), kind: 'over' });
 
 async function carry(step: number): Promise<boolean> {
-  const record = { type: 'tool_call_response', id: `${process.pid}-${step}`, content: `step ${step}`, is_error: false };
-  const { records, view, text } = await conversation.carry(record, { at: 'tool_result' });
-  if (view !== undefined) message(String(records.at(-1)?.seq), text);
+  const result = { id: `${process.pid}-${step}`, content: `step ${step}` };
+  const { seq, view, text } = await conversation.toolResult(result);
+  if (view !== undefined) message(String(seq), text);
   return view !== undefined;
 }
 
 async function offer(): Promise<boolean> {
-  const offered = await conversation.offer({ at: 'tool_result', on: 'step' });
+  const offered = await conversation.offer({ on: 'step' });
   if (offered === undefined) return false;
-  message(offered.carrier, offered.view.text);
+  message(offered.id, offered.text);
   await offered.confirm();
   return true;
 }

@@ -1,6 +1,7 @@
 /** How single things look: a command, what waits, a result with what rides on it. */
 import { level, paint, plain } from '../../src/cli/terminal.ts';
-import type { Item, Level } from '../../src/index.ts';
+import type { Item } from '../../src/core/items.ts';
+import type { Level } from '../../src/core/notification.ts';
 import type { Given } from './agent.ts';
 import type { Line, Style } from './page.ts';
 

@@ -1,5 +1,5 @@
-// An agent in a few lines: any AI SDK model, your tools, and a log that a restart goes on from. What is queued while it
-// works rides on the results of its tools; its events say when.
+// An agent in a few lines: any AI SDK model, your tools, and a log from which a restart goes on. Notifications ride on
+// the results of its tools.
 import assert from 'node:assert/strict';
 import { MockLanguageModelV4 } from 'ai/test';
 import { openEarpiece } from 'earpiece';
@@ -12,7 +12,7 @@ const deploy: Tool = {
   description: 'Deploys the shop',
   inputSchema: { type: 'object', properties: {} },
   async execute() {
-    await ear.queue('shop/deployer', { kind: 'ci.failed', level: 'error', message: 'CI failed on main: 3 tests' });
+    await ear.queue('deployer', { kind: 'ci.failed', level: 'error', message: 'CI failed on main: 3 tests' });
     return { content: 'deployed' };
   },
 };
@@ -24,7 +24,7 @@ const model = new MockLanguageModelV4({
   }),
 });
 
-await using agent = await createAgent({ model, earpiece: ear, address: 'shop/deployer', tools: [deploy] });
+await using agent = await createAgent({ model, earpiece: ear, address: 'deployer', tools: [deploy] });
 const events = agent.events();
 const watching = (async () => {
   for await (const event of events) {

@@ -1,18 +1,15 @@
-// Events: a program says what happened, and the files of subscribers decide who is told, and in which words. What is over
-// before anybody has read it is taken back.
+// Events: your program says what happened, and subscribers decide which agent hears of it, in which words. Here the shipped
+// subscriber `alert` hears them. When a problem is over before the agent has read of it, the news is withdrawn.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-// A loop that carries on the results of tools alone says so: what wants another moment then rides there too.
-const coder = ear.conversation('shop/coder', { points: ['tool_result'] });
 
-/** What the shipped subscriber `alert` hears. Yours are in `.earpiece/subscribers/`, and count from the next event on. */
 async function alert(type: 'alert.firing' | 'alert.resolved', fingerprint: string, summary: string): Promise<void> {
-  const { heard } = await ear.bus.emit({
+  const { heard } = await ear.events.emit({
     type,
     source: 'monitor',
-    subject: 'shop/coder',
+    subject: 'coder',
     severity: type === 'alert.firing' ? 'error' : 'info',
     data: { alertname: 'Latency', fingerprint, summary },
   });
@@ -23,9 +20,10 @@ await alert('alert.firing', 'eu', 'p99 is 2.4 s in eu');
 await alert('alert.firing', 'us', 'p99 is 3.1 s in us');
 await alert('alert.resolved', 'us', 'p99 is 0.2 s in us');
 
-const { view } = await coder.preview({ at: 'tool_result' });
-console.log(view?.text);
-assert.ok(view?.text.includes('in eu') && !view.text.includes('3.1 s'));
+// This loop has tool results alone, so what would wait for another moment rides there too.
+const { text } = await ear.conversation('coder', { points: ['tool_result'] }).preview();
+console.log(text);
+assert.ok(text?.includes('in eu') && !text.includes('3.1 s'));
 
 // Output:
 // alert queued

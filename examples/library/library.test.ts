@@ -9,13 +9,13 @@ const here = import.meta.dirname;
 const examples = readdirSync(here).filter(
   (name) => name.endsWith('.ts') && readFileSync(join(here, name), 'utf8').includes('\n// Output:\n'),
 );
-/** A home of its own: no configuration of whoever runs this, and nothing is left in theirs. */
+/** A separate home: the test reads no configuration of the user, and leaves nothing in the user's home. */
 const home = mkdtempSync(join(tmpdir(), 'library-test-'));
 afterAll(() => rmSync(home, { recursive: true }));
 const env = { PATH: process.env['PATH'], TMPDIR: home, HOME: home, ...COMPILED };
 
 test('there are examples', () => {
-  expect(examples).toEqual(['agent.ts', 'events.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
+  expect(examples).toEqual(['agent.ts', 'events.ts', 'gateway.ts', 'own-loop.ts', 'producer.ts', 'receipt.ts', 'server.ts']);
 });
 
 test.each(examples)('%s prints what it says', (name) => {

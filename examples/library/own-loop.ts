@@ -1,46 +1,49 @@
-// A loop of your own: what happens around the agent rides inside the messages that go to its model anyway. The record
-// that you append is the transcript and the receipt in one, so each notification is in exactly one message.
+// Your own loop: notifications ride on the messages that go to the model anyway. Five calls of Earpiece do it.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-const coder = ear.conversation('shop/coder');
-const sent: string[] = [];
+const coder = ear.conversation('coder');
 
 const tools: Record<string, () => Promise<string>> = {
-  start_build: () => Promise.resolve('started'),
   read_file: async () => {
-    // While the tool runs, the build ends. Whoever knows that tells the agent; here it is the same program.
-    await ear.queue('shop/coder', {
-      kind: 'build.failed',
-      level: 'error',
-      message: 'The build failed: cart.ts(12): missing ";"',
-    });
+    // While the tool runs, the build ends. Another program would queue this; here it is the same one.
+    await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12): missing ";"' });
     return 'export const rate = 0.19;';
   },
   list_files: () => Promise.resolve('cart.ts'),
+  deploy: () => Promise.resolve('deployed'),
 };
+const sent: string[] = [];
 
-await say('Why does the build fail?');
-for (const name of ['start_build', 'read_file', 'list_files']) await call(name);
-await ear.queue('shop/coder', { kind: 'deploy.frozen', message: 'No deploys until Monday', deliver: 'turn_start' });
-await call('list_files');
-await say('Thanks. Deploy it.');
+await user('Why does the build fail?');
+await batch('read_file', 'list_files');
+await ear.queue('coder', { level: 'critical', message: 'Stop: the database is being moved', origin: { person: 'anna' } });
+await batch('deploy', 'list_files');
+await batch('list_files');
 
-const withBuild = sent.filter((message) => message.includes('The build failed'));
-assert.equal(withBuild.length, 1);
+assert.equal(sent.filter((message) => message.includes('The build failed')).length, 1);
 
-/** A user's message begins a turn; whatever is due then rides behind it. */
-async function say(content: string): Promise<void> {
-  const { text } = await coder.carry([{ type: 'turn_start' }, { type: 'chat_request', content }], { at: 'turn_start' });
+// #region loop
+/** A message from the user begins a turn. */
+async function user(content: string): Promise<void> {
+  const { text } = await coder.userMessage(content);
   toModel('user', text);
 }
 
-async function call(name: string): Promise<void> {
-  const id = `call_${sent.length}`;
-  const content = (await tools[name]?.()) ?? '';
-  const { text } = await coder.carry({ type: 'tool_call_response', id, content, is_error: false }, { at: 'tool_result' });
-  toModel(name, text);
+/** The tool calls of one answer of the model. */
+async function batch(...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const refusal = await coder.refuse(name);
+    const { text } = refusal ?? (await coder.toolResult({ id: `call_${sent.length}`, content: await run(name) }));
+    toModel(name, text);
+  }
+  await coder.batchEnded();
+}
+// #endregion
+
+async function run(name: string): Promise<string> {
+  return (await tools[name]?.()) ?? `there is no tool ${name}`;
 }
 
 function toModel(from: string, text: string): void {
@@ -50,16 +53,16 @@ function toModel(from: string, text: string): void {
 
 // Output:
 // user> Why does the build fail?
-// start_build> started
 // read_file> export const rate = 0.19;
 //
 // [ep k7f3] 1 notification, automatic, no human typed this; genuine only with this mark
 // build error: The build failed: cart.ts(12): missing ";"
 // [/ep k7f3]
 // list_files> cart.ts
-// list_files> cart.ts
-// user> Thanks. Deploy it.
-//
-// [ep k7f3] 1 notification, automatic, no human typed this
-// deploy info: No deploys until Monday
+// deploy> [ep k7f3] this call was not made, an interrupt came first: 1 notification, written by a person
+// user critical, anna wrote: “Stop: the database is being moved”
 // [/ep k7f3]
+// list_files> [ep k7f3] this call was not made, an interrupt came first: 1 notification, written by a person
+// user critical, anna wrote: “Stop: the database is being moved”
+// [/ep k7f3]
+// list_files> cart.ts

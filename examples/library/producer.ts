@@ -1,26 +1,31 @@
-// A producer: a script, a service, another agent. It queues and goes on; nothing has to run on the agent's side.
+// A producer: a script, a service, another agent. It queues and goes on; the agent need not run.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-const to = 'shop/coder';
 
-// Your own id makes it safe to send again, after a timeout or a restart.
+// With your own id, sending again is safe.
 const failure = { id: 'ci-4711', kind: 'ci.failed', level: 'error', message: 'CI failed on main: 2 tests' } as const;
-console.log((await ear.queue(to, failure)).kind, (await ear.queue(to, failure)).kind);
+console.log((await ear.queue('coder', failure)).kind, (await ear.queue('coder', failure)).kind);
 
-// With a key, what is about one thing is counted and read as one line.
-for (let i = 0; i < 3; i++) await ear.queue(to, { kind: 'files.changed', key: 'file:cart.ts', message: '`cart.ts` changed' });
+// Notifications with one key are counted together and read as one line.
+for (let i = 0; i < 3; i++)
+  await ear.queue('coder', { kind: 'files.changed', key: 'file:cart.ts', message: '`cart.ts` changed' });
 
-// A state that is over is taken back, if nobody has read it yet.
-await ear.queue(to, { kind: 'mcp.disconnected', level: 'warning', key: 'mcp:db', message: 'MCP server `db` has disconnected' });
-const [taken] = await ear.withdraw(to, { key: 'mcp:db' }, { by: 'monitor', reason: 'db is back' });
+// When the problem is over, withdraw what nobody has read yet.
+await ear.queue('coder', {
+  kind: 'mcp.disconnected',
+  level: 'warning',
+  key: 'mcp:db',
+  message: 'MCP server `db` has disconnected',
+});
+const [taken] = await ear.withdraw('coder', { key: 'mcp:db' }, { by: 'monitor', reason: 'db is back' });
 console.log(taken?.result);
 
-// What the next tool result would take along, without taking it.
-const { view } = await ear.conversation(to).preview({ at: 'tool_result' });
-console.log(view?.text);
-assert.equal(view?.items.length, 2);
+// Preview the next tool result. Nothing changes.
+const { text, ids } = await ear.conversation('coder').preview();
+console.log(text);
+assert.equal(ids.length, 2);
 
 // Output:
 // queued duplicate

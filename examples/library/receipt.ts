@@ -1,5 +1,5 @@
-// How far did it get? A producer follows its notification until the agent's model was given it. The two of them are
-// programs of their own that share nothing but the log; here both are in one file.
+// A producer waits until the agent's model was given its notification. The agent is another program, which shares nothing but
+// the log; here both are in one file.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,28 +15,27 @@ await Promise.all([agent(), producer()]);
 
 async function producer(): Promise<void> {
   await using ear = await openEarpiece({ db });
-  const { id } = await ear.queue('shop/coder', { kind: 'review.done', message: 'Your pull request has two comments' });
-  for await (const _record of ear.watch({ project: 'shop', after: 0, signal: AbortSignal.timeout(10_000) })) {
-    const story = (await ear.why(id))?.items[0];
-    if (story?.receipt !== 'delivered') continue;
-    console.log(story.steps.map(({ what }) => what).join(' → '));
-    return;
-  }
-  assert.fail(`${id} was not delivered within 10 s`);
+  const { id } = await ear.queue('coder', { kind: 'review.done', message: 'Your pull request has two comments' });
+  const { receipt } = await ear.receipt(id, { until: 'delivered', withinMs: 10_000 });
+  assert.equal(receipt, 'delivered');
+  const story = (await ear.why(id))?.items[0];
+  console.log(story?.steps.map(({ what }) => what).join(' → '));
 }
 
-/** A program that does not own the transcript: it leases what is due, hands it over, and confirms when the bytes are out. */
+// #region offer
+/** Another program writes this agent's transcript: lease what is due, hand it over, confirm when it is out. */
 async function agent(): Promise<void> {
   await using ear = await openEarpiece({ db });
-  const coder = ear.conversation('shop/coder');
-  for await (const _record of ear.watch({ project: 'shop', after: 0, signal: AbortSignal.timeout(10_000) })) {
-    const offer = await coder.offer({ at: 'tool_result', on: 'read_file' });
+  const coder = ear.conversation('coder');
+  for await (const _record of ear.watch({ after: 0, signal: AbortSignal.timeout(10_000) })) {
+    const offer = await coder.offer({ on: 'read_file' });
     if (offer === undefined) continue;
-    console.log(offer.view.text);
+    console.log(offer.text);
     await offer.confirm();
     return;
   }
 }
+// #endregion
 
 // Output:
 // [ep k7f3] 1 notification, automatic, no human typed this; genuine only with this mark

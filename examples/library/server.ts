@@ -1,26 +1,24 @@
-// The HTTP API inside of a program of yours, and its typed client, which is all that another program needs. `earpiece serve`
-// is the same with the console.
+// The HTTP API in your own program, and its typed client for other programs. `earpiece serve` is the same with the console.
 import assert from 'node:assert/strict';
 import { openEarpiece } from 'earpiece';
 import { ApiError, createClient } from 'earpiece/client';
 import { createServer } from 'earpiece/server';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-const server = createServer({ inbox: ear, emitter: ear.bus, project: 'shop', version: '1.0.0' });
+const server = createServer({ earpiece: ear });
 const { url } = await server.listen({ port: 0 });
 
-// What may queue and nothing else: for a CI job, say.
-const { token } = await server.tokens.create({ kind: 'send', name: 'ci', project: 'shop' });
+// A token that may queue and read nothing, for a CI job.
+const { token } = await server.tokens.create({ kind: 'send', name: 'ci', project: ear.project });
 const ci = createClient({ url, token });
-const { id } = await ci.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
-const refused = await ci.notifications({ log: 'shop/coder' }).catch((error: unknown) => error);
+const { id } = await ci.queue({ to: `${ear.project}/coder`, kind: 'ci.failed', level: 'error', message: 'CI failed on main' });
+const refused = await ci.notifications({ log: `${ear.project}/coder` }).catch((error: unknown) => error);
 console.log(refused instanceof ApiError ? refused.code : refused);
 
-// The agent is in this very process; it may as well be in another one, with the same database.
-const result = { type: 'tool_call_response', id: 'call_1', content: 'deployed', is_error: false };
-console.log((await ear.conversation('shop/coder').carry(result, { at: 'tool_result' })).text);
+// The agent may be in another process with the same database; here it is in this one.
+console.log((await ear.conversation('coder').toolResult({ id: 'call_1', content: 'deployed' })).text);
 
-const { token: all } = await server.tokens.create({ kind: 'project', name: 'me', project: 'shop' });
+const { token: all } = await server.tokens.create({ kind: 'project', name: 'me', project: ear.project });
 const { receipt } = await createClient({ url, token: all }).receipt(id, { until: 'delivered', waitS: 5 });
 console.log(receipt);
 assert.equal(receipt, 'delivered');

@@ -1,5 +1,5 @@
 export { Agent, createAgent } from './agent.ts';
-export type { AgentOptions, TurnEnding, TurnResult } from './options.ts';
+export type { AgentOptions, AgentSettings, TurnEnding, TurnResult } from './options.ts';
 export { fileTools, type FileToolsOptions } from './file-tools.ts';
 export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';

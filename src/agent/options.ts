@@ -7,13 +7,16 @@ import type { Inbox } from '../inbox/index.ts';
 import type { Placement } from './placement.ts';
 import type { BudgetOptions } from './watching/budget.ts';
 
-export type AgentOptions = {
-  readonly model: LanguageModelV4;
+export type AgentOptions = AgentSettings & {
   readonly earpiece: Inbox & { readonly bus?: Emitter };
-  /** `project/agent#conversation`; without a conversation it is the agent's main one. */
-  readonly address: string;
   /** Where it tells what happens to it: tools that fail, what is used up, loops … Default: the bus of `earpiece`, if it has one. */
   readonly emitter?: Emitter;
+};
+
+export type AgentSettings = {
+  readonly model: LanguageModelV4;
+  /** `project/agent#conversation`; without a conversation it is the agent's main one. */
+  readonly address: string;
   readonly tools?: readonly Tool[];
   readonly system?: string;
   readonly purpose?: string;

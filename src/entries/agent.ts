@@ -1,4 +1,146 @@
-/** `earpiece/agent`. The turn loop on the log: an agent whose transcript is its carrier. */
+/** `earpiece/agent`. An agent on any AI SDK model, whose log a restart goes on from; its tools, also in the background. */
 import '../node-version.ts';
 
-export * from '../agent/index.ts';
+import * as inner from '../agent/index.ts';
+import { MODES } from '../agent/index.ts';
+import { EarpieceError } from '../core/errors.ts';
+import type { Stored } from '../core/records.ts';
+import * as handles from '../handles/index.ts';
+import { check, fullName, innerOf, type Earpiece, type Table } from '../library/index.ts';
+
+export type AgentOptions = inner.AgentSettings & {
+  readonly earpiece: Earpiece;
+};
+
+/** Events of a running agent. `close` ends the iteration. */
+export type AgentEvents = AsyncIterable<inner.AgentEvent> & { close(): void };
+
+export interface Agent extends AsyncDisposable {
+  /** `project/agent#conversation`. */
+  readonly address: string;
+  readonly mode: inner.Mode;
+  /** The last turn was cut off by the end of its process. */
+  readonly cutOff: boolean;
+  /** A turn: the text goes to the model with what is due. A model that fails is a result, not an error. */
+  send(text: string, options?: { readonly author?: string; readonly signal?: AbortSignal }): Promise<inner.TurnResult>;
+  /** Goes on with a turn that was cut off. Undefined: the last turn was over. */
+  resume(options?: { readonly signal?: AbortSignal }): Promise<inner.TurnResult | undefined>;
+  /** A person's words inside the running turn. */
+  reply(text: string): void;
+  /** Ends the turn now. Waiting notifications stay open. */
+  stop(): void;
+  events(): AgentEvents;
+  /** A person has paused it. */
+  paused(): Promise<boolean>;
+  /** Lets the conversation go. With `over` it is never gone on with. */
+  close(options?: { readonly over?: boolean }): Promise<void>;
+}
+
+const AGENT: Table<AgentOptions> = {
+  model: { needed: 'any' },
+  earpiece: { needed: 'any' },
+  address: { needed: 'text' },
+  tools: 'any',
+  system: 'text',
+  purpose: 'text',
+  maxCycles: 'number',
+  maxRetries: 'number',
+  maxRetryAfterMs: 'number',
+  maxOutputTokens: 'number',
+  budget: 'any',
+  providerOptions: 'any',
+  placement: 'any',
+  onTurnEnd: 'any',
+  chance: 'any',
+  onTrouble: 'any',
+};
+
+/** Opens a conversation for writing. Throws `store_refused` while another process writes it. */
+export async function createAgent(options: AgentOptions): Promise<Agent> {
+  check('createAgent', options, AGENT);
+  const { earpiece, address, ...rest } = options;
+  return inner.createAgent({
+    ...rest,
+    earpiece: innerOf(earpiece),
+    address: fullName('createAgent', earpiece.project, address),
+  });
+}
+
+/** Tools that every agent may have: `get_notifications`, a note to itself, and with `tellUser` a word to its user. */
+export const ownTools = (options: {
+  /** Known only after the agent is made. */
+  readonly agent: () => Agent;
+  readonly tellUser?: (message: string) => void;
+}): readonly Tool[] => inner.ownTools({ ...options, agent: () => madeHere(options.agent()) });
+
+/** Tools by which it takes and reports tasks. */
+export const taskTools = (agent: () => Agent): readonly Tool[] => inner.taskTools(() => madeHere(agent()));
+
+export type HandleOptions = handles.HandleSettings & {
+  readonly earpiece: Earpiece;
+};
+
+const HANDLES: Table<HandleOptions> = {
+  earpiece: { needed: 'any' },
+  tools: { needed: 'any' },
+  address: { needed: 'text' },
+  folder: { needed: 'text' },
+  onChange: 'any',
+  onTrouble: 'any',
+  withdrawAtOnce: 'flag',
+};
+
+export interface HandleRegistry extends AsyncDisposable {
+  /** For the agent: each background tool, and `await`. */
+  readonly tools: readonly Tool[];
+  /** How many run. */
+  readonly active: number;
+  list(): readonly handles.HandleView[];
+  /** For `onTurnEnd`: asks the model what becomes of tools that still run. */
+  endOfTurn(turn: inner.TurnEnding): Promise<handles.TurnEnd>;
+  /** Once, after the agent is made: ends what an earlier process left running, and tells the agent. */
+  recover(): Promise<readonly handles.Recovered[]>;
+  /** Ends what runs. */
+  close(): Promise<void>;
+}
+
+/** The background tools of one conversation. Hand its `tools` to the agent, and call its `endOfTurn` in `onTurnEnd`. */
+export function handleRegistry(options: HandleOptions): HandleRegistry {
+  check('handleRegistry', options, HANDLES);
+  const { earpiece, address, ...rest } = options;
+  const inbox = innerOf(earpiece);
+  const conversation = inbox.conversation(fullName('handleRegistry', earpiece.project, address));
+  const registry = handles.handleRegistry({
+    ...rest,
+    address: conversation.address,
+    inbox,
+    emitter: inbox.bus,
+    ids: inbox.ids,
+    owner: inbox.owner,
+    record: async (draft: Stored['body']) => void (await conversation.record([draft])),
+  });
+  return {
+    tools: registry.tools,
+    get active() {
+      return registry.active;
+    },
+    list: () => registry.list(),
+    endOfTurn: ({ signal, ask }) => registry.endOfTurn({ signal, ask: inner.askInquiries(ask) }),
+    recover: () => registry.recover(),
+    close: () => registry.close(),
+    [Symbol.asyncDispose]: () => registry.close(),
+  };
+}
+
+function madeHere(agent: Agent): inner.Agent {
+  if (agent instanceof inner.Agent) return agent;
+  throw new EarpieceError('bad_argument', 'agent is not what createAgent() of this package returned');
+}
+
+type Tool = inner.Tool;
+
+export { MODES };
+export { fileTools, openModel } from '../agent/index.ts';
+export { processTool, runTool, statefulTool, ToolFailure } from '../handles/index.ts';
+export type { AgentEvent, BudgetOptions, Mode, Tool, ToolCall, ToolOutcome, TurnEnding, TurnResult } from '../agent/index.ts';
+export type { HandleView, StatefulTool } from '../handles/index.ts';

@@ -1,6 +1,6 @@
 /** Background tools: handles, the tool `await`, processes and terminals, the built-in tool `run`. */
 export { HandleRegistry, handleRegistry, statefulTool } from './registry.ts';
-export type { HandleRegistryOptions } from './registry-options.ts';
+export type { HandleRegistryOptions, HandleSettings } from './registry-options.ts';
 export type { HandleView, Answer } from './answers.ts';
 export type { NoticeInbox } from './herald.ts';
 export type { Recovered } from './recover.ts';

@@ -30,6 +30,7 @@ export {
 } from './producing/inside.ts';
 export { redactedJson, redactor } from './producing/redact.ts';
 export type { Lifted } from './producing/resume.ts';
+export { awaitReceipt, type ReceiptName, type ReceiptState } from './why/await-receipt.ts';
 export { receiptOf, RECEIPTS, wasSentIn } from './why/receipts.ts';
 export type { Reader } from './why/verdict-facts.ts';
 export type { Receipt, Why } from './why/why.ts';

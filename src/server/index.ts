@@ -1,6 +1,6 @@
 /** The HTTP API, its streams, its tokens, and the console's files. */
 export { isLoopbackHost } from './guards.ts';
-export { createServer, type Listening, type Server, type ServerOptions, type Timeouts } from './server.ts';
+export { createServer, type Listening, type Server, type ServerOptions, type ServerSettings, type Timeouts } from './server.ts';
 export { Tokens, type Principal } from './tokens.ts';
 export type { TokenRequest } from '../wire/api.ts';
 export { loginUrl, makeCode } from './sessions.ts';

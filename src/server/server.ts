@@ -45,7 +45,7 @@ import { Hub, type HubOptions } from './stream/hub.ts';
 import { NO_TELEMETRY, type Telemetry } from './telemetry.ts';
 import { Tokens } from './tokens.ts';
 
-export type ServerOptions = {
+export type ServerOptions = ServerSettings & {
   readonly inbox: Inbox;
   /** Of the folder that the server runs in. */
   readonly project: string;
@@ -65,15 +65,18 @@ export type ServerOptions = {
   readonly toggles?: SubscriberToggles;
   /** By name, as they are now. Default: none. */
   readonly webhooks?: Deps['webhooks'];
+  readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
+  readonly telemetry?: Telemetry;
+  /** Further routes, behind the same guards (`/api/…`). */
+  readonly routes?: readonly ((api: Api, deps: Deps) => void)[];
+};
+
+export type ServerSettings = {
   /** The built console; undefined: the API alone. */
   readonly consoleFolder?: string;
   /** Names under which the server may be asked, beside the loopback ones and the one that it listens on. */
   readonly allowedHosts?: readonly string[];
   readonly rates?: Partial<Rates>;
-  readonly streams?: Pick<HubOptions, 'heartbeatMs' | 'maxStreams' | 'maxBehindBytes'>;
-  readonly telemetry?: Telemetry;
-  /** Further routes, behind the same guards (`/api/…`). */
-  readonly routes?: readonly ((api: Api, deps: Deps) => void)[];
   /** What went wrong with nobody to tell: one line each, safe to print. */
   readonly report?: (line: string) => void;
   /** One line for each request, safe to print. */

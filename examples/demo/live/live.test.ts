@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openLoadedInbox, type LoadedInbox } from '../../../src/loaded-inbox.ts';
-import type { LogKey } from '../../../src/index.ts';
+import type { LogKey } from '../../../src/core/address.ts';
 import { Tasks } from '../../../src/tasks/index.ts';
 import { writeChatShop } from '../chat/shop.ts';
 import { AGENT, Stage } from '../stage.ts';

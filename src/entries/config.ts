@@ -1,4 +1,0 @@
-/** `earpiece/config`. `earpiece.toml`: what it may say and what follows from it. */
-import '../node-version.ts';
-
-export * from '../config/index.ts';

@@ -1,0 +1,58 @@
+/** Waits until a notification got as far as somebody asks, or cannot any more. */
+import type { LogKey } from '../../core/address.ts';
+import type { Item } from '../../core/items.ts';
+import type { NotificationId } from '../../core/notification.ts';
+import type { Store } from '../../core/ports.ts';
+import { receiptOf, RECEIPTS } from './receipts.ts';
+
+export type ReceiptName = (typeof RECEIPTS)[number];
+
+export type ReceiptState = {
+  /** Of several audiences the one that got least far: `queued` … `read`, or how it ended. */
+  readonly receipt: string;
+  /** It got as far as was asked for. */
+  readonly reached: boolean;
+  /** It got there or ended otherwise: waiting longer changes nothing. */
+  readonly settled: boolean;
+};
+
+const rank = (receipt: string): number => (RECEIPTS as readonly string[]).indexOf(receipt);
+
+export function receiptState(items: readonly Item[], until: ReceiptName): ReceiptState {
+  const receipts = items.map((item) => receiptOf(item));
+  const reached = receipts.length > 0 && receipts.every((each) => rank(each) >= rank(until));
+  const ended = items.some(
+    (item) =>
+      item.state === 'closed' && rank(receiptOf(item)) < 0 && item.outcome !== 'delivered' && item.outcome !== 'summarized',
+  );
+  return { receipt: receipts.toSorted((a, b) => rank(a) - rank(b))[0] ?? 'queued', reached, settled: reached || ended };
+}
+
+/**
+ * Resolves when it is settled for each log, or `withinMs` are over; undefined where no log has it. Rejects with the signal's
+ * reason. What was counted into another notification is as far as that one.
+ */
+export async function awaitReceipt(
+  store: Store,
+  { id, logs }: { readonly id: string; readonly logs: readonly LogKey[] },
+  { until, withinMs, signal }: { readonly until: ReceiptName; readonly withinMs: number; readonly signal?: AbortSignal },
+): Promise<ReceiptState | undefined> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    const seen = await store.head();
+    const items = (await Promise.all(logs.map((log) => copiesOf(store, log, id as NotificationId)))).flat();
+    if (items.length === 0) return undefined;
+    const state = receiptState(items, until);
+    const left = deadline - performance.now();
+    if (state.settled || left <= 0) return state;
+    // Another process may append without a hint that gets here.
+    await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
+  }
+}
+
+async function copiesOf(store: Store, log: LogKey, id: NotificationId): Promise<readonly Item[]> {
+  const items = await store.items(log, { kind: 'ids', ids: [id] });
+  const into = items[0]?.outcome === 'folded' ? items[0].group?.[0] : undefined;
+  return into === undefined ? items : store.items(log, { kind: 'ids', ids: [into] });
+}

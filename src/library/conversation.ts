@@ -1,0 +1,258 @@
+/** One conversation, for the program that runs its loop. */
+import {
+  CONTACT_POINTS,
+  VIEW_NAMES,
+  type ContactPoint,
+  type ReleasedRecord,
+  type Stored,
+  type ViewName,
+} from '../core/records.ts';
+import type { NotificationId } from '../core/notification.ts';
+import type { Decision } from '../core/plan.ts';
+import { begin, type Conversation as Inner, type Pulled } from '../inbox/index.ts';
+import { check, checkText, checkWord, type Table } from './arguments.ts';
+
+export type ConversationOptions = {
+  /** At which moments your loop can add text. Default: at tool results and user messages. */
+  readonly points?: readonly ContactPoint[];
+  /** How notifications read. Default: what the configuration says. */
+  readonly view?: ViewName;
+  /** A notification with a `purpose` goes only to conversations of the same purpose. */
+  readonly purpose?: string;
+  /** The program that runs the loop, for `earpiece agents`. */
+  readonly host?: string;
+  readonly hostVersion?: string;
+  /** The model has a tool `get_notifications` that you answer with `notifications()`. */
+  readonly pulls?: boolean;
+  /** This process runs several conversations, and each may end before the process does. */
+  readonly shared?: boolean;
+  /** The worktree that the agent works in. */
+  readonly folder?: string;
+};
+
+/** A message for the model with the notifications that ride on it. */
+export type Message = {
+  /** The content with the notifications behind it. */
+  readonly text: string;
+  /** The notifications alone, for an API that takes several parts. Undefined: nothing was due. */
+  readonly view: string | undefined;
+  /** The ids of the notifications in it. */
+  readonly ids: readonly string[];
+  /** Its position in the log. */
+  readonly seq: number;
+};
+
+export type ToolResult = {
+  /** The id of the call, as the model gave it. */
+  readonly id: string;
+  /** The output of the tool. */
+  readonly content: string;
+  readonly is_error?: boolean;
+  /** The tool's name, for notifications that wait for this tool. */
+  readonly name?: string;
+  /** News that the agent learned by this call and need not hear: `file:/a/b.ts` → epoch milliseconds. */
+  readonly known?: Readonly<Record<string, number>>;
+};
+
+/** The answer to a tool call that must not run now. */
+export type Refusal = {
+  /** Send this as the tool's result. */
+  readonly text: string;
+  readonly ids: readonly string[];
+  /** The model was refused with the same text before. */
+  readonly repeated: boolean;
+};
+
+const RELEASE_REASONS = [
+  'cancelled',
+  'write_error',
+  'too_big',
+  'client_died',
+  'shutdown',
+] as const satisfies readonly ReleasedRecord['reason'][];
+export type ReleaseReason = (typeof RELEASE_REASONS)[number];
+
+export type OfferOptions = {
+  /** The moment. Default `tool_result`. */
+  readonly at?: ContactPoint;
+  /** Names the message that carries it, such as a tool. */
+  readonly on?: string;
+  /** Room for the text, in characters. A longer text is not offered. */
+  readonly maxChars?: number;
+};
+
+/** Notifications on their way to a model whose transcript another program keeps. Settle it exactly once. */
+export type Offer = {
+  /** Names the lease in the log. */
+  readonly id: string;
+  readonly text: string;
+  readonly ids: readonly string[];
+  /** The model may have seen them before. The text says so. */
+  readonly repeated: boolean;
+  /** The text is out. `late`: another carrier took over first, because the lease had ended. */
+  confirm(): Promise<'confirmed' | 'late'>;
+  /** The text is not out: the notifications are offered again. Default reason `cancelled`. */
+  release(reason?: ReleaseReason): Promise<void>;
+};
+
+/** The answer of a tool `get_notifications`. */
+export type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> & {
+  /** The answer is out: they count as delivered and read. */
+  confirm(): Promise<void>;
+  /** The answer is not out: they are open again. */
+  release(reason?: ReleaseReason): Promise<void>;
+};
+
+export type Preview = {
+  readonly text: string | undefined;
+  readonly ids: readonly string[];
+  /** The plan for each open notification, with its reason. */
+  readonly decisions: readonly Decision[];
+};
+
+const TOOL_RESULT: Table<ToolResult> = {
+  id: { needed: 'text' },
+  content: { needed: 'text' },
+  is_error: 'flag',
+  name: 'text',
+  known: 'json',
+};
+export const CONVERSATION: Table<ConversationOptions> = {
+  points: { listOf: CONTACT_POINTS },
+  view: VIEW_NAMES,
+  purpose: 'text',
+  host: 'text',
+  hostVersion: 'text',
+  pulls: 'flag',
+  shared: 'flag',
+  folder: 'text',
+};
+const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'number' };
+
+/**
+ * Two ways to deliver. If your program writes the transcript, `userMessage` and `toolResult` return each message with its
+ * notifications: each notification is in exactly one message. If another program writes it, `offer` leases due notifications
+ * until you confirm or release them.
+ */
+export class Conversation {
+  /** `project/agent#conversation`. */
+  readonly address: string;
+  readonly #inner: Inner;
+  #begun: Promise<unknown> | undefined;
+
+  /** Made by `Earpiece.conversation`. */
+  constructor(inner: { readonly address: string }) {
+    this.#inner = inner as Inner;
+    this.address = inner.address;
+  }
+
+  /** A message from the user, which begins a turn. An earlier refusal counts as read from here on. */
+  async userMessage(text: string, options: { readonly author?: string } = {}): Promise<Message> {
+    checkText('userMessage', 'text', text);
+    check('userMessage', options, { author: 'text' });
+    await this.#begin();
+    const { author } = options;
+    const request = { type: 'chat_request' as const, content: text, ...(author === undefined ? {} : { author }) };
+    return messageOf(await this.#inner.carry([{ type: 'turn_start' }, request], { at: 'turn_start' }));
+  }
+
+  /** The result of a tool call. Returns what to send to the model in its place. */
+  async toolResult(result: ToolResult): Promise<Message> {
+    check('toolResult', result, TOOL_RESULT);
+    await this.#begin();
+    const { id, content, is_error = false, name, known } = result;
+    return messageOf(
+      await this.#inner.carry(
+        { type: 'tool_call_response', id, content, is_error },
+        { at: 'tool_result', ...(name === undefined ? {} : { tools: [name] }), ...(known === undefined ? {} : { known }) },
+      ),
+    );
+  }
+
+  /** The tool calls of one answer are all done and the model is asked next. An earlier refusal counts as read from here on. */
+  async batchEnded(): Promise<void> {
+    await this.#inner.answered('tool_batch_end');
+  }
+
+  /**
+   * Ask before each tool call. Returns what to answer instead while an interrupt is unread, and undefined when the tool may
+   * run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at least 1 s after
+   * the last refusal. A `pause` holds until a person resumes the agent.
+   */
+  async refuse(tool: string): Promise<Refusal | undefined> {
+    checkText('refuse', 'the name of the tool', tool);
+    await this.#begin();
+    const refusal = await this.#inner.refuse({ on: tool });
+    if (refusal === undefined) return undefined;
+    // The gate stays up until the model has been asked again, so a crash before that loses nothing.
+    await refusal.offer?.confirm();
+    return { text: refusal.text, ids: refusal.ids, repeated: refusal.repeated };
+  }
+
+  /** Leases due notifications. Undefined: nothing is due, or the text is longer than `maxChars`. */
+  async offer(options: OfferOptions = {}): Promise<Offer | undefined> {
+    check('offer', options, OFFER);
+    await this.#begin();
+    const offer = await this.#inner.offer({ at: 'tool_result', ...options });
+    if (offer === undefined) return undefined;
+    return {
+      id: offer.carrier,
+      text: offer.view.text,
+      ids: offer.ids,
+      repeated: offer.view.repeated === true,
+      confirm: () => offer.confirm(),
+      release: async (reason = 'cancelled') => {
+        checkWord('release', 'reason', reason, RELEASE_REASONS);
+        await offer.release(reason);
+      },
+    };
+  }
+
+  /** Returns waiting notifications, newest first, for a tool that the model calls. With `mark: false` nothing changes. */
+  async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
+    check('notifications', options, { mark: 'flag', limit: 'number' });
+    await this.#begin();
+    const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
+    return {
+      ...pulled,
+      confirm: async () => void (await offer?.confirm()),
+      release: async (reason = 'cancelled') => {
+        checkWord('release', 'reason', reason, RELEASE_REASONS);
+        await offer?.release(reason);
+      },
+    };
+  }
+
+  /** Shows what a message would take at this moment. Nothing changes. */
+  async preview(options: { readonly at?: ContactPoint } = {}): Promise<Preview> {
+    check('preview', options, { at: CONTACT_POINTS });
+    const { view, decisions } = await this.#inner.preview({ at: 'tool_result', ...options });
+    return { text: view?.text, ids: view?.items.flatMap(({ ids }) => ids) ?? [], decisions };
+  }
+
+  /** The records of the conversation, oldest first, with those of the conversation that it was forked from. */
+  transcript(): AsyncIterable<Stored> {
+    return this.#inner.inbox.transcript(this.#inner);
+  }
+
+  /** Ends the conversation. Unread notifications wait for the agent's next conversation. */
+  async end(): Promise<void> {
+    await this.#inner.ended();
+  }
+
+  /** Unread notifications of an earlier conversation pass to this one. */
+  async #begin(): Promise<void> {
+    this.#begun ??= begin(this.#inner).catch((error: unknown) => {
+      this.#begun = undefined;
+      throw error;
+    });
+    await this.#begun;
+  }
+}
+
+type CarriedRecord = Awaited<ReturnType<Inner['carry']>>;
+
+function messageOf({ records, view, text }: CarriedRecord): Message {
+  const ids: readonly NotificationId[] = view?.items.flatMap((item) => item.ids) ?? [];
+  return { text, view: view?.text, ids, seq: records.at(-1)?.seq ?? 0 };
+}

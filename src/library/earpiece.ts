@@ -1,0 +1,245 @@
+/** The object that programs use: it is composed of an inbox, its bus and its tasks. */
+import { logOf } from '../core/address.ts';
+import { EarpieceError } from '../core/errors.ts';
+import { DEFAULT_POLICY, type Policy } from '../core/policy.ts';
+import type { Clock, Store } from '../core/ports.ts';
+import type { Item } from '../core/items.ts';
+import type { Stored } from '../core/records.ts';
+import type { NotificationInput } from '../core/notification.ts';
+import type { SubscriberSource } from '../bus/index.ts';
+import {
+  awaitReceipt,
+  RECEIPTS,
+  type Lifted,
+  type Queued,
+  type ReceiptName,
+  type ReceiptState,
+  type Why,
+  type Withdrawn,
+} from '../inbox/index.ts';
+import { openLoadedInbox, type LoadedInbox } from '../loaded-inbox.ts';
+import { bad, check, checkText, type Table } from './arguments.ts';
+import { Conversation, CONVERSATION, type ConversationOptions } from './conversation.ts';
+import { Events } from './events.ts';
+import { keepInner } from './inner.ts';
+import { addressOf, fullName, logNamed } from './names.ts';
+import { NOTIFICATION } from './notification-table.ts';
+import { Tasks } from './tasks.ts';
+
+export type OpenOptions = {
+  /** A file, `memory:`, or an open store. Default: the configured one, else one file for the user. */
+  readonly db?: string | Store;
+  /** The folder of the project and its `earpiece.toml`. Default: the working folder. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** These settings instead of the configured ones. */
+  readonly policy?: Partial<Policy>;
+  readonly clock?: Clock;
+  /** Keeps the database in a separate thread, so that a slow disk does not stop this process. Default: false. */
+  readonly thread?: boolean;
+  /** Instead of the shipped subscribers and the files of user and project. */
+  readonly subscribers?: SubscriberSource;
+  /** Called once for each problem of a file that the user wrote. Default: silence. */
+  readonly onProblem?: (line: string) => void;
+};
+
+export type ReceiptOptions = {
+  /** Wait until it got this far. Default: do not wait. */
+  readonly until?: ReceiptName;
+  /** At most this long, in milliseconds. Default 30,000. */
+  readonly withinMs?: number;
+  /** Ends the wait; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** The agent of the notification. Default: each agent that has a notification of this id. */
+  readonly of?: string;
+};
+
+/** A conversation that goes on now. */
+export type Active = {
+  readonly address: string;
+  readonly host: string | undefined;
+  readonly purpose: string | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly seenAt: number;
+};
+
+const OPEN: Table<OpenOptions> = {
+  db: 'any',
+  cwd: 'text',
+  env: 'any',
+  policy: { keys: Object.fromEntries(Object.keys({ ...DEFAULT_POLICY, wakeQuiet: 0 }).map((key) => [key, 'any' as const])) },
+  clock: 'any',
+  thread: 'flag',
+  subscribers: 'any',
+  onProblem: 'any',
+};
+const RECEIPT: Table<ReceiptOptions> = { until: RECEIPTS, withinMs: 'number', signal: 'signal', of: 'text' };
+const WAIT_MS = 30_000;
+
+/**
+ * Opens the log of this user. Close it, or declare it with `await using`. Throws `bad_config` with every problem of the
+ * configuration, and `store_refused`, `store_corrupt` or `store_unavailable`.
+ */
+export async function openEarpiece(options: OpenOptions = {}): Promise<Earpiece> {
+  check('openEarpiece', options, OPEN);
+  const { env, ...rest } = options;
+  return new Earpiece(await openLoadedInbox({ ...rest, ...(env === undefined ? {} : { env }) }));
+}
+
+/** An agent is named `coder`, in the project of this folder, or `project/coder`; `coder#c1` is one conversation of it. */
+export class Earpiece implements AsyncDisposable {
+  /** The project of this folder. */
+  readonly project: string;
+  readonly events: Events;
+  readonly tasks: Tasks;
+  readonly #inbox: LoadedInbox;
+
+  /** Made by `openEarpiece`. */
+  constructor(inbox: object) {
+    this.#inbox = inbox as LoadedInbox;
+    this.project = this.#inbox.project;
+    this.events = new Events(this.#inbox);
+    this.tasks = new Tasks(this.#inbox);
+    keepInner(this, this.#inbox);
+  }
+
+  /**
+   * Queues a notification. When this resolves the notification survives a crash. `*` names every active agent of the project.
+   * Throws `bad_notification`, `bad_address`, and `nobody_there` for a project with no active agent.
+   */
+  async queue(to: string, notification: NotificationInput): Promise<Queued> {
+    const address = addressOf('queue', this.project, to);
+    check('queue', notification, NOTIFICATION);
+    return this.#inbox.queue(address, notification);
+  }
+
+  /** One conversation of an agent, for the program that runs its loop. Without `#…` it is the agent's main one. */
+  conversation(name: string, options: ConversationOptions = {}): Conversation {
+    check('conversation', options, CONVERSATION);
+    const process = this.#inbox.owner;
+    return new Conversation(
+      this.#inbox.conversation(fullName('conversation', this.project, name), {
+        points: ['turn_start', 'tool_result'],
+        carrier: 'library',
+        process,
+        ...options,
+      }),
+    );
+  }
+
+  /** How far a notification got. Waits with `until`. Throws `not_found`. */
+  async receipt(id: string, options: ReceiptOptions = {}): Promise<ReceiptState> {
+    checkText('receipt', 'the id', id);
+    check('receipt', options, RECEIPT);
+    const { until, withinMs = WAIT_MS, signal, of } = options;
+    const { store } = this.#inbox;
+    const logs = of === undefined ? (await store.overview()).map(({ log }) => log) : [logNamed('receipt', this.project, of)];
+    const state = await awaitReceipt(
+      store,
+      { id, logs },
+      { until: until ?? 'delivered', withinMs: until === undefined ? 0 : withinMs, ...(signal ? { signal } : {}) },
+    );
+    if (state === undefined)
+      throw new EarpieceError(
+        'not_found',
+        `receipt: no notification ${JSON.stringify(id.slice(0, 80))}; pass the id that queue() returned`,
+      );
+    return state;
+  }
+
+  /** Lists undelivered notifications of an agent, oldest first. */
+  async waiting(of: string): Promise<readonly Item[]> {
+    return this.#inbox.open(logNamed('waiting', this.project, of));
+  }
+
+  /** Withdraws one notification by its id, or all open ones under a key. */
+  async withdraw(
+    from: string,
+    what: { readonly id: string } | { readonly key: string },
+    why: { readonly by: string; readonly reason: string },
+  ): Promise<readonly Withdrawn[]> {
+    check('withdraw', what as { id?: string; key?: string }, { id: 'text', key: 'text' });
+    if ('id' in what === 'key' in what) throw bad('withdraw: pass either id or key');
+    check('withdraw', why, { by: { needed: 'text' }, reason: { needed: 'text' } });
+    return this.#inbox.withdraw(logNamed('withdraw', this.project, from), what, why);
+  }
+
+  /** Queues a notification again that ended without being delivered, under a new id. Throws `not_found`. */
+  async requeue(of: string, id: string, options: { readonly by: string }): Promise<Queued> {
+    check('requeue', options, { by: { needed: 'text' } });
+    return this.#inbox.requeue(logNamed('requeue', this.project, of), id, options.by);
+  }
+
+  /** Lifts the pauses of an agent, of one conversation, or with `*` of the project. Returns what was lifted. */
+  async resume(of: string, options: { readonly person: string; readonly message?: string }): Promise<readonly Lifted[]> {
+    check('resume', options, { person: { needed: 'text' }, message: 'text' });
+    return this.#inbox.resume(addressOf('resume', this.project, of), options);
+  }
+
+  /** Keeps a kind (`ci.failed`, `ci.*`, `*`) from an agent for `forMs` milliseconds, or until `off: true` ends that. */
+  async mute(
+    of: string,
+    kind: string,
+    options: { readonly by: string; readonly forMs?: number; readonly off?: boolean },
+  ): Promise<void> {
+    check('mute', options, { by: { needed: 'text' }, forMs: 'number', off: 'flag' });
+    await this.#inbox.mute(logNamed('mute', this.project, of), kind, options);
+  }
+
+  /** Explains what happened to a notification. Undefined: no notification has this id. */
+  async why(id: string, options: { readonly of?: string } = {}): Promise<Why | undefined> {
+    checkText('why', 'the id', id);
+    check('why', options, { of: 'text' });
+    return this.#inbox.why(id, options.of === undefined ? undefined : logNamed('why', this.project, options.of));
+  }
+
+  /** Records as any process writes them, from `after` on; by default only new ones. Ends when `signal` aborts. */
+  watch(
+    query: {
+      readonly of?: string;
+      readonly types?: readonly string[];
+      readonly after?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): AsyncIterable<Stored> {
+    check('watch', query, { of: 'text', types: 'any', after: 'number', signal: 'signal' });
+    const { of, ...rest } = query;
+    const address = of === undefined ? undefined : addressOf('watch', this.project, of);
+    const where =
+      address === undefined || address.kind === 'project'
+        ? { project: address?.project ?? this.project }
+        : { log: logOf(address) };
+    return this.#inbox.watch({
+      ...rest,
+      ...where,
+      ...(address?.kind === 'conversation' ? { conversation: address.conversation } : {}),
+    });
+  }
+
+  /** The conversations of this project that go on now. */
+  async active(): Promise<readonly Active[]> {
+    const all = await this.#inbox.active({ project: this.project });
+    return all.map(({ log, conversation, host, purpose, startedAt, seenAt }) => ({
+      address: `${log}#${conversation}`,
+      host,
+      purpose,
+      startedAt,
+      seenAt,
+    }));
+  }
+
+  /** Housekeeping for a process that lives long: call it about once a minute. */
+  async sweep(): Promise<void> {
+    await this.#inbox.sweep();
+  }
+
+  /** Writes what is still held back, and lets the log go. */
+  async close(): Promise<void> {
+    await this.#inbox.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,46 @@
+/** Events of one earpiece: what happens outside, said by subscribers. */
+import type { Emitted, EventInput } from '../core/event.ts';
+import type { Subscriber, SubscriberProblem } from '../bus/index.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
+import { check } from './arguments.ts';
+import { fullName } from './names.ts';
+import { EVENT } from './notification-table.ts';
+
+export type Subscribers = {
+  readonly subscribers: readonly Pick<Subscriber, 'id' | 'name' | 'description' | 'events' | 'from'>[];
+  /** Problems of their files. */
+  readonly problems: readonly SubscriberProblem[];
+};
+
+export class Events {
+  readonly #inbox: LoadedInbox;
+
+  /** Made by `Earpiece`. */
+  constructor(inbox: object) {
+    this.#inbox = inbox as LoadedInbox;
+  }
+
+  /**
+   * Tells the subscribers what happened. Resolves when all that they queued is durable, and says what each of them did.
+   * Throws `bad_event`.
+   */
+  async emit(event: EventInput): Promise<Emitted> {
+    check('emit', event, EVENT);
+    return this.#inbox.bus.emit({ ...event, subject: fullName('emit', this.#inbox.project, event.subject) });
+  }
+
+  /** The subscribers of this project as they are now. */
+  subscribers(): Subscribers {
+    const { subscribers, problems } = this.#inbox.bus.subscribers(this.#inbox.project);
+    return { subscribers, problems };
+  }
+
+  /** Switches a subscriber off or on in this project. False: it was so before. Throws `not_found`. */
+  async toggle(id: string, options: { readonly on: boolean; readonly by: string }): Promise<boolean> {
+    check('toggle', options, { on: { needed: 'flag' }, by: { needed: 'text' } });
+    const { bus, toggles, project } = this.#inbox;
+    const scope = { kind: 'project', project } as const;
+    const set = bus.subscribers(project);
+    return options.on ? toggles.enable(scope, id, options.by, set) : toggles.disable(scope, id, options.by, set);
+  }
+}

@@ -1,0 +1,18 @@
+/** The inbox behind an `Earpiece`, for the parts of this package that a program combines with it. */
+import { EarpieceError } from '../core/errors.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
+
+const INBOXES = new WeakMap<object, LoadedInbox>();
+
+export const keepInner = (ear: object, inbox: LoadedInbox): void => void INBOXES.set(ear, inbox);
+
+/** Throws `bad_argument` for what `openEarpiece` of this very package has not made. */
+export function innerOf(ear: object): LoadedInbox {
+  const inbox = typeof ear === 'object' && ear !== null ? INBOXES.get(ear) : undefined;
+  if (inbox === undefined)
+    throw new EarpieceError(
+      'bad_argument',
+      'earpiece is not what openEarpiece() of this package returned; is the package installed twice?',
+    );
+  return inbox;
+}

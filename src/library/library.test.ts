@@ -1,0 +1,373 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EarpieceError } from '../core/errors.ts';
+import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
+
+let ear: Earpiece;
+let coder: Conversation;
+let now: number;
+
+beforeEach(async () => {
+  now = 1_000_000;
+  ear = await openEarpiece({
+    db: 'memory:',
+    cwd: '/',
+    env: { HOME: '/nowhere', EARPIECE_PROJECT: 'shop' },
+    clock: { now: () => now },
+  });
+  coder = ear.conversation('coder');
+});
+afterEach(async () => {
+  await ear.close();
+});
+
+/** The error of a call that throws or rejects. */
+async function thrown(call: () => unknown): Promise<EarpieceError> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof EarpieceError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const loop: Record<string, unknown> = {};
+loop['self'] = { loop };
+
+describe('misuse that the compiler did not see', () => {
+  type Call = (ear: Earpiece, coder: Conversation) => unknown;
+  /** As JavaScript would call it. */
+  const any = (value: unknown): never => value as never;
+  const rows: readonly (readonly [string, Call, string])[] = [
+    [
+      'a misspelt key of a notification',
+      (e) => e.queue('coder', any({ message: 'x', levle: 'error' })),
+      'queue: "levle" is not a known key; did you mean "level"?',
+    ],
+    [
+      'a misspelt level',
+      (e) => e.queue('coder', any({ message: 'x', level: 'eror' })),
+      'queue: level must be one of info, warning, error, critical, got "eror"; did you mean "error"?',
+    ],
+    [
+      'a notification without a message',
+      (e) => e.queue('coder', any({ level: 'error' })),
+      'queue: message is missing; pass a text',
+    ],
+    [
+      'a text instead of a notification',
+      (e) => e.queue('coder', any('build failed')),
+      'queue: the options must be an object with id, kind, level, message,',
+    ],
+    ['a misspelt moment', (e) => e.queue('coder', any({ message: 'x', deliver: 'turn_strat' })), 'did you mean "turn_start"?'],
+    [
+      'a misspelt key of a moment',
+      (e) => e.queue('coder', any({ message: 'x', deliver: { inMS: 5 } })),
+      'queue: "deliver.inMS" is not a known key; did you mean "inMs"?',
+    ],
+    [
+      'data that contains itself',
+      (e) => e.queue('coder', { message: 'x', data: any(loop) }),
+      'queue: data.self.loop contains itself; pass what JSON can hold',
+    ],
+    [
+      'data with a function',
+      (e) => e.queue('coder', { message: 'x', data: any({ a: [() => 1] }) }),
+      'queue: data.a.0 is a function; pass what JSON can hold',
+    ],
+    [
+      'data with a bigint',
+      (e) => e.queue('coder', { message: 'x', data: any({ n: 1n }) }),
+      'queue: data.n is the bigint 1n; pass what JSON can hold',
+    ],
+    [
+      'data with a map',
+      (e) => e.queue('coder', { message: 'x', data: any({ m: new Map() }) }),
+      'queue: data.m is a Map; pass what JSON can hold',
+    ],
+    [
+      'data that is no number',
+      (e) => e.queue('coder', { message: 'x', data: { n: Number.NaN } }),
+      'queue: data.n is NaN; pass what JSON can hold',
+    ],
+    [
+      'a name that is no text',
+      (e) => e.queue(any(undefined), { message: 'x' }),
+      'queue: the name of the agent must be a text, got undefined',
+    ],
+    [
+      'a misspelt option of opening',
+      () => openEarpiece(any({ dbb: 'memory:' })),
+      'openEarpiece: "dbb" is not a known key; did you mean "db"?',
+    ],
+    [
+      'a misspelt setting',
+      () => openEarpiece({ db: 'memory:', policy: any({ maxItem: 3 }) }),
+      'openEarpiece: "policy.maxItem" is not a known key; did you mean "maxItems"?',
+    ],
+    [
+      'a tool result without content',
+      (_, c) => c.toolResult(any({ id: 'call_1' })),
+      'toolResult: content is missing; pass a text',
+    ],
+    [
+      'a tool result whose content is an object',
+      (_, c) => c.toolResult(any({ id: 'call_1', content: { ok: true } })),
+      'toolResult: content must be a text, got an object',
+    ],
+    [
+      'a misspelt key of a tool result',
+      (_, c) => c.toolResult(any({ id: 'call_1', content: '', isError: true })),
+      'toolResult: "isError" is not a known key; did you mean "is_error"?',
+    ],
+    [
+      'a user message that is no text',
+      (_, c) => c.userMessage(any({ text: 'x' })),
+      'userMessage: text must be a text, got an object',
+    ],
+    ['a contact point that there is not', (_, c) => c.offer(any({ at: 'toolresult' })), 'did you mean "tool_result"?'],
+    [
+      'a contact point of a loop that there is not',
+      (e) => e.conversation('coder', any({ points: ['tool_results'] })),
+      'did you mean "tool_result"?',
+    ],
+    ['a view that there is not', (e) => e.conversation('coder', any({ view: 'makdown' })), 'did you mean "markdown"?'],
+    [
+      'a refusal without the name of a tool',
+      (_, c) => c.refuse(any({ on: 'deploy' })),
+      'refuse: the name of the tool must be a text, got an object',
+    ],
+    ['a receipt that there is not', (e) => e.receipt('x', any({ until: 'deliverd' })), 'did you mean "delivered"?'],
+    [
+      'a signal that is none',
+      (e) => e.receipt('x', any({ until: 'read', signal: 'now' })),
+      'receipt: signal must be an AbortSignal, got "now"',
+    ],
+    [
+      'an event without a source',
+      (e) => e.events.emit(any({ type: 'build.failed', subject: 'coder' })),
+      'emit: source is missing; pass a text',
+    ],
+    [
+      'a misspelt severity',
+      (e) => e.events.emit(any({ type: 'a.b', source: 'ci', subject: 'coder', severity: 'warn' })),
+      'emit: severity must be one of debug, info, warning, error, critical, got "warn"',
+    ],
+    [
+      'a withdrawal of nothing',
+      (e) => e.withdraw('coder', any({}), { by: 'me', reason: 'x' }),
+      'withdraw: pass either id or key',
+    ],
+    ['what waits for a whole project', (e) => e.waiting('*'), 'waiting: shop/* is a whole project; name one agent of it'],
+    [
+      'a task with a misspelt priority',
+      (e) => e.tasks.create(any({ title: 'x', priority: 'hihg' }), { by: { kind: 'person', name: 'anna' } }),
+      'did you mean "high"?',
+    ],
+  ];
+
+  it.each(rows)('%s is refused', async (_, call, message) => {
+    const error = await thrown(() => call(ear, coder));
+    expect(error.code).toBe('bad_argument');
+    expect(error.message).toContain(message);
+  });
+
+  it('a reason to release that there is not is refused, and the lease goes on', async () => {
+    await ear.queue('coder', { message: 'x' });
+    const offer = await coder.offer();
+    const error = await thrown(() => offer?.release('canceled' as never));
+    expect(error.message).toContain('did you mean "cancelled"?');
+    expect(await offer?.confirm()).toBe('confirmed');
+  });
+
+  it('what is refused queues nothing', async () => {
+    await thrown(() => ear.queue('coder', { message: 'x', data: loop as never }));
+    expect(await ear.waiting('coder')).toEqual([]);
+  });
+
+  it('data that JSON can hold passes: a date, a key without a value, the same object twice', async () => {
+    const same = { a: 1 };
+    await ear.queue('coder', { message: 'x', data: { when: new Date(0), none: undefined, one: same, two: same } as never });
+    expect((await ear.waiting('coder'))[0]?.notification.data).toEqual({
+      when: '1970-01-01T00:00:00.000Z',
+      one: same,
+      two: same,
+    });
+  });
+});
+
+describe('names', () => {
+  it("a bare name is an agent of this folder's project", async () => {
+    const { id, to } = await ear.queue('coder', { message: 'x', key: 'k' });
+    expect(to).toEqual(['shop/coder']);
+    expect(coder.address).toBe('shop/coder#main');
+    expect(await ear.waiting('coder')).toHaveLength(1);
+    expect((await ear.why(id, { of: 'coder' }))?.log).toBe('shop/coder');
+    expect(await ear.receipt(id, { of: 'coder' })).toMatchObject({ receipt: 'queued' });
+    expect(await ear.withdraw('coder', { key: 'k' }, { by: 'me', reason: 'over' })).toMatchObject([{ result: 'withdrawn' }]);
+    const { event } = await ear.events.emit({ type: 'build.failed', source: 'ci', subject: 'coder' });
+    expect(event.subject).toBe('shop/coder');
+  });
+
+  it('a whole address is that of another project, and #… one conversation', async () => {
+    expect((await ear.queue('farm/coder', { message: 'x' })).to).toEqual(['farm/coder']);
+    expect(ear.conversation('coder#c1').address).toBe('shop/coder#c1');
+  });
+});
+
+describe('a loop', () => {
+  it('finds each notification in exactly one message', async () => {
+    await ear.queue('coder', { message: 'The build failed', level: 'error', kind: 'ci.failed' });
+    const first = await coder.toolResult({ id: 'call_1', content: 'written' });
+    expect(first.text).toMatch(/^written\n\n\[ep \w{4}\][^]+The build failed/u);
+    expect(first.ids).toHaveLength(1);
+    expect(await coder.toolResult({ id: 'call_2', content: 'read' })).toMatchObject({ text: 'read', view: undefined, ids: [] });
+    await ear.queue('coder', { message: 'Deploys are frozen', deliver: 'turn_start' });
+    expect((await coder.toolResult({ id: 'call_3', content: 'read' })).text).toBe('read');
+    expect((await coder.userMessage('Go on')).text).toContain('Deploys are frozen');
+  });
+
+  it('an offer is leased until it is settled', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    const first = await coder.offer();
+    expect(await coder.offer()).toBeUndefined();
+    await first?.release();
+    const second = await coder.offer({ at: 'turn_start' });
+    expect(second).toMatchObject({ ids: [id], repeated: true });
+    expect(await second?.confirm()).toBe('confirmed');
+    expect(await coder.offer()).toBeUndefined();
+  });
+
+  it('what its model pulls is read when the answer is out', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    const pulled = await coder.notifications();
+    expect(pulled.notifications.map(({ message }) => message)).toEqual(['x']);
+    await pulled.release();
+    expect(await ear.receipt(id)).toMatchObject({ receipt: 'offered' });
+    await (await coder.notifications()).confirm();
+    expect(await ear.receipt(id)).toMatchObject({ receipt: 'read' });
+  });
+
+  it('its end leaves what is unread to the next conversation of the agent', async () => {
+    const one = ear.conversation('coder#one');
+    await one.toolResult({ id: 'call_1', content: 'x' });
+    await ear.queue('coder#one', { message: 'left over' });
+    await one.end();
+    expect((await ear.conversation('coder#two').userMessage('Go on')).text).toContain('left over');
+  });
+});
+
+describe('the gate falls by itself', () => {
+  const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
+  /** Whether each of eight calls ran; `between` is what the loop does after each. */
+  const eight = async (between: () => unknown): Promise<readonly boolean[]> => {
+    const ran: boolean[] = [];
+    for (let call = 0; call < 8; call++) {
+      ran.push((await coder.refuse('deploy')) === undefined);
+      await between();
+    }
+    return ran;
+  };
+  const ONE_REFUSED = [false, ...Array.from({ length: 7 }, () => true)];
+
+  it('with the next user message', async () => {
+    await stop();
+    expect((await coder.refuse('deploy'))?.text).toContain('Stop deploying');
+    expect((await coder.userMessage('Why?')).text).toBe('Why?');
+    expect(await coder.refuse('deploy')).toBeUndefined();
+  });
+
+  it('with the end of a batch: of eight calls one is refused', async () => {
+    await stop();
+    expect(await eight(() => coder.batchEnded())).toEqual(ONE_REFUSED);
+  });
+
+  it('1 s after the refusal: of eight calls one is refused, and nobody says anything', async () => {
+    await stop();
+    expect(await eight(() => (now += 1_000))).toEqual(ONE_REFUSED);
+  });
+
+  it('not before: a batch whose calls follow at once is refused with one text', async () => {
+    await stop();
+    const refused = [await coder.refuse('write'), await coder.refuse('deploy'), await coder.refuse('write')];
+    expect(new Set(refused.map((each) => each?.text)).size).toBe(1);
+    expect(refused.map((each) => each?.repeated)).toEqual([false, true, true]);
+    now += 999;
+    expect(await coder.refuse('write')).toBeDefined();
+  });
+
+  it('an interrupt that nobody was refused for is not read by the end of a batch', async () => {
+    await stop();
+    await coder.batchEnded();
+    expect(await coder.refuse('deploy')).toBeDefined();
+  });
+
+  it('but not for a pause, which a person lifts', async () => {
+    await ear.queue('coder', { message: 'Wait for my review', action: 'pause', origin: { person: 'anna' } });
+    expect(await eight(() => coder.batchEnded())).toEqual(Array.from({ length: 8 }, () => false));
+    expect(await ear.resume('coder', { person: 'anna' })).toHaveLength(1);
+    expect(await coder.refuse('deploy')).toBeUndefined();
+  });
+});
+
+describe('receipt', () => {
+  it('says at once how far it got', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    expect(await ear.receipt(id)).toEqual({ receipt: 'queued', reached: false, settled: false });
+  });
+
+  it('waits until it got there', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    const waiting = ear.receipt(id, { until: 'delivered', withinMs: 20_000 });
+    await coder.toolResult({ id: 'call_1', content: 'x' });
+    expect(await waiting).toEqual({ receipt: 'delivered', reached: true, settled: true });
+  });
+
+  it('does not wait for what has ended otherwise', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    await ear.withdraw('coder', { id }, { by: 'me', reason: 'over' });
+    expect(await ear.receipt(id, { until: 'read' })).toEqual({ receipt: 'withdrawn', reached: false, settled: true });
+  });
+
+  it('gives up when its time is over', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    expect(await ear.receipt(id, { until: 'delivered', withinMs: 5 })).toEqual({
+      receipt: 'queued',
+      reached: false,
+      settled: false,
+    });
+  });
+
+  it('rejects with the reason of its signal', async () => {
+    const { id } = await ear.queue('coder', { message: 'x' });
+    const abort = new AbortController();
+    const waiting = ear.receipt(id, { until: 'delivered', signal: abort.signal });
+    abort.abort(new Error('the program ends'));
+    await expect(waiting).rejects.toThrow('the program ends');
+  });
+
+  it('of what was counted into another one is that of the other one', async () => {
+    await ear.queue('coder', { message: 'x', key: 'k' });
+    const { id, kind } = await ear.queue('coder', { message: 'y', key: 'k' });
+    expect(kind).toBe('folded');
+    await coder.toolResult({ id: 'call_1', content: 'x' });
+    expect(await ear.receipt(id, { until: 'delivered' })).toMatchObject({ receipt: 'delivered' });
+  });
+
+  it('of an id that there is not is not_found', async () => {
+    await expect(ear.receipt('nope')).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+it('events, tasks and mutes are of the same project', async () => {
+  const by = { kind: 'person', name: 'anna' } as const;
+  const { id } = await ear.tasks.create({ title: 'Mend the build', assignee: 'coder' }, { by });
+  expect(await ear.tasks.get(id)).toMatchObject({ project: 'shop', assignee: 'coder' });
+  expect((await ear.tasks.move(id, 'cancelled', { by })).status).toBe('cancelled');
+  expect(ear.events.subscribers().subscribers.map((each) => each.id)).toContain('alert');
+  expect(await ear.events.toggle('alert', { on: false, by: 'anna' })).toBe(true);
+  await ear.mute('coder', 'ci.*', { by: 'anna', forMs: 60_000 });
+  await ear.queue('coder', { message: 'x', kind: 'ci.failed' });
+  expect((await coder.toolResult({ id: 'call_1', content: 'x' })).text).toBe('x');
+  expect((await ear.active()).map(({ address }) => address)).toEqual(['shop/coder#main']);
+});

@@ -1,0 +1,19 @@
+/** Names of agents in a program: `coder` belongs to this folder's project, `shop/coder` to another project. */
+import { formatAddress, logOf, parseAddress, type Address, type LogKey } from '../core/address.ts';
+import { bad, checkText } from './arguments.ts';
+
+/** `coder`, `coder#c1`, `*`, or a whole address. Throws `bad_address`. */
+export function addressOf(call: string, project: string, name: string): Address {
+  checkText(call, 'the name of the agent', name);
+  return parseAddress(name.includes('/') ? name : `${project}/${name}`);
+}
+
+/** The same as a text. */
+export const fullName = (call: string, project: string, name: string): string => formatAddress(addressOf(call, project, name));
+
+/** The log of one agent. Throws `bad_argument` for a whole project. */
+export function logNamed(call: string, project: string, name: string): LogKey {
+  const address = addressOf(call, project, name);
+  if (address.kind === 'project') throw bad(`${call}: ${formatAddress(address)} is a whole project; name one agent of it`);
+  return logOf(address);
+}

@@ -1,0 +1,49 @@
+/** The keys of what producers hand in. */
+import { SEVERITIES, type EventInput } from '../core/event.ts';
+import { ACTIONS, LEVELS, MOMENTS, type NotificationInput, type Origin } from '../core/notification.ts';
+import type { Table } from './arguments.ts';
+
+const ORIGIN = {
+  keys: { agent: 'text', tool: 'text', person: 'text', cause: 'text', depth: 'number' } satisfies Table<Partial<Origin>>,
+} as const;
+const DELIVER = { or: MOMENTS, keys: { at: 'number', inMs: 'number', afterTurns: 'number', afterTool: 'text' } } as const;
+
+export const NOTIFICATION: Table<NotificationInput> = {
+  id: 'text',
+  kind: { or: 'text', keys: { source: 'text', name: 'text' } },
+  level: LEVELS,
+  message: { needed: 'text' },
+  data: 'json',
+  key: 'text',
+  supersede: 'flag',
+  about: 'text',
+  // Null means never.
+  expiresAt: 'any',
+  ttlMs: 'number',
+  deliver: DELIVER,
+  action: ACTIONS,
+  instruction: 'text',
+  needs: { keys: { tool: 'text', otherwise: 'text' } },
+  purpose: 'text',
+  origin: ORIGIN,
+  count: 'number',
+  firstAt: 'number',
+};
+
+export const EVENT: Table<EventInput> = {
+  id: 'text',
+  type: { needed: 'text' },
+  source: { needed: 'text' },
+  subject: { needed: 'text' },
+  time: 'number',
+  severity: SEVERITIES,
+  data: 'json',
+  message: 'text',
+  key: 'text',
+  about: 'text',
+  supersede: 'flag',
+  deliver: DELIVER,
+  ttlMs: 'number',
+  purpose: 'text',
+  origin: ORIGIN,
+};

@@ -1,0 +1,69 @@
+/** The tasks of one project. */
+import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskPriority, type TaskStatus } from '../core/task.ts';
+import type { LoadedInbox } from '../loaded-inbox.ts';
+import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
+import { check, type Table } from './arguments.ts';
+
+/** `expected`: the status or version that you saw; a task that changed since is left as it is (`conflict`). */
+export type TaskChange = { readonly by: TaskActor; readonly expected?: TaskStatus | number };
+
+const ACTOR = { keys: { kind: ['person', 'agent'], name: 'text' } } as const;
+const TASK: Table<TaskInput> = {
+  title: { needed: 'text' },
+  description: 'text',
+  priority: TASK_PRIORITIES,
+  // Null: nobody.
+  assignee: 'any',
+  status: ['backlog', 'todo'],
+};
+const EDIT: Table<TaskEdit> = { title: 'text', description: 'text', priority: TASK_PRIORITIES, assignee: 'any' };
+const CHANGE: Table<TaskChange> = { by: { needed: ACTOR }, expected: 'any' };
+
+export class Tasks {
+  readonly #project: string;
+  readonly #tasks: Inner;
+
+  /** Made by `Earpiece`. */
+  constructor(inbox: object) {
+    this.#project = (inbox as LoadedInbox).project;
+    this.#tasks = new Inner(inbox as LoadedInbox);
+  }
+
+  /** `once`: your name for it; a second task under the same name is the first one. */
+  async create(task: TaskInput, options: { readonly by: TaskActor; readonly once?: string }): Promise<Task> {
+    check('create', task, TASK);
+    check('create', options, { by: { needed: ACTOR }, once: 'text' });
+    return this.#tasks.create(this.#project, task, options.by, options.once);
+  }
+
+  /** Throws `not_found`. */
+  get(id: string): Promise<Task> {
+    return this.#tasks.get(this.#project, id);
+  }
+
+  /** Newest first; `next` is the `before` of the next page. */
+  async list(query: TaskQuery = {}): Promise<{ readonly tasks: readonly Task[]; readonly next: string | null }> {
+    check('list', query, { statuses: { listOf: TASK_STATUSES }, assignee: 'text', before: 'text', limit: 'number' });
+    return this.#tasks.list(this.#project, query);
+  }
+
+  async edit(id: string, edit: TaskEdit, change: TaskChange): Promise<Task> {
+    check('edit', edit, EDIT);
+    check('edit', change, CHANGE);
+    return this.#tasks.edit(this.#project, id, edit, change);
+  }
+
+  /** Null: nobody. Earpiece asks an agent that works on the task to stop. */
+  async assign(id: string, assignee: string | null, change: TaskChange): Promise<Task> {
+    check('assign', change, CHANGE);
+    return this.#tasks.assign(this.#project, id, assignee, change);
+  }
+
+  /** Throws `conflict` where the task cannot go there. */
+  async move(id: string, to: TaskStatus, change: TaskChange & { readonly reason?: string }): Promise<Task> {
+    check('move', change, { ...CHANGE, reason: 'text' });
+    return this.#tasks.move(this.#project, id, to, change);
+  }
+}
+
+export type { Task, TaskActor, TaskEdit, TaskInput, TaskPriority, TaskQuery, TaskStatus };

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';
-import { aiSdk } from '../../src/ai-sdk/index.ts';
+import { aiSdk } from '../../src/entries/ai-sdk.ts';
 import { openEarpiece } from '../../src/index.ts';
 import { armFaultsFromEnv } from '../../src/stores/fault-env.ts';
 import { ADDRESS, modelOf, sdkOf, type Major } from './stage.ts';

@@ -10,7 +10,7 @@ import { openEarpiece } from 'earpiece';
 import { aiSdk } from 'earpiece/ai-sdk';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-const coder = aiSdk(ear, 'shop/coder');
+const coder = aiSdk(ear, 'coder');
 
 const turn = (messages: ModelMessage[]) => coder.run(streamText, { model, tools, messages, stopWhen: stepCountIs(10) });
 // #endregion
@@ -21,7 +21,7 @@ const tools = {
     inputSchema: z.object({ path: z.string() }),
     async execute({ path }) {
       // While the tool runs, the build ends. Whoever knows that tells the agent; here it is the same program.
-      await ear.queue('shop/coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12)' });
+      await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12)' });
       return { path, lines: 40 };
     },
   }),
@@ -29,13 +29,11 @@ const tools = {
 
 const messages: ModelMessage[] = [{ role: 'user', content: 'Why does the build fail?' }];
 // A person says stop while the model answers.
-whenItSays('line 12', () =>
-  ear.queue('shop/coder', { kind: 'ops.stop', level: 'critical', message: 'Stop: production is down' }),
-);
+whenItSays('line 12', () => ear.queue('coder', { kind: 'ops.stop', level: 'critical', message: 'Stop: production is down' }));
 const { text, interrupts } = await turn(messages);
 assert.equal(interrupts, 1);
 
-await ear.queue('shop/coder', { kind: 'deploy.frozen', message: 'No deploys until Monday' });
+await ear.queue('coder', { kind: 'deploy.frozen', message: 'No deploys until Monday' });
 messages.push({ role: 'user', content: 'Thanks.' });
 await turn(messages);
 

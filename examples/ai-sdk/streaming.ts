@@ -6,8 +6,8 @@ import { aiSdk } from 'earpiece/ai-sdk';
 import { model, whenItSays } from './model.ts';
 
 await using ear = await openEarpiece({ db: 'memory:' });
-const coder = aiSdk(ear, 'shop/coder');
-whenItSays('line 12', () => ear.queue('shop/coder', { level: 'critical', message: 'Stop: production is down' }));
+const coder = aiSdk(ear, 'coder');
+whenItSays('line 12', () => ear.queue('coder', { level: 'critical', message: 'Stop: production is down' }));
 
 const streams: Promise<string>[] = [];
 const messages: ModelMessage[] = [{ role: 'user', content: 'What would you change?' }];

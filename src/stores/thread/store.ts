@@ -27,6 +27,7 @@ import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { freshItems, storedAs } from '../placing.ts';
 import type { Compacted } from '../sqlite/compact.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
+import { Commits } from './commits.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, errorOf, type Method, type PlacedAnswer, type Setup } from './protocol.ts';
 import { closed, lost, stopped } from './trouble.ts';
@@ -84,8 +85,9 @@ class ThreadStore implements SqliteStore {
   readonly #clock: Clock;
   readonly #answered = new Int32Array(new SharedArrayBuffer(8));
   readonly #pending = new Map<number, Pending>();
-  /** What was asked in this go of the event loop. */
-  readonly #quiet = new Map<string, boolean>();
+  /** The conversations that were quiet after the last commit of any process. */
+  readonly #quiet = new Set<string>();
+  readonly #commits: Commits;
   readonly #asks = outbox<Ask>(
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
     (all) => this.#worker?.postMessage(all),
@@ -106,6 +108,7 @@ class ThreadStore implements SqliteStore {
   constructor(options: ThreadOptions) {
     this.path = absolute(options.path);
     this.#options = options;
+    this.#commits = new Commits(this.path);
     this.#busyMs = options.busyMs ?? 5_000;
     this.#clock = options.clock ?? { now: () => Date.now() };
   }
@@ -135,11 +138,11 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    const known = this.#quiet.get(key);
-    if (known !== undefined) return known;
+    // Looked at before the thread answers: what is committed meanwhile is news next time.
+    if (this.#commits.news()) this.#quiet.clear();
+    if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);
-    if (this.#quiet.size === 0) queueMicrotask(() => this.#quiet.clear());
-    this.#quiet.set(key, quiet);
+    if (quiet) this.#quiet.add(key);
     return quiet;
   }
 
@@ -254,6 +257,7 @@ class ThreadStore implements SqliteStore {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await this.#ready?.catch(() => {});
+      this.#commits.close();
       if (this.#worker === undefined) return;
       this.#worker.ref();
       this.#say({ kind: 'close' });

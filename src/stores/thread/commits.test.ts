@@ -1,0 +1,80 @@
+import { DatabaseSync } from 'node:sqlite';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Commits } from './commits.ts';
+
+let folder: string;
+let path: string;
+let writer: DatabaseSync;
+let commits: Commits;
+
+function opened(): DatabaseSync {
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS t (x)');
+  return db;
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'earpiece-commits-'));
+  path = join(folder, 'a.db');
+  writer = opened();
+  commits = new Commits(path);
+  commits.news();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  commits.close();
+  writer.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('each commit is news once', () => {
+  for (let n = 0; n < 5; n++) {
+    writer.exec(`INSERT INTO t VALUES (${n})`);
+    expect(commits.news()).toBe(true);
+    expect(commits.news()).toBe(false);
+  }
+});
+
+test('a transaction is news when it is committed, not before, and one that is rolled back is none', () => {
+  writer.exec('BEGIN; INSERT INTO t VALUES (1)');
+  expect(commits.news()).toBe(false);
+  writer.exec('COMMIT');
+  expect(commits.news()).toBe(true);
+  writer.exec('BEGIN; INSERT INTO t VALUES (2); ROLLBACK');
+  expect(commits.news()).toBe(false);
+});
+
+test('a commit after a checkpoint that emptied the log is news', () => {
+  writer.exec('INSERT INTO t VALUES (1)');
+  commits.news();
+  writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  commits.news();
+  writer.exec('INSERT INTO t VALUES (1)');
+  expect(commits.news()).toBe(true);
+});
+
+test('what stood still for 200 ms counts as news, and a file that was replaced is read from then on', () => {
+  expect(commits.news()).toBe(false);
+  const now = performance.now() + 200;
+  vi.spyOn(performance, 'now').mockReturnValue(now);
+  expect(commits.news()).toBe(true);
+  expect(commits.news()).toBe(false);
+
+  for (const name of ['a.db', 'a.db-wal', 'a.db-shm']) renameSync(join(folder, name), join(folder, `old-${name}`));
+  const newer = opened();
+  vi.spyOn(performance, 'now').mockReturnValue(now + 200);
+  expect(commits.news()).toBe(true);
+  newer.exec('INSERT INTO t VALUES (1)');
+  expect(commits.news()).toBe(true);
+  expect(commits.news()).toBe(false);
+  newer.close();
+});
+
+test('where no database is, everything is news', () => {
+  const none = new Commits(join(folder, 'none.db'));
+  expect([none.news(), none.news()]).toEqual([true, true]);
+});

@@ -3,10 +3,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { CLI } from '../built.ts';
 import { PLUGIN_FILES } from '../../src/hosts/plugin-file.ts';
 import type { McpServer } from './clients/client.ts';
 
-export const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const entry = CLI;
 const fixture = fileURLToPath(new URL('fixture-server.ts', import.meta.url));
 
 /** The agent that the tests send to. */

@@ -4,13 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { address, wrappedFixture } from './earpiece.ts';
+import { address, entry, wrappedFixture } from './earpiece.ts';
 import { find } from '../model/find.ts';
 import { prefixChanges } from '../model/prefix.ts';
 import { run } from './run.ts';
 import { proves } from '../verifies.ts';
 
-const entry = path.join(import.meta.dirname, '../../src/cli/main.ts');
 const [project = '', agent = ''] = address.split('/');
 
 describe('Claude Code on a task that a person blocks', () => {

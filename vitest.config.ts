@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { COMPILED } from './e2e/compiled.ts';
 
@@ -20,8 +21,8 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './scripts/summary.ts'],
-    // Most files wait for processes: one worker for each core, not one less.
-    maxWorkers: '100%',
+    // Most files wait for processes and for moments: one worker more than there are cores.
+    maxWorkers: availableParallelism() + 1,
     env: COMPILED,
     // A loaded machine in CI decides nothing alone; `scripts/summary.ts` says what needed it. Whoever works on it sees it at once.
     retry: process.env['CI'] ? 2 : 0,

@@ -7,7 +7,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const EARPIECE = join(import.meta.dirname, '../../src/cli/main.ts');
+/** The tests name the bundled one. */
+export const EARPIECE = process.env['EARPIECE_TEST_CLI'] ?? join(import.meta.dirname, '../../src/cli/main.ts');
 export const AGENT = 'shop/coder';
 
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };

@@ -11,11 +11,11 @@ import { redactedJson, redactor, type Inbox } from '../inbox/index.ts';
 import { Channel, type Moment } from './channel.ts';
 import { InLog } from './in-log.ts';
 import { keyOf, TypeIndex, unheardBecause } from './matching.ts';
+import { OrderedWriter } from './ordered-writer.ts';
 import { previewOf, type Preview } from './preview.ts';
 import { restKeyOf } from './shape.ts';
 import type { Subscriber, SubscriberSet, SubscriberSource, Template } from './subscriber.ts';
 import type { TemplateEngine } from './templates/engine.ts';
-import { Turns } from './turns.ts';
 
 export type BusDeps = {
   readonly inbox: Inbox;
@@ -63,11 +63,7 @@ export class Bus implements Emitter, AsyncDisposable {
   readonly #seen = new Set<string>();
   readonly #kept = new Set<string>();
   readonly #troubles = new Set<string>();
-  /** Conditions that are being evaluated. */
-  readonly #asking = new Set<Promise<unknown>>();
-  /** Of a key of a project, what came last and is still asked of a condition, or waits for what is. */
-  readonly #asked = new Map<string, Promise<unknown>>();
-  readonly #turns = new Turns();
+  readonly #writer = new OrderedWriter();
   readonly #subjects = new Map<string, Address>();
   /** Ids of events that have none begin with it. */
   readonly #name: string;
@@ -94,9 +90,9 @@ export class Bus implements Emitter, AsyncDisposable {
     return previewOf(subscriber, this.#deps.templates, { now: this.#inbox.store.now(), subject });
   }
 
-  /** Something is not written yet. */
+  /** Some notifications of emitted events are not queued yet. The inbox asks for this before each carrier. */
   get pending(): boolean {
-    if (this.#asking.size > 0) return true;
+    if (this.#writer.isAsking) return true;
     for (const channel of this.#channels.values()) if (channel.pending) return true;
     return false;
   }
@@ -122,8 +118,8 @@ export class Bus implements Emitter, AsyncDisposable {
   }
 
   async flush(): Promise<void> {
-    // What is asked of a condition's worker by now has to come back first; it has a deadline of its own.
-    await Promise.allSettled(this.#asking);
+    // The worker that evaluates conditions has a deadline of its own, so this ends.
+    await this.#writer.answered();
     const now = this.#now();
     await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
   }
@@ -150,8 +146,8 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = hearing[0] as Subscriber;
       return this.#offer(only, event, address, now).then((heard) => [heard]);
     }
-    // First what is over is taken back: what is queued now may have the same key. Nothing is awaited between them, so that
-    // what is emitted next comes after all of it.
+    // Withdrawals come first, because a notification that is queued now may have the same key. Nothing is awaited between
+    // them, so that the next event comes after all of this one.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
     const heard = hearing.map((subscriber) => this.#offer(subscriber, event, address, now));
     return Promise.all([...taken, ...heard]);
@@ -161,40 +157,18 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = unheardBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
-    // Nearly always nothing is asked of any condition.
-    if (subscriber.condition === undefined && this.#asked.size === 0) return this.#put({ subscriber, event, address, key }, now);
+    // The usual case: no condition is evaluated anywhere.
+    if (subscriber.condition === undefined && !this.#writer.isAsking) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
-      return this.#inOrder({ address, key, now }, undefined, (_, at) => this.#put({ subscriber, event, address, key }, at));
+      return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) =>
+        this.#put({ subscriber, event, address, key }, waited ? this.#now() : now),
+      );
     const asked = this.#holds(subscriber, subscriber.condition.expression, event);
-    return this.#inOrder({ address, key, now }, asked, (why, at) =>
+    return this.#writer.whenAnswered({ address, key }, asked, (why) =>
       why === undefined
-        ? this.#put({ subscriber, event, address, key }, at)
+        ? this.#put({ subscriber, event, address, key }, this.#now())
         : Promise.resolve<Heard>({ subscriber: subscriber.id, kind: 'skipped', because: why }),
     );
-  }
-
-  /** Does it at once, unless a condition has to answer first: to this, or to what came before it under the same key. */
-  #inOrder(
-    { address, key, now }: { readonly address: Address; readonly key: string | undefined; readonly now: Moment },
-    asked: Promise<string | undefined> | undefined,
-    act: (why: string | undefined, now: Moment) => Promise<Heard>,
-  ): Promise<Heard> {
-    const name = key === undefined ? undefined : `${address.project}\n${key}`;
-    const before = name === undefined ? undefined : this.#asked.get(name);
-    if (asked === undefined && before === undefined) return act(undefined, now);
-    // Wrapped, so that it is over when it was acted, and not when what came of it is written: a flush waits for it.
-    const acted = Promise.all([asked, before]).then(([why]) => ({ heard: act(why, this.#now()) }));
-    const over = acted.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#asking.add(over);
-    if (name !== undefined) this.#asked.set(name, over);
-    void over.then(() => {
-      this.#asking.delete(over);
-      if (name !== undefined && this.#asked.get(name) === over) this.#asked.delete(name);
-    });
-    return acted.then(({ heard }) => heard);
   }
 
   #put({ subscriber, event, address, key }: Put, now: Moment): Promise<Heard> {
@@ -228,7 +202,8 @@ export class Bus implements Emitter, AsyncDisposable {
     const key = keyOf(subscriber, event);
     if (key === undefined)
       return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because: 'it has no dedupe_key to withdraw by' });
-    return this.#inOrder({ address, key, now }, undefined, (_, at) => {
+    return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) => {
+      const at = waited ? this.#now() : now;
       const channel = this.#channel(subscriber, event.subject, address, at);
       const heard = channel.withdraw(key, event.type, at);
       if (channel.dueAt < this.#timerAt) this.#wakeAt(channel.dueAt, at.tick);
@@ -248,7 +223,7 @@ export class Bus implements Emitter, AsyncDisposable {
       subscriber,
       {
         address,
-        turns: this.#turns,
+        writer: this.#writer,
         now: () => this.#now(),
         queue: async ({ input, subscribed }) => {
           const disabled = subscriber.output.core ? undefined : await this.#deps.disabled?.(address.project);

@@ -1,8 +1,7 @@
 /**
- * What one subscriber makes for one address. The first event of a key is queued at once; what follows within `foldMs` is
- * counted and queued after that, where the inbox folds it onto the first. Storms: beyond so many different things that are
- * open at once the others are only counted. What is written of one key is written in the order of its events: what was held
- * back of it goes before what is not, also where another channel holds it.
+ * What one subscriber makes for one address. The first event of a key is queued at once. Later events of the key within
+ * `foldMs` are counted and queued after that, and the inbox folds them onto the first. In a storm (more different things at
+ * once than stay listed) the rest is only counted. `ordered-writer.ts` says in which order all of this is written.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
@@ -12,12 +11,12 @@ import { DETAILS, Fold } from './fold.ts';
 import { levelFor, shape, shapeRest, type Shaped } from './shape.ts';
 import { shortName, Storm, type Counted, type Detail, type Tally } from './storm.ts';
 import type { Subscriber } from './subscriber.ts';
-import { byClock, detailOfEvent, toldBy, type Logged, type Told } from './told.ts';
-import type { Turns, Writer } from './turns.ts';
+import { byClock, detailOfEvent, toldBy, type Logged, type ToldDetails } from './told.ts';
+import type { Holder, OrderedWriter, Outlet } from './ordered-writer.ts';
 
 export type ChannelDeps = {
   readonly address: Address;
-  readonly turns: Turns;
+  readonly writer: OrderedWriter;
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
   /** The notifications of the subscriber that are open there. */
@@ -41,7 +40,7 @@ export type ChannelDeps = {
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
 /** `leadTick`: when the fold of now began. `told`: what this process told of late. */
-type Key = { leadTick: number; readonly told: Told; waiting: Fold | undefined };
+type Key = { leadTick: number; readonly told: ToldDetails; waiting: Fold | undefined };
 
 /** What of all that is counted is over. `done`: it is not counted any more. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
@@ -57,7 +56,7 @@ const isUrgent = ({ severity }: Event): boolean => severity === 'error' || sever
 /** Looking what others have told takes at most so much of the time. */
 const LOOKING = 1 / 20;
 
-export class Channel implements Writer {
+export class Channel implements Holder {
   readonly subscriber: Subscriber;
   readonly address: Address;
   readonly #deps: ChannelDeps;
@@ -71,10 +70,9 @@ export class Channel implements Writer {
   /** What of it is over, and still counted. */
   #over: Over | undefined;
   /** What others have told of late, as of `#lookTick`: the next look is not before. */
-  #lately = new Map<string, Told>();
+  #lately = new Map<string, ToldDetails>();
   #lookTick = Number.NEGATIVE_INFINITY;
-  #tail: Promise<unknown> = Promise.resolve();
-  #writing = 0;
+  readonly #outlet: Outlet;
   /** When something last happened, and when something has to be flushed; ticks. */
   usedAt: number;
   dueAt = Number.POSITIVE_INFINITY;
@@ -83,6 +81,7 @@ export class Channel implements Writer {
     this.subscriber = subscriber;
     this.address = deps.address;
     this.#deps = deps;
+    this.#outlet = deps.writer.outlet(this);
     const { windowMs, maxSize } = subscriber.batching;
     this.#burst = windowMs === 0 ? BURST_OF_SINGLES : maxSize;
     this.#free = { urgent: BURST_OF_ERRORS, other: this.#burst };
@@ -90,7 +89,7 @@ export class Channel implements Writer {
   }
 
   get pending(): boolean {
-    return this.#writing > 0 || this.dueAt < Number.POSITIVE_INFINITY;
+    return this.#outlet.isWriting || this.dueAt < Number.POSITIVE_INFINITY;
   }
 
   hear(event: Event, key: string | undefined, now: Moment): Promise<Heard> {
@@ -118,7 +117,7 @@ export class Channel implements Writer {
     if (known?.waiting !== undefined) this.#writeWaiting(key, known, now);
     const counted = this.#storm?.takeOut(key);
     if (counted === undefined) return;
-    this.#deps.turns.released(this, key);
+    this.#outlet.release(key);
     const told = this.#tell(counted, key, now);
     // Who emitted it hears of a failure when the storm is written.
     told.catch(() => {});
@@ -131,12 +130,12 @@ export class Channel implements Writer {
     const known = this.#keys.get(key);
     this.#keys.delete(key);
     this.#storm?.takeBack(key);
-    this.#deps.turns.released(this, key);
+    this.#outlet.release(key);
     // What others hold back of it came before, and is taken back with the rest.
-    this.#deps.turns.letOthersGo(this, key);
+    this.#outlet.overtake(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
-    const written = this.#write([key], async () => {
+    const written = this.#outlet.write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
       // What was told of it before is over: the same again is news.
       this.#lately.delete(key);
@@ -177,12 +176,12 @@ export class Channel implements Writer {
       }
       if (this.#storm) this.#writeStorm(this.#storm, now);
     }
-    await this.#tail;
+    await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
     // What is over is known when it has been taken back.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
-    await this.#tail;
+    await this.#outlet.written();
   }
 
   /** When the first of what waits for the end of its fold is due. */
@@ -203,8 +202,8 @@ export class Channel implements Writer {
   /** Queues it, and begins a fold of its key. What was not queued was not told. */
   #tell(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Heard> {
     const known = key === undefined ? undefined : this.#lead(key, now);
-    if (key !== undefined) this.#deps.turns.letOthersGo(this, key, before);
-    return this.#write(key === undefined ? [] : [key], async () => {
+    if (key !== undefined) this.#outlet.overtake(key, before);
+    return this.#outlet.write(key === undefined ? [] : [key], async () => {
       let heard: Heard | undefined;
       try {
         heard = await this.#queue(detail, { key, known }, now);
@@ -271,10 +270,10 @@ export class Channel implements Writer {
   }
 
   #wait(known: Key, key: string, event: Event): Promise<Heard> {
-    if (known.waiting === undefined) this.#deps.turns.holds(this, key);
+    if (known.waiting === undefined) this.#outlet.hold(key);
     const waiting = (known.waiting ??= new Fold());
     const supersede = event.supersede ?? this.subscriber.output.supersede;
-    waiting.add(event, { last: this.#deps.turns.arrived(), supersede });
+    waiting.add(event, { last: this.#deps.writer.arrived(), supersede });
     this.dueAt = Math.min(this.dueAt, known.leadTick + this.#deps.foldMs);
     if (waiting.events === 1)
       this.#soon(
@@ -290,7 +289,7 @@ export class Channel implements Writer {
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {
-      if (this.#writing > 0 || !isAlone()) return;
+      if (this.#outlet.isWriting || !isAlone()) return;
       write();
       if (this.#storm === undefined && this.#over === undefined) this.dueAt = this.#foldsUntil();
     });
@@ -300,7 +299,7 @@ export class Channel implements Writer {
     const { waiting } = known;
     if (waiting === undefined) return;
     known.waiting = undefined;
-    this.#deps.turns.released(this, key);
+    this.#outlet.release(key);
     const told = [...waiting.details.values()].map((detail) => this.#tell(detail, key, now, waiting.last));
     Promise.all(told).then((heard) => {
       const last = heard.at(-1);
@@ -310,7 +309,7 @@ export class Channel implements Writer {
 
   #count(event: Event, key: string | undefined, tick: number): Promise<Heard> {
     const storm = (this.#storm ??= new Storm(event, this.#burst));
-    if (storm.count(event, key, this.#deps.turns.arrived()) && key !== undefined) this.#deps.turns.holds(this, key);
+    if (storm.count(event, key, this.#deps.writer.arrived()) && key !== undefined) this.#outlet.hold(key);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     if (storm.events === 1)
       this.#soon(
@@ -326,10 +325,10 @@ export class Channel implements Writer {
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
     for (const { key, last: newest } of details.values()) {
       if (key === undefined) continue;
-      this.#deps.turns.released(this, key);
-      this.#deps.turns.letOthersGo(this, key, newest);
+      this.#outlet.release(key);
+      this.#outlet.overtake(key, newest);
     }
-    const written = this.#write(keys, async () => {
+    const written = this.#outlet.write(keys, async () => {
       const all = await this.#deps.open();
       const open = all.filter((item) => !item.notification.subscriber?.rest).length;
       this.#free = { urgent: Math.max(0, BURST_OF_ERRORS - open), other: Math.max(0, this.#burst - open) };
@@ -359,7 +358,7 @@ export class Channel implements Writer {
   /** What counts is told anew without what is over. */
   #countAnew(over: Over): void {
     this.#over = undefined;
-    const written = this.#write([], async () => {
+    const written = this.#outlet.write([], async () => {
       this.#counted = undefined;
       await this.#deps.recount(over.counted);
     });
@@ -378,17 +377,6 @@ export class Channel implements Writer {
     const { id: subscriber } = this.subscriber;
     if (queued.kind === 'skipped') return { subscriber, ...queued };
     return { subscriber, kind: queued.kind, id: queued.kind === 'folded' ? queued.into : queued.id };
-  }
-
-  #write<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
-    this.#writing++;
-    const turn = this.#deps.turns.take({ by: this, keys, after: this.#tail }, work);
-    const written = turn.finally(() => void this.#writing--);
-    this.#tail = written.then(
-      () => undefined,
-      () => undefined,
-    );
-    return written;
   }
 }
 

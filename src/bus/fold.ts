@@ -8,7 +8,7 @@ export class Fold {
   readonly details = new Map<string, Detail>();
   /** How many events wait. */
   events = 0;
-  /** The number (`Turns.arrived`) of the newest event. */
+  /** The number (`OrderedWriter.arrived`) of the newest event. */
   last = 0;
   /** What became of them, for every caller that emitted one. */
   readonly done = Promise.withResolvers<Heard>();

@@ -1,4 +1,4 @@
-/** What a subscriber has told of late, as the log knows it: other processes tell too. Decided from values alone. */
+/** What a subscriber queued lately, as the log has it: other processes queue too. Decided from values alone. */
 import { messageOf, VOLATILE, type Event } from '../core/event.ts';
 import { AGREE_MS, queuedAt } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
@@ -9,7 +9,7 @@ import type { Subscriber } from './subscriber.ts';
 /** What the log has of a notification that was queued. */
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
-/** With times of this clock. Items whose times lie in its future are left out: nothing may wait for such a time. */
+/** The items with times of this clock. An item whose time lies in its future is left out: nothing may wait for such a time. */
 export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
   items.flatMap((item) => {
     const at = queuedAt(item, now);
@@ -18,9 +18,12 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
   });
 
 /** Each different detail of a key and when it was queued first, epoch ms. */
-export type Told = Map<string, number>;
+export type ToldDetails = Map<string, number>;
 
-/** What reads the same is the same, of one type: of the same alert it may fire or be over. A message that is made of the data says no more than these. */
+/**
+ * Two events with the same text are the same detail if they have one type: an alert that fires is not its end. A message that
+ * was made from the data adds nothing to them.
+ */
 function detailOf(type: string, message: string | undefined, data: Json): string {
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
   return `${type}\n${own}\n${JSON.stringify(data, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value))}`;
@@ -32,11 +35,11 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
- * By key, from the subscriber's `items`, newest first. What was taken back, or was over since, is news when it comes
- * again; of states the newest alone was told.
+ * The details by key, from the subscriber's `items`, newest first. An event that comes again after its notification was
+ * withdrawn, or after its state was over, is news. Of states only the newest counts.
  */
-export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, Told> {
-  const told = new Map<string, Told>();
+export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, ToldDetails> {
+  const told = new Map<string, ToldDetails>();
   const over = new Set<string>();
   for (const { notification, outcome, at, lastAt, differs } of items) {
     const { key, message, data = {}, deliver, subscriber } = notification;
@@ -45,7 +48,7 @@ export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[
       over.add(key);
       continue;
     }
-    // A repetition itself: it waits for the end of the window of the first.
+    // This one is a repetition itself, and waits for the end of the window of the first.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = told.get(key) ?? new Map<string, number>();
     told.set(key, details);

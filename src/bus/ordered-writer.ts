@@ -1,0 +1,200 @@
+/**
+ * The one place that decides when the bus writes. What concerns one key in one agent's log is written in the order in which
+ * its events arrived: whichever subscriber made it, and whether it is for the agent, for one conversation or for the whole
+ * project. Other keys do not wait. An event that has arrived is in one of these states:
+ *
+ *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
+ *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
+ *   arrived ──else──▶ in line
+ *   held ──its time is over, or a later event of its key is in line──▶ in line
+ *   in line ──all earlier writes of its key and of its channel are done──▶ written
+ *
+ * - asked: a condition is evaluated. Whatever arrives later under the same key waits for the answer (`whenAnswered`).
+ * - held: the channel keeps it back (`hold`), to count it with others. A later event of its key that goes in line from another
+ *   channel first sends the held one there (`overtake`); the channel stops holding it (`release`).
+ * - in line: its write waits for earlier ones (`write`). A failed write holds up none of the later ones.
+ */
+import type { Address } from '../core/address.ts';
+
+/** What holds events back for one address: a channel. */
+export interface Holder {
+  readonly address: Address;
+  /** The number (`arrived`) of the newest event that it holds back of the key; undefined: none. */
+  heldBack(key: string): number | undefined;
+  /** What it holds back of the key goes in line now. */
+  letGo(key: string): void;
+}
+
+/** One key of one project: everything of it that is not written yet. */
+type Lane = {
+  readonly name: string;
+  /** The last question under the key, until it is answered and acted on. */
+  asked: Promise<void> | undefined;
+  readonly holding: Set<Outlet>;
+  /** The last write for each agent, and for "*", which means all of them. */
+  readonly inLine: Map<string, { readonly by: Outlet; readonly done: Promise<unknown> }>;
+};
+
+/** Lanes are kept only while something of their key is not written. */
+class Lanes {
+  readonly #byName = new Map<string, Lane>();
+
+  find(address: Address, key: string): Lane | undefined {
+    return this.#byName.get(nameOf(address, key));
+  }
+
+  at(address: Address, key: string): Lane {
+    const name = nameOf(address, key);
+    let lane = this.#byName.get(name);
+    if (lane === undefined) this.#byName.set(name, (lane = { name, asked: undefined, holding: new Set(), inLine: new Map() }));
+    return lane;
+  }
+
+  /** Something of the lane's key is over. */
+  leave(lane: Lane): void {
+    const { name, asked, holding, inLine } = lane;
+    if (asked === undefined && holding.size === 0 && inLine.size === 0 && this.#byName.get(name) === lane)
+      this.#byName.delete(name);
+  }
+}
+
+export class OrderedWriter {
+  readonly #lanes = new Lanes();
+  readonly #questions = new Set<Promise<void>>();
+  #arrivals = 0;
+
+  /** The number of an event that arrives now. */
+  arrived(): number {
+    return ++this.#arrivals;
+  }
+
+  /** The way into the log for one holder. */
+  outlet(holder: Holder): Outlet {
+    return new Outlet(this.#lanes, holder);
+  }
+
+  /** A condition is evaluated. */
+  get isAsking(): boolean {
+    return this.#questions.size > 0;
+  }
+
+  /** Resolves when all conditions that are evaluated by now have answered, and the answers were acted on. */
+  async answered(): Promise<void> {
+    await Promise.all(this.#questions);
+  }
+
+  /**
+   * Acts at once, unless a condition has to answer first: `question`, or one that was asked before it under the same key.
+   * `act` is given the answer, and whether it had to wait.
+   */
+  whenAnswered<A, T>(
+    { address, key }: { readonly address: Address; readonly key: string | undefined },
+    question: Promise<A> | undefined,
+    act: (answer: A | undefined, waited: boolean) => Promise<T>,
+  ): Promise<T> {
+    const before = key === undefined ? undefined : this.#lanes.find(address, key)?.asked;
+    if (question === undefined && before === undefined) return act(undefined, false);
+    // The result is wrapped, so that `acted` is over when `act` has begun. A flush waits for that, and then for the writes.
+    const acted = Promise.all([question, before]).then(([answer]) => ({ result: act(answer, true) }));
+    const over: Promise<void> = acted.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#questions.add(over);
+    if (key !== undefined) this.#lanes.at(address, key).asked = over;
+    void over.then(() => {
+      this.#questions.delete(over);
+      const lane = key === undefined ? undefined : this.#lanes.find(address, key);
+      if (lane?.asked !== over) return;
+      lane.asked = undefined;
+      this.#lanes.leave(lane);
+    });
+    return acted.then(({ result }) => result);
+  }
+}
+
+/** What one holder writes is written one after the other. */
+export class Outlet {
+  readonly #lanes: Lanes;
+  readonly holder: Holder;
+  #last: Promise<unknown> = Promise.resolve();
+  #writing = 0;
+
+  constructor(lanes: Lanes, holder: Holder) {
+    this.#lanes = lanes;
+    this.holder = holder;
+  }
+
+  /** Something is in line. */
+  get isWriting(): boolean {
+    return this.#writing > 0;
+  }
+
+  /** Resolves when everything that is in line by now is written, or has failed. */
+  async written(): Promise<void> {
+    await this.#last;
+  }
+
+  /** The holder keeps an event of the key back from now on. */
+  hold(key: string): void {
+    this.#lanes.at(this.holder.address, key).holding.add(this);
+  }
+
+  release(key: string): void {
+    const lane = this.#lanes.find(this.holder.address, key);
+    if (lane?.holding.delete(this)) this.#lanes.leave(lane);
+  }
+
+  /** What other holders keep back of the key, and arrived before number `before`, goes in line; the oldest first. */
+  overtake(key: string, before = Number.POSITIVE_INFINITY): void {
+    const lane = this.#lanes.find(this.holder.address, key);
+    if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;
+    const earlier = [...lane.holding].flatMap(({ holder }) => {
+      const at = holder === this.holder || !overlap(holder.address, this.holder.address) ? undefined : holder.heldBack(key);
+      return at === undefined || at >= before ? [] : [{ holder, at }];
+    });
+    for (const { holder } of earlier.toSorted((a, b) => a.at - b.at)) holder.letGo(key);
+  }
+
+  /** Runs `work` after what this holder wrote before, and after what others write under these keys. */
+  write<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
+    this.#writing++;
+    const lanes = keys.map((key) => this.#lanes.at(this.holder.address, key));
+    const others = lanes.flatMap((lane) => (lane.inLine.size === 0 ? [] : this.#othersIn(lane)));
+    const done = (others.length === 0 ? this.#last : Promise.allSettled([this.#last, ...others])).then(work);
+    for (const lane of lanes) this.#joins(lane, done);
+    const written = done.finally(() => void this.#writing--);
+    this.#last = written.then(
+      () => undefined,
+      () => undefined,
+    );
+    return written;
+  }
+
+  #joins(lane: Lane, done: Promise<unknown>): void {
+    const agent = agentOf(this.holder.address);
+    // A write for all agents waits for the write of each, so it stands for them.
+    if (agent === '*') lane.inLine.clear();
+    const last = { by: this, done };
+    lane.inLine.set(agent, last);
+    const over = (): void => {
+      if (lane.inLine.get(agent) !== last) return;
+      lane.inLine.delete(agent);
+      this.#lanes.leave(lane);
+    };
+    done.then(over, over);
+  }
+
+  #othersIn({ inLine }: Lane): readonly Promise<unknown>[] {
+    const agent = agentOf(this.holder.address);
+    const found: Promise<unknown>[] = [];
+    for (const [of, one] of inLine) if (one.by !== this && (agent === '*' || of === '*' || of === agent)) found.push(one.done);
+    return found;
+  }
+}
+
+const nameOf = ({ project }: Address, key: string): string => `${project}\n${key}`;
+
+const agentOf = (address: Address): string => (address.kind === 'project' ? '*' : address.agent);
+
+const overlap = (a: Address, b: Address): boolean => a.kind === 'project' || b.kind === 'project' || a.agent === b.agent;

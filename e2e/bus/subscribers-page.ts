@@ -24,7 +24,7 @@ function fields(): string {
     .flatMap(([table, all]) => [
       `**[${table}]**`,
       '',
-      '| field | what it is | takes | default |',
+      '| field | meaning | value | default |',
       '|---|---|---|---|',
       ...Object.entries(all).map(
         ([name, field]) =>
@@ -38,7 +38,7 @@ function fields(): string {
 
 function shipped({ subscribers }: SubscriberSet): string {
   return [
-    '| id | tells | of | priority, moment | window, most in a line, key, dedupe window | template |',
+    '| id | does | events | priority, moment | window, max_size, key, dedupe window | template |',
     '|---|---|---|---|---|---|',
     ...subscribers.map(
       (subscriber) =>
@@ -51,7 +51,7 @@ const hears = ({ events, withdraw, condition }: Subscriber): string =>
   [
     `${events.types.map((type) => `\`${type}\``).join(', ')} from ${events.severityFilter}`,
     ...(condition ? [`where \`${condition.expression}\``] : []),
-    ...(withdraw ? [`taken back by ${withdraw.types.map((type) => `\`${type}\``).join(', ')}`] : []),
+    ...(withdraw ? [`withdrawn by ${withdraw.types.map((type) => `\`${type}\``).join(', ')}`] : []),
   ].join('; ');
 
 const rides = ({ output }: Subscriber): string =>
@@ -73,7 +73,7 @@ function types({ subscribers }: SubscriberSet): string {
     subscribers
       .flatMap(({ id, events, withdraw }) => [
         ...(events.types.some((pattern) => pattern === type || matchesType(pattern, type)) ? [`\`${id}\``] : []),
-        ...(withdraw?.types.includes(type) ? [`takes back \`${id}\``] : []),
+        ...(withdraw?.types.includes(type) ? [`withdraws \`${id}\``] : []),
       ])
       .join(', ') || 'nobody';
   return [

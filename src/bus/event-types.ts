@@ -41,20 +41,24 @@ export const EVENT_TYPES = {
 
   // Tools in the background; the event says what happened in its message.
   'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a tool in the background has ended' },
-  'tool.waiting': { severity: 'warning', payload: ['handle', 'tool', 'question?'], what: 'one waits for an answer' },
-  'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'one has failed' },
-  'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'one has shown what was waited for' },
+  'tool.waiting': {
+    severity: 'warning',
+    payload: ['handle', 'tool', 'question?'],
+    what: 'a background tool waits for an answer',
+  },
+  'tool.failed': { severity: 'error', payload: ['handle', 'tool', 'duration_ms?'], what: 'a background tool has failed' },
+  'tool.content': { severity: 'info', payload: ['handle', 'tool'], what: 'a background tool printed the awaited text' },
   'mcp.disconnected': { severity: 'error', payload: ['server', 'detail?'], what: 'an MCP server is gone' },
-  'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'it is back' },
+  'mcp.reconnected': { severity: 'info', payload: ['server'], what: 'an MCP server is back' },
   'subagent.complete': {
     severity: 'info',
     payload: ['task_id', 'result_summary?', 'duration_ms?', 'handle?', 'tool?'],
-    what: 'an agent that was started has ended',
+    what: 'a sub-agent has ended',
   },
   'subagent.failed': {
     severity: 'error',
     payload: ['task_id', 'error_message?', 'handle?', 'tool?'],
-    what: 'an agent that was started has failed',
+    what: 'a sub-agent has failed',
   },
 
   // Budgets and loops.
@@ -81,7 +85,7 @@ export const EVENT_TYPES = {
   'budget.timeout.warning': {
     severity: 'warning',
     payload: ['elapsed_seconds', 'limit_seconds', 'remaining_seconds'],
-    what: 'most of the time is over',
+    what: 'most of the time is used',
   },
   'context.approaching_limit': {
     severity: 'warning',
@@ -91,7 +95,7 @@ export const EVENT_TYPES = {
   'agent.loop.detected': {
     severity: 'warning',
     payload: ['pattern', 'repetitions|count', 'window_seconds?', 'suggestion?'],
-    what: 'the same calls are made again and again',
+    what: 'the agent repeats the same calls',
   },
 
   // The agent and its conversation.
@@ -99,41 +103,41 @@ export const EVENT_TYPES = {
   'agent.turn.end': {
     severity: 'info',
     payload: ['turn_number', 'session_id', 'reason', 'tool_calls', 'tokens_used', 'cycles?', 'error?'],
-    what: 'a turn is over',
+    what: 'a turn ends',
   },
   'agent.self.notify': {
     severity: 'info',
     payload: ['message', 'category', 'priority?', 'deliver_at?', 'inject_at?', 'persist_cross_session?'],
-    what: 'an agent tells itself something',
+    what: 'an agent leaves itself a note',
   },
   'agent.self.remind': {
     severity: 'info',
     payload: ['message', 'category', 'priority?', 'deliver_at?', 'inject_at?', 'persist_cross_session?'],
-    what: 'an agent reminds itself',
+    what: 'an agent leaves itself a reminder',
   },
   'session.resumed': {
     severity: 'info',
     payload: ['tree_id?', 'nodes_loaded', 'last_question?'],
-    what: 'an earlier conversation goes on',
+    what: 'an earlier conversation is resumed',
   },
-  'session.end': { severity: 'info', payload: ['session_id', 'turns', 'saved'], what: 'a conversation is left' },
+  'session.end': { severity: 'info', payload: ['session_id', 'turns', 'saved'], what: 'a conversation ends' },
   'query.start': { severity: 'info', payload: ['query', 'session_id?', 'by?'], what: 'a turn begins with a question' },
-  'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task has come to a point worth noting' },
+  'task.checkpoint': { severity: 'info', payload: ['message', 'turn?'], what: 'a task reaches a checkpoint' },
 
   // The world around it.
   'source.stale': {
     severity: 'warning',
     payload: ['path', 'previous_hash?', 'current_hash?', 'project_id?'],
-    what: 'what was read has changed since',
+    what: 'a source has changed since the agent read it',
   },
   'file.changed': {
     severity: 'warning',
     payload: ['path', 'change', 'previous_hash?', 'current_hash?'],
-    what: 'a file was changed by others',
+    what: 'another program changed a file',
   },
-  'file.deleted': { severity: 'warning', payload: ['path', 'change'], what: 'a file was deleted by others' },
-  'file.created': { severity: 'info', payload: ['path', 'change'], what: 'a file was made by others' },
-  'file.restored': { severity: 'info', payload: ['path'], what: 'a file is again as it was read' },
+  'file.deleted': { severity: 'warning', payload: ['path', 'change'], what: 'another program deleted a file' },
+  'file.created': { severity: 'info', payload: ['path', 'change'], what: 'another program created a file' },
+  'file.restored': { severity: 'info', payload: ['path'], what: 'a file has its earlier content again' },
   'git.branch_switched': {
     severity: 'warning',
     payload: ['from', 'to', 'detached?', 'by?'],
@@ -144,15 +148,15 @@ export const EVENT_TYPES = {
     payload: ['branch', 'upstream', 'ahead', 'behind', 'commits', 'rewritten?'],
     what: 'the remote branch has moved',
   },
-  'git.up_to_date': { severity: 'debug', payload: ['branch', 'upstream'], what: 'the branch has all of it' },
+  'git.up_to_date': { severity: 'debug', payload: ['branch', 'upstream'], what: 'the branch has all remote commits' },
   'git.conflict': { severity: 'error', payload: ['operation', 'files', 'more?'], what: 'a merge has conflicts' },
-  'git.conflict_resolved': { severity: 'info', payload: [], what: 'it has none any more' },
-  'config.tools_changed': { severity: 'info', payload: ['added', 'removed'], what: 'the tools are others now' },
-  'config.model_changed': { severity: 'info', payload: ['from', 'to'], what: 'the model is another one now' },
+  'git.conflict_resolved': { severity: 'info', payload: [], what: 'the conflicts are resolved' },
+  'config.tools_changed': { severity: 'info', payload: ['added', 'removed'], what: 'the tools have changed' },
+  'config.model_changed': { severity: 'info', payload: ['from', 'to'], what: 'the model has changed' },
   'ratelimit.low': {
     severity: 'warning',
     payload: ['provider', 'limit_name', 'limit', 'remaining', 'percentage', 'reset_at?', 'reset_seconds?'],
-    what: "little is left of a provider's limit",
+    what: "a provider's limit is nearly used",
   },
   'ratelimit.exceeded': {
     severity: 'warning',
@@ -163,7 +167,7 @@ export const EVENT_TYPES = {
   'process.ended': {
     severity: 'info',
     payload: ['command', 'exit_code', 'duration_ms', 'last_lines', 'cwd', 'name?'],
-    what: 'a command has ended well',
+    what: 'a command has succeeded',
   },
   'process.failed': {
     severity: 'error',
@@ -178,11 +182,11 @@ export const EVENT_TYPES = {
   'alert.resolved': {
     severity: 'info',
     payload: ['alertname', 'fingerprint', 'summary?', 'labels', 'annotations', 'starts_at?', 'ends_at?', 'url?'],
-    what: 'it is over',
+    what: 'an alert is resolved',
   },
-  'github.*': { severity: 'info', payload: ['action?', 'repository?', 'sender?', 'url?'], what: 'a webhook of GitHub came' },
-  'webhook.*': { severity: 'info', payload: ['(whatever was sent)'], what: 'another webhook came' },
-  'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script tells something' },
+  'github.*': { severity: 'info', payload: ['action?', 'repository?', 'sender?', 'url?'], what: 'a GitHub webhook arrived' },
+  'webhook.*': { severity: 'info', payload: ['(the payload as sent)'], what: 'another webhook arrived' },
+  'cli.event': { severity: 'info', payload: ['event_name', 'data?'], what: 'a script reports something' },
 } as const satisfies Readonly<Record<string, EventType>>;
 
 export type KnownType = keyof typeof EVENT_TYPES;

@@ -45,63 +45,67 @@ export const FIELDS = {
         `small letters, digits and "_", a letter first, at most ${LIMITS.idChars} characters`,
         (id) => id.length <= LIMITS.idChars && /^[a-z][a-z0-9_]*$/.test(id),
       ),
-      'its name for programs; a file of a later folder with the same id is used instead',
+      'the identifier; a file with the same id in a later folder replaces this one',
       { required: true },
     ),
-    name: field(line(LIMITS.nameChars), 'its name for people', { required: true }),
-    description: field(line(LIMITS.descriptionChars, 'may be empty'), 'what it is good for', { default: '""' }),
+    name: field(line(LIMITS.nameChars), 'the name that people see', { required: true }),
+    description: field(line(LIMITS.descriptionChars, 'may be empty'), 'the purpose, in one line', { default: '""' }),
     version: field(
       text('a version such as "1.0.0"', (version) => version.length <= 64 && SEMVER.test(version)),
-      'of the file',
+      'the version of the file',
       { default: '"1.0.0"' },
     ),
   },
   events: {
     types: field(types(), 'exact types, or `prefix.*` for all that begin with `prefix.`', { required: true }),
-    severity_filter: field(oneOf(SEVERITIES), 'events below it are not heard', { default: '"info"' }),
+    severity_filter: field(oneOf(SEVERITIES), 'the lowest severity that matches', { default: '"info"' }),
     sources: field(sources(), 'only events of these sources', { default: 'any' }),
   },
   batching: {
     window_ms: field(
       integer({ min: 0, max: 10_000 }),
-      'how much later an idle agent is woken, so that what belongs together wakes it once; 0: each event is a line of its own',
+      'delay before an idle agent is woken, so that related events wake it once; 0: one line for each event',
       { default: '2000' },
     ),
-    max_size: field(integer({ min: 1, max: 100 }), 'most events in one line', { default: '10' }),
-    dedupe_key: field(dedupeKey(), 'what has the same values here is counted, not repeated', { default: 'none' }),
+    max_size: field(integer({ min: 1, max: 100 }), 'the most events in one line', { default: '10' }),
+    dedupe_key: field(dedupeKey(), 'events with the same values here are counted, not repeated', { default: 'none' }),
     dedupe_window_ms: field(
       integer({ min: 0, max: 60_000 }),
-      'a repetition so long after the first was queued is told when this time is over; 0: at once',
+      'a repetition within this time after the first is delivered when the time ends; 0: at once',
       { default: '5000' },
     ),
   },
   output: {
     priority: field(
       oneOf(PRIORITIES),
-      "critical interrupts, high and normal ride next, low waits for the end of the agent's cycle",
+      "critical interrupts; high and normal ride next; low waits for the end of the agent's cycle",
       { default: '"normal"' },
     ),
-    inject_at: field(oneOf(INJECTION_POINTS), 'at which moment it rides', {
-      default: '"immediate" where the priority is critical, "turn_end" where it is low, else "turn_start"',
+    inject_at: field(oneOf(INJECTION_POINTS), 'the moment of delivery', {
+      default: '"immediate" for priority critical, "turn_end" for low, else "turn_start"',
     }),
     template: field(
       text('a file name in the same folder such as "build.toon.j2": letters, digits, ".", "_" and "-"', (name) =>
         TEMPLATE_NAME.test(name),
       ),
-      'the file that renders it',
+      'the template file',
       { default: 'the generic view' },
     ),
-    core: field(boolean(), "it cannot be disabled; not in a project's folder", { default: 'false' }),
+    core: field(boolean(), "the subscriber cannot be disabled; not allowed in a project's folder", { default: 'false' }),
     kind: field(kind(), '`source.name` of the notification, for filters', { default: "the event's type" }),
-    supersede: field(boolean(), 'the newest state wins, instead of being counted; needs a dedupe_key', { default: 'false' }),
+    supersede: field(boolean(), 'the newest state replaces older ones instead of being counted; needs a dedupe_key', {
+      default: 'false',
+    }),
   },
   withdraw: {
-    types: field(types(), 'events that take back what is open under the same dedupe_key: the state is gone', { default: 'none' }),
+    types: field(types(), 'events that withdraw open notifications with the same dedupe_key: the state has ended', {
+      default: 'none',
+    }),
   },
   condition: {
     expression: field(
       expression(),
-      'an expression of minijinja over `event`, `payload`, `type`, `source`, `severity`: only where it is true',
+      'a minijinja expression over `event`, `payload`, `type`, `source`, `severity`; events match only if it is true',
       { default: 'always' },
     ),
   },

@@ -29,7 +29,7 @@ export function activityRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/activity',
       operationId: 'getActivity',
       tags: ['activity'],
-      summary: 'Queued, delivered and waiting over time by level; time to delivery; what it cost',
+      summary: 'Chart queued, delivered and open notifications by level, the time to delivery, and the cost',
       request: {
         query: z.strictObject({
           project: nameParam.optional(),

@@ -18,7 +18,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/agents',
       operationId: 'listAgents',
       tags: ['agents'],
-      summary: 'Who is there: what is open, what they do, when they were seen',
+      summary: 'List the agents with open notifications, activity and last contact',
       request: {
         query: z.strictObject({ project: nameParam.optional(), after: logParam.optional(), limit: limitQuery(200, 50) }),
       },
@@ -64,7 +64,7 @@ export function agentRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations',
       operationId: 'listConversations',
       tags: ['agents'],
-      summary: 'Conversations of an agent, the one seen last first',
+      summary: "List an agent's conversations, last seen first",
       request: {
         params: agentParams,
         query: z.strictObject({

@@ -39,8 +39,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/records',
       operationId: 'listRecords',
       tags: ['conversations'],
-      summary:
-        "A conversation's history: its records, those of the ones that it was forked from, and those of the agent as a whole",
+      summary: "Read a conversation's history: its records, those of its origins, and those of the whole agent",
       request: {
         params: conversationParams,
         query: pageQuery,
@@ -64,7 +63,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/records',
       operationId: 'listLog',
       tags: ['log'],
-      summary: 'The log itself: of an agent, a project or everybody',
+      summary: 'Read the log of an agent, a project or everybody',
       request: { query: pageQuery.extend({ log: logParam.optional(), project: nameParam.optional() }) },
       responses: answers(recordsPage, 'records, oldest first'),
     }),
@@ -84,7 +83,7 @@ export function conversationRoutes(api: Api, { inbox, queue }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/messages',
       operationId: 'postMessage',
       tags: ['conversations'],
-      summary: 'What a person says: rides like any notification, and is quoted as theirs',
+      summary: "Send a person's message: it rides like any notification, quoted as theirs",
       ...idempotency,
       request: { params: conversationParams, body: jsonBody(messageInput) },
       responses: { ...answers(queued, 'queued', 201), 200: answers(queued, 'was queued before, or counted into another')[200] },

@@ -46,7 +46,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       path: '/api/events',
       operationId: 'emitEvents',
       tags: ['events'],
-      summary: 'CloudEvents 1.0: one, a batch, or binary with ce-* headers; subscribers make notifications of them',
+      summary: 'Send CloudEvents 1.0: one, a batch, or binary with ce-* headers; subscribers turn them into notifications',
       request: {
         body: {
           required: true,
@@ -86,7 +86,7 @@ export function eventRoutes(api: Api, deps: Deps, { guards }: { guards: Guards }
       path: '/api/webhooks/{name}',
       operationId: 'receiveWebhook',
       tags: ['events'],
-      summary: 'A delivery of somebody who signs: GitHub, Alertmanager, Standard Webhooks, CloudEvents, JSON',
+      summary: 'Receive a signed webhook: GitHub, Alertmanager, Standard Webhooks, CloudEvents, JSON',
       security: [],
       request: {
         params: z.object({ name: z.string().min(1).max(64) }),

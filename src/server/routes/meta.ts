@@ -40,7 +40,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       path: '/healthz',
       operationId: 'health',
       tags: ['server'],
-      summary: 'Whether it works, without a token',
+      summary: 'Check the health of the server, without a token',
       security: [],
       responses: {
         200: { description: 'it works', content: { 'application/json': { schema: health } } },
@@ -62,7 +62,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       path: '/metrics',
       operationId: 'metrics',
       tags: ['server'],
-      summary: 'What it counts, for Prometheus',
+      summary: 'Read the metrics, for Prometheus',
       responses: {
         200: { description: 'Prometheus text', content: { 'text/plain': { schema: z.string() } } },
         401: { description: 'no token', content: { 'application/problem+json': { schema: problem } } },
@@ -85,7 +85,7 @@ export function metaRoutes(api: Api, deps: Deps): void {
       path: '/openapi.json',
       operationId: 'openapi',
       tags: ['server'],
-      summary: 'This document',
+      summary: 'Read this document',
       security: [],
       responses: { 200: { description: 'OpenAPI 3.1', content: { 'application/json': { schema: z.looseObject({}) } } } },
     }),

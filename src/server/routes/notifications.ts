@@ -44,7 +44,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications',
       operationId: 'queueNotification',
       tags: ['notifications'],
-      summary: 'Queue a notification: when this answers it is durable',
+      summary: 'Queue a notification: the answer means that it is durable',
       ...idempotency,
       request: { body: jsonBody(schemas.notificationInput) },
       responses: {
@@ -73,7 +73,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications',
       operationId: 'listNotifications',
       tags: ['notifications'],
-      summary: 'Notifications, the newest first, of an agent, a project or everybody',
+      summary: 'List notifications of an agent, a project or everybody, newest first',
       request: {
         query: z.strictObject({
           log: schemas.logParam.optional(),
@@ -145,7 +145,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}',
       operationId: 'whyNotification',
       tags: ['notifications'],
-      summary: 'What happened to it, why, and exactly what the model was sent',
+      summary: 'Explain a notification: each step, the reason, and the exact text for the model',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.story, 'its story, for each of those it is for'),
     }),
@@ -176,7 +176,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/withdraw',
       operationId: 'withdrawNotification',
       tags: ['notifications'],
-      summary: 'Take it back, and say whether that was in time',
+      summary: 'Withdraw a notification, and learn whether that was in time',
       request: {
         params: idParams,
         query: logQuery,
@@ -206,7 +206,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/read',
       operationId: 'readNotification',
       tags: ['notifications'],
-      summary: 'Mark it read: the gate that it holds up is lowered, but a pause holds until it is resumed',
+      summary: 'Mark a notification as read: its gate falls, but a pause holds until it is resumed',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.receipt, 'its receipt now'),
     }),
@@ -228,7 +228,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/requeue',
       operationId: 'requeueNotification',
       tags: ['notifications'],
-      summary: 'Queue a closed one again, under a new id',
+      summary: 'Queue a closed notification again, with a new id',
       request: { params: idParams, query: logQuery },
       responses: answers(schemas.queued, 'queued again', 201),
     }),
@@ -247,7 +247,7 @@ export function notificationRoutes(api: Api, deps: Deps): void {
       path: '/api/notifications/{id}/receipt',
       operationId: 'awaitReceipt',
       tags: ['notifications'],
-      summary: 'Wait until it got as far as this, or cannot any more',
+      summary: 'Wait until a notification reaches this receipt, or cannot any more',
       request: {
         params: idParams,
         query: logQuery.extend({

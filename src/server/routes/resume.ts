@@ -14,7 +14,7 @@ export function resumeRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/resume',
       operationId: 'resume',
       tags: ['conversations'],
-      summary: 'Lift the pauses of a conversation, an agent or a project; where nothing is paused, nothing is sent',
+      summary: 'Lift the pauses of a conversation, an agent or a project; without a pause, nothing is sent',
       request: { body: jsonBody(resumeInput) },
       responses: answers(resumed, 'the pauses that were lifted; asking again is safe'),
     }),

@@ -31,8 +31,7 @@ export function searchRoutes(api: Api, { inbox }: Deps): void {
       path: '/api/projects/{project}/agents/{agent}/conversations/{conversation}/search',
       operationId: 'searchConversation',
       tags: ['conversations'],
-      summary:
-        'Where these words stand in a conversation, or all that was said in a time, the newest first, and how far back it looked',
+      summary: 'Search a conversation for words or a period, newest first, with the point that the search has reached',
       request: {
         params: agentParams.extend({ conversation: inPath(128) }),
         query: z.strictObject({

@@ -28,7 +28,7 @@ export function settingsRoutes(api: Api, deps: Deps): void {
       path: '/api/settings',
       operationId: 'getSettings',
       tags: ['settings'],
-      summary: 'Every setting of the folder that the server runs in, who decided it, and how it is changed',
+      summary: "List the settings of the server's folder, with the source of each and how to change it",
       responses: answers(settings, 'settings'),
     }),
     (c) => {

@@ -14,7 +14,7 @@ export function streamRoutes(api: Api, { hub }: Deps): void {
       path: '/api/stream',
       operationId: 'streamRecords',
       tags: ['stream'],
-      summary: 'Records as they are written (server-sent events), resumable without gap and without repeat',
+      summary: 'Stream records as they are written (server-sent events), resumable without gap or repeat',
       description:
         'Each `record` event has the position as its id and {seq, log, at, body} as its data. The first event, `ready`, says where the ' +
         'stream begins. A client that comes back with Last-Event-ID gets everything after it.',

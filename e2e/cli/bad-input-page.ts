@@ -5,21 +5,21 @@ export function badInputPage(): string {
   const rows = Object.values(BAD_INPUT).flat().length + BAD_FRAMES.length;
   return `# Bad input
 
-Made of \`e2e/cli/bad-input.ts\`, ${rows} rows; each is done for real by \`e2e/cli/bad-input.test.ts\` against a database in which one
-notification waits. After each of them that one still waits, and whatever was refused has changed nothing. No row prints a stack
-trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` who runs it. Exit codes: [cli.md](cli.md#exit-codes).
+This page lists the answer to ${rows} kinds of bad input. It is made of \`e2e/cli/bad-input.ts\`, and \`e2e/cli/bad-input.test.ts\` runs each row
+against a database with one open notification. After each row that notification is still open, and refused input has changed
+nothing. No row prints a stack trace. \`{folder}\` is the project's folder, \`{db}\` the database, \`{user}\` the current user.
+[The command line](cli.md#exit-codes) explains the exit codes.
 
 ${Object.entries(BAD_INPUT)
-  .map(([title, all]) => `## ${title}\n\n| what | given | answer | exit |\n|---|---|---|---|\n${all.map(line).join('\n')}`)
+  .map(([title, all]) => `## ${title}\n\n| case | input | answer | exit |\n|---|---|---|---|\n${all.map(line).join('\n')}`)
   .join('\n\n')}
 
 ## What a client sends to the gateway
 
-One line each on the gateway's stdin, before a real MCP server. After each row the next call of a tool is answered as if nothing
-had been: client, gateway and server go on. What is no message of ours to judge reaches the server as it is; \`server\` stands
-for what it says to that, unchanged.
+Each row is one line on the gateway's stdin, in front of a real MCP server. After each row the next tool call works: client, gateway and
+server continue. Lines that the gateway need not judge reach the server unchanged; \`server\` is then the server's unchanged answer.
 
-| what | line | answer |
+| case | line | answer |
 |---|---|---|
 ${BAD_FRAMES.map(frameLine).join('\n')}
 `;

@@ -77,7 +77,11 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       args: ['sned', 'hello'],
       ...usage('unknown command "sned"; did you mean send? (see earpiece help)'),
     },
-    { what: 'a command like none', args: ['frobnicate'], ...usage('unknown command "frobnicate" (see earpiece help)') },
+    {
+      what: 'a command that resembles no other',
+      args: ['frobnicate'],
+      ...usage('unknown command "frobnicate" (see earpiece help)'),
+    },
     {
       what: 'an unknown command of a group',
       args: ['db', 'prnue'],
@@ -117,7 +121,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('why takes at most 2 arguments, it was given: a, b, c; put quotes around what is one (see earpiece help why)'),
     },
     {
-      what: 'a number that is none',
+      what: 'an invalid number',
       args: ['log', '--limit', 'many'],
       ...usage('--limit "many" is not a whole number from 1 to 1000000'),
     },
@@ -174,7 +178,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('budget.max_items is "ten"; write a whole number from 1 to 1000'),
     },
     {
-      what: 'a change of a file that is no TOML',
+      what: 'a change of an invalid TOML file',
       ...toml('project = "shop"\nview =\n'),
       args: ['config', 'set', 'min_level', 'error', '--project'],
       ...usage(
@@ -269,7 +273,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'bytes that are no UTF-8: it is sent all the same',
+      what: 'invalid UTF-8: it is still sent',
       ...send('--id', 'latin1'),
       stdin: { bytes: Uint8Array.of(0x66, 0xfc, 0x72), shown: '`66 fc 72`' },
       stdout: 'latin1  queued for shop/coder\n',
@@ -320,7 +324,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--ttl "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
     },
     {
-      what: 'one that is over at once',
+      what: 'a time to live that ends at once',
       ...send('--ttl', '0', 'x'),
       ...usage('--ttl "0" would be over before it is read; write e.g. 10m, or never'),
     },
@@ -349,9 +353,9 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
     },
   ],
 
-  'Reminders, events and commands that are told of': [
+  'Reminders, events and reported commands': [
     {
-      what: 'a time that is none',
+      what: 'an invalid time',
       ...remind('banana', 'x'),
       ...usage(`the time "banana" is not understood; ${TIMES}`),
     },
@@ -361,7 +365,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage(`the time "at 9 or at 10" is not understood; ${TIMES}`),
     },
     {
-      what: 'a time that is over',
+      what: 'a past time',
       ...remind('2020-05-01T10:00:00Z', 'x'),
       env: { EARPIECE_TIME_ZONE: 'UTC' },
       ...usage(`the time "2020-05-01T10:00:00Z" is over (Fri 2020-05-01 10:00); name one that is to come, ${TIMES}`),
@@ -387,17 +391,17 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'one that would not wait',
+      what: 'a reminder that would not wait',
       ...remind('--level', 'critical', 'in 10m', 'x'),
       ...usage('--level "critical" is none of info, warning, error'),
     },
     {
-      what: 'one that is over before it is read',
+      what: 'a reminder that expires before it can be read',
       ...remind('--ttl', '0', 'in 10m', 'x'),
       ...usage('--ttl "0" would be over before it is read; write e.g. 10m'),
     },
     {
-      what: 'one to take back that is not there',
+      what: 'a missing reminder to cancel',
       args: ['remind', '--cancel', 'keep'],
       stderr: 'earpiece: no reminder "keep" waits in shop; earpiece remind --list shows those that do\n',
       code: 7,
@@ -431,7 +435,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a file of several lines that is no JSON',
+      what: 'an invalid JSON file of several lines',
       files: { 'event.json': 'type:\n  deploy\n' },
       args: ['emit', 'event.json'],
       ...usage(
@@ -439,14 +443,14 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a line that is none',
+      what: 'an invalid line',
       ...emit('{"type":"cli.event"}\n{"type":'),
       ...usage(
         'line 2 is no JSON (Unexpected end of JSON input); write {"type": "build.failed", "data": {…}}, a list of such, or one a line',
       ),
     },
     {
-      what: 'bytes that are no UTF-8',
+      what: 'invalid UTF-8',
       args: ['emit', '--to', 'coder', '-'],
       stdin: { bytes: Uint8Array.of(0x7b, 0xff, 0x7d), shown: '`7b ff 7d`' },
       ...usage('stdin is not UTF-8, which JSON has to be'),
@@ -522,7 +526,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a word that is none of them',
+      what: 'an unknown word',
       ...toml('view = "jsn"'),
       ...wrongToml(
         '1:8',
@@ -545,7 +549,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongToml('1:8', 'is no TOML: invalid value, in "view ="; a text stands in double quotes'),
     },
     {
-      what: 'bytes that are no UTF-8',
+      what: 'invalid UTF-8',
       files: { 'earpiece.toml': Uint8Array.of(0xff, 0xfe, 0x3d, 0x31) },
       ...wrongToml('1:1', 'is no TOML: illegal character in key, in "\ufffd\ufffd=1"; see https://toml.io'),
     },
@@ -599,7 +603,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('the servers in {folder}/earpiece.toml are not trusted to be started; look at them and say: earpiece trust'),
     },
     {
-      what: 'a list of projects that is damaged: it is made anew',
+      what: 'a damaged list of projects: it is created again',
       files: { 'state/earpiece/projects.json': '{{{{' },
       ...send('--id', 'n1', 'x'),
       stdout: 'n1  queued for shop/coder\n',
@@ -607,7 +611,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a state folder that cannot be written: it is told, and the message is sent',
+      what: 'a read-only state folder: a line says so, and the message is sent',
       given: 'a state folder without rights',
       ...send('--id', 'n1', 'x'),
       stdout: 'n1  queued for shop/coder\n',
@@ -644,7 +648,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...wrongSubscriber('6:2', 'ouput is unknown; did you mean "output"?'),
     },
     {
-      what: 'a word that is none of them',
+      what: 'an unknown word',
       ...subscriber('types = ["build.failed"]\n[output]\npriority = "hihg"'),
       ...wrongSubscriber('7:12', 'output.priority is "hihg"; did you mean "high"? It is one of critical, high, normal, low'),
     },
@@ -691,7 +695,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ),
     },
     {
-      what: 'a template that is not there: it loads all the same',
+      what: 'a missing template: the file still loads',
       ...subscriber('types = ["build.failed"]\n[output]\ntemplate = "build.toon.j2"'),
       ...wrongSubscriber(
         '7:12',
@@ -700,7 +704,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a type that looks mistyped: it loads all the same',
+      what: 'a type that looks mistyped: the file still loads',
       ...subscriber('types = ["tool.call.failed"]'),
       ...wrongSubscriber(
         '5:10',
@@ -767,7 +771,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'an event that is no JSON',
+      what: 'an event with invalid JSON',
       args: ['subscribers', 'test', 'tool_failure', '-'],
       stdin: { bytes: '{type: "a.b"}', shown: '`{type: "a.b"}`' },
       ...usage(
@@ -808,7 +812,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'an id that is none',
+      what: 'an invalid id',
       args: ['tasks', 'status', '#7', 'done'],
       stderr:
         'earpiece: there is no task "#7" in project shop; their ids look like t7, earpiece tasks list shows those that are not over\n',
@@ -850,7 +854,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--as "" names nobody; write who does this'),
     },
     {
-      what: 'a purpose that is no word',
+      what: 'an invalid purpose',
       args: ['gateway', '--purpose', 'small talk', '--', 'x'],
       ...usage('--purpose "small talk" is no word of letters, digits, "_" and "-"; write task or chat'),
     },
@@ -889,7 +893,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('EARPIECE_FAULT=queue.checked:often: "often" is no count; write queue.checked:1'),
     },
     {
-      what: 'a home that is no path',
+      what: 'an invalid home',
       env: { HOME: 'home', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
       args: ['log'],
       ...usage('HOME is "home", which is no absolute path; set HOME, or XDG_STATE_HOME and XDG_CONFIG_HOME'),
@@ -1064,7 +1068,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
 
   'The server and its tokens': [
     {
-      what: 'a port that is taken',
+      what: 'a port that is in use',
       given: 'a port in use',
       args: ['serve', '--port', '{port}'],
       ...usage(
@@ -1077,19 +1081,19 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--port "99999" is not a whole number from 0 to 65535'),
     },
     {
-      what: 'to let everybody in while there is no token',
+      what: 'to listen for others without a token',
       args: ['serve', '--host', '0.0.0.0', '--port', '0'],
       ...usage(
         'listening on "0.0.0.0" lets others reach this server, and there is no token yet; make one first: earpiece token create --kind admin --name <name>',
       ),
     },
     {
-      what: 'a host that is none',
+      what: 'an invalid host',
       args: ['serve', '--host', 'http://127.0.0.1'],
       ...usage('--host "http://127.0.0.1" is no host name or IP address; write e.g. 127.0.0.1'),
     },
     {
-      what: 'another name that is none',
+      what: 'another invalid name',
       args: ['serve', '--allow-host', 'https://example.com'],
       ...usage('--allow-host "https://example.com" is no host name or IP address; write e.g. 127.0.0.1'),
     },
@@ -1131,7 +1135,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('a token of kind admin needs a name without control characters'),
     },
     {
-      what: 'an end that is no duration',
+      what: 'an invalid duration',
       args: ['token', 'create', '--kind', 'admin', '--name', 'me', '--expires', 'soon'],
       ...usage('--expires "soon" is not a duration; write 250ms, 30s, 10m, 2h or 3d'),
     },
@@ -1142,12 +1146,12 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 7,
     },
     {
-      what: 'a server that is none, to log in to',
+      what: 'an invalid server to log in to',
       args: ['token', 'login', '--url', 'localhost'],
       ...usage('--url "localhost" is no address of a server; write e.g. http://127.0.0.1:4747'),
     },
     {
-      what: 'a server to ask that is none',
+      what: 'an invalid server to ask',
       args: ['agents', '--server', 'localhost:4747'],
       env: { EARPIECE_TOKEN: 'ep_x' },
       ...usage('--server "localhost:4747" is no address of a server; write e.g. http://127.0.0.1:4747'),
@@ -1219,7 +1223,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 1,
     },
     {
-      what: 'a server that prints what is no message: it reaches the client as it is, as it would without the gateway',
+      what: 'a server that prints invalid messages: they reach the client unchanged, as without the gateway',
       args: ['gateway', '--name', 'chatty', '--', process.execPath, '-e', "console.log('ready!'); process.stdin.resume()"],
       client: '',
       stdout: 'ready!\n',
@@ -1246,7 +1250,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       code: 0,
     },
     {
-      what: 'a URL that is none',
+      what: 'an invalid URL',
       args: ['gateway', '--url', 'example'],
       ...usage('--url "example" is no URL of an MCP server; write e.g. https://example.com/mcp'),
     },
@@ -1276,7 +1280,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('{folder}/none.json: cannot be read (ENOENT); name a JSON file with "mcpServers"'),
     },
     {
-      what: 'from one that is no JSON',
+      what: 'from an invalid JSON file',
       files: { 'mcp.json': '{' },
       args: ['gateway', '--servers', 'mcp.json'],
       ...usage('{folder}/mcp.json:1:2: is no JSON: expected a name in double quotes, or "}", found the end of the file'),
@@ -1311,7 +1315,7 @@ export const BAD_INPUT: Readonly<Record<string, readonly Row[]>> = {
       ...usage('--port "99999" is not a whole number from 0 to 65535'),
     },
     {
-      what: 'a port that is taken',
+      what: 'a port that is in use',
       given: 'a port in use',
       args: ['gateway', '--http', '--port', '{port}', '--', 'x'],
       ...usage('port {port} of 127.0.0.1 is in use: choose another, or 0 for any that is free'),
@@ -1363,7 +1367,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
   { what: 'text', frame: { bytes: 'hello' }, answers: [] },
   { what: 'an empty line', frame: { bytes: '', shown: 'nothing' }, answers: [] },
   {
-    what: 'bytes that are no text',
+    what: 'invalid text bytes',
     frame: { bytes: Uint8Array.of(0, 1, 2, 0xff, 0xfe), shown: '`00 01 02 ff fe`' },
     answers: [],
   },
@@ -1372,7 +1376,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     frame: { bytes: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"' },
     answers: [],
   },
-  { what: 'JSON that is no message', frame: { bytes: '42' }, answers: [] },
+  { what: 'JSON without a message', frame: { bytes: '42' }, answers: [] },
   { what: 'an empty object', frame: { bytes: '{}' }, answers: [] },
   { what: 'an empty batch', frame: { bytes: '[]' }, answers: [] },
   {
@@ -1412,7 +1416,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: ['{server}'],
   },
   {
-    what: 'a text that is no UTF-8',
+    what: 'a text with invalid UTF-8',
     frame: {
       bytes: around(
         '{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"echo","arguments":{"message":"',
@@ -1447,7 +1451,7 @@ export const BAD_FRAMES: readonly FrameRow[] = [
     answers: [ours(15, 'get_notifications has no argument "0"; it takes session_token and mark_as_read')],
   },
   {
-    what: 'with a token that is none',
+    what: 'with an invalid token',
     frame: { bytes: call(16, { name: 'get_notifications', arguments: { session_token: 'nonsense' } }) },
     answers: [
       ours(16, 'session_token "nonsense" is not the token of shop/coder#main, the conversation of this connection; leave it out'),

@@ -409,7 +409,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         });
         const [item] = await s.inbox.open('shop/coder');
         const { level, key = '', id, about } = item?.notification ?? {};
-        return `${level}, of ${decodeURIComponent(id ?? '').slice(0, 6)}…, with ${about === undefined && key.startsWith('token/') ? 'a key of its own' : key}`;
+        return `${level}, from ${decodeURIComponent(id ?? '').slice(0, 6)}…, with ${about === undefined && key.startsWith('token/') ? 'a separate key' : key}`;
       },
     },
     {
@@ -551,7 +551,7 @@ export const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
         );
         const text = await response.text();
         const [item] = await s.inbox.open('shop/coder');
-        return `${(JSON.parse(text) as { kind: string }).kind}; what was queued is ${item?.notification.message === 'a secret' ? 'unchanged' : 'changed'}, and ${text.includes('secret') ? 'shown' : 'not shown'}`;
+        return `${(JSON.parse(text) as { kind: string }).kind}; the queued notification is ${item?.notification.message === 'a secret' ? 'unchanged' : 'changed'}, and ${text.includes('secret') ? 'shown' : 'not shown'}`;
       },
     },
   ],

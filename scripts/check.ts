@@ -34,6 +34,7 @@ const STEPS: readonly Step[] = [
   { name: 'attw', command: 'attw', args: ['--profile', 'esm-only', '<tarball>'], after: 'pack' },
   { name: 'publint', command: 'publint', args: ['--strict', '<tarball>'], after: 'pack' },
   { name: 'unused', command: 'knip', args: [], after: 'build' },
+  { name: 'api', command: 'node', args: ['scripts/api.ts'], after: 'build' },
   { name: 'format', command: 'oxfmt', args: ['--check', '.'] },
   { name: 'lockfile', command: 'npm', args: ['ci', '--dry-run', '--ignore-scripts'] },
 ];

@@ -16,7 +16,7 @@ export type { RunOptions, Turn } from './run.ts';
 export type SdkAgent<O, R> = { stream(options: O): R };
 
 type MessagesOf<O> = O extends { messages?: infer M } ? (NonNullable<M> extends readonly (infer Each)[] ? Each : never) : never;
-type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
+export type MessageOf<O> = MessagesOf<O> extends Message ? MessagesOf<O> : Message;
 
 export type AiSdkOptions = {
   /** Told once when the store cannot be used: the agent goes on without notifications. Default: a line on stderr. */

@@ -1,11 +1,26 @@
 /** `earpiece/ai-sdk`. Notifications and the gate for agents of the AI SDK. */
 import '../node-version.ts';
 
-import { aiSdk as inner, type AiSdkOptions, type RunOptions, type SdkAgent, type Turn } from '../ai-sdk/index.ts';
+import { aiSdk as inner, type AiSdkOptions, type MessageOf, type RunOptions, type SdkAgent, type Turn } from '../ai-sdk/index.ts';
+import type { SdkTool } from '../ai-sdk/shapes.ts';
 import { check, fullName, innerOf, type Earpiece } from '../library/index.ts';
 
+export interface AiSdk {
+  /** Wraps the tools of an agent that brings its own. `run` wraps the tools in its options by itself. */
+  tools<T extends Readonly<Record<string, SdkTool>>>(tools: T): T;
+  /**
+   * Calls `call(options)` and goes on after interrupts. `options.messages` grows in place: it is the transcript to keep.
+   * Rejects with what the call throws; the steps that had finished are in `messages`.
+   */
+  run<O extends object, R>(
+    call: ((options: O) => R) | SdkAgent<O, R>,
+    options: NoInfer<O>,
+    more?: RunOptions<MessageOf<O>, R>,
+  ): Promise<Turn<MessageOf<O>, R>>;
+}
+
 /** The adapter for one agent: `aiSdk(ear, 'coder')`. */
-export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): ReturnType<typeof inner> {
+export function aiSdk(earpiece: Earpiece, agent: string, options: AiSdkOptions = {}): AiSdk {
   const inbox = innerOf(earpiece);
   check('aiSdk', options, { onTrouble: 'any' });
   return inner(inbox, fullName('aiSdk', earpiece.project, agent), options);

@@ -1,0 +1,1004 @@
+import "@hono/node-server";
+import "@hono/zod-openapi";
+import "hono";
+import "hono/utils/http-status";
+declare const WEBHOOK_KINDS: readonly ['cloudevents', 'github', 'standard', 'alertmanager', 'json'];
+type WebhookKind = (typeof WEBHOOK_KINDS)[number];
+type WebhookMap = {
+  readonly type?: string;
+  readonly id?: string;
+  readonly severity?: string;
+  readonly message?: string;
+  readonly subject?: string;
+  readonly time?: string;
+  readonly data?: string;
+};
+type WebhookSettings = {
+  readonly kind: WebhookKind;
+  readonly to: string;
+  readonly secretEnv: string;
+  readonly signatureHeader?: string;
+  readonly map?: WebhookMap;
+};
+type WebhookReceiver = Omit<WebhookSettings, 'secretEnv'> & {
+  readonly name: string;
+  readonly secret: Buffer;
+};
+type Json = null | boolean | number | string | readonly Json[] | {
+  readonly [key: string]: Json;
+};
+type NotificationId = string & {
+  readonly __brand: 'NotificationId';
+};
+declare const LEVELS: readonly ['info', 'warning', 'error', 'critical'];
+type Level = (typeof LEVELS)[number];
+type Kind = {
+  readonly source: string;
+  readonly name: string;
+};
+declare const ACTIONS: readonly ['cancel', 'pause', 'resume'];
+type Action = (typeof ACTIONS)[number];
+declare const MOMENTS: readonly ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'];
+type Deliver = (typeof MOMENTS)[number] | {
+  readonly at: number;
+} | {
+  readonly afterTurns: number;
+} | {
+  readonly afterTool: string;
+};
+type Origin = {
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly person?: string;
+  readonly cause?: string;
+  readonly depth: number;
+};
+type Subscribed = {
+  readonly id: string;
+  readonly event: {
+    readonly type: string;
+    readonly source: string;
+    readonly severity: string;
+    readonly time: number;
+  };
+  readonly template?: string;
+  readonly group: number;
+  readonly rest?: true;
+  readonly core?: true;
+  readonly wakeAfterMs?: number;
+};
+type Notification = {
+  readonly id: NotificationId;
+  readonly kind: Kind;
+  readonly level: Level;
+  readonly message: string;
+  readonly data?: Json;
+  readonly key?: string;
+  readonly supersede?: true;
+  readonly about?: string;
+  readonly count?: number;
+  readonly firstAt?: number;
+  readonly expiresAt?: number | null;
+  readonly deliver?: Deliver;
+  readonly action?: Action;
+  readonly instruction?: string;
+  readonly needs?: Needs;
+  readonly purpose?: string;
+  readonly subscriber?: Subscribed;
+  readonly requeues?: NotificationId;
+  readonly origin?: Origin;
+};
+type Needs = {
+  readonly tool: string;
+  readonly otherwise: string;
+};
+type NotificationInput = {
+  readonly id?: string;
+  readonly kind?: string | Kind;
+  readonly level?: Level;
+  readonly message: string;
+  readonly data?: Json;
+  readonly key?: string;
+  readonly supersede?: boolean;
+  readonly about?: string;
+  readonly expiresAt?: number | null;
+  readonly ttlMs?: number;
+  readonly deliver?: Deliver | {
+    readonly inMs: number;
+  };
+  readonly action?: Action;
+  readonly instruction?: string;
+  readonly needs?: Needs;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+  readonly count?: number;
+  readonly firstAt?: number;
+};
+type LogKey = string & {
+  readonly __brand: 'LogKey';
+};
+type ConversationId = string & {
+  readonly __brand: 'ConversationId';
+};
+type CarrierId = string & {
+  readonly __brand: 'CarrierId';
+};
+declare const CONTACT_POINTS: readonly ['turn_start', 'cycle_start', 'tool_result', 'tool_batch_end', 'turn_end', 'idle', 'forced'];
+type ContactPoint = (typeof CONTACT_POINTS)[number];
+declare const OUTCOMES: readonly ['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'known', 'summarized'];
+type Outcome = (typeof OUTCOMES)[number];
+type Owner = {
+  readonly machine: string;
+  readonly pid: number;
+  readonly startedAt: string;
+};
+declare const VIEW_NAMES: readonly ['default', 'markdown', 'xml', 'xml_batch', 'toon', 'json', 'signal_en', 'signal_ja'];
+type ViewName = (typeof VIEW_NAMES)[number];
+type SentView = {
+  readonly format: ViewName;
+  readonly items: readonly {
+    readonly ids: readonly NotificationId[];
+    readonly text: string;
+    readonly repeated?: true;
+  }[];
+  readonly text: string;
+  readonly repeated?: true;
+};
+type Base = {
+  readonly conversation?: ConversationId;
+  readonly metadata?: Json;
+};
+type RecordedNotification = Omit<Notification, 'level'> & {
+  readonly level?: Notification['level'];
+};
+type QueuedRecord = Base & RecordedNotification & {
+  readonly type: 'system_notification_queued';
+  readonly audience?: readonly ConversationId[];
+};
+type FoldedRecord = Base & {
+  readonly type: 'system_notification_folded';
+  readonly id: NotificationId;
+  readonly into: NotificationId;
+  readonly count: number;
+  readonly differs?: {
+    readonly message?: string;
+    readonly data?: Json;
+  };
+};
+type OfferedRecord = Base & {
+  readonly type: 'carrier_offered';
+  readonly carrier: CarrierId;
+  readonly at_point: ContactPoint;
+  readonly ids: readonly NotificationId[];
+  readonly summarizes?: readonly NotificationId[];
+  readonly owner: Owner;
+  readonly through?: 'hook';
+  readonly until: number;
+  readonly view: SentView;
+  readonly on?: string;
+  readonly reads?: true;
+  readonly shows?: readonly NotificationId[];
+  readonly clockAt?: number;
+  readonly facts?: Json;
+};
+type ConfirmedRecord = Base & {
+  readonly type: 'carrier_confirmed';
+  readonly carrier: CarrierId;
+  readonly late?: true;
+};
+type ReleasedRecord = Base & {
+  readonly type: 'carrier_released';
+  readonly carrier: CarrierId;
+  readonly reason: 'cancelled' | 'write_error' | 'too_big' | 'late' | 'client_died' | 'owner_dead' | 'lease_expired' | 'shutdown' | 'unproven';
+};
+type RedactedRecord = Base & {
+  readonly type: 'carrier_redacted';
+  readonly ids: readonly NotificationId[];
+  readonly reason: string;
+  readonly refusals?: number;
+};
+type ObservedRecord = Base & {
+  readonly type: 'notification_observed';
+  readonly ids: readonly NotificationId[];
+  readonly evidence: string;
+};
+type ReadRecord = Base & {
+  readonly type: 'notification_read';
+  readonly ids: readonly NotificationId[];
+  readonly by: string;
+  readonly holds?: true;
+};
+type GateLiftedRecord = Base & {
+  readonly type: 'gate_lifted';
+  readonly ids: readonly NotificationId[];
+  readonly by: string;
+  readonly reason: string;
+};
+type ClosedRecord = Base & {
+  readonly type: 'notification_closed';
+  readonly ids: readonly NotificationId[];
+  readonly outcome: Outcome;
+  readonly by: string;
+  readonly reason: string;
+};
+type GateRefusedRecord = Base & {
+  readonly type: 'gate_refused';
+  readonly ids: readonly NotificationId[];
+  readonly on: string;
+  readonly text?: string;
+  readonly clockAt?: number;
+  readonly times?: number;
+  readonly made?: boolean;
+};
+type FanOutRecord = Base & {
+  readonly type: 'fan_out';
+  readonly id: NotificationId;
+  readonly notification: RecordedNotification;
+  readonly targets: readonly {
+    readonly log: LogKey;
+    readonly conversations: readonly ConversationId[];
+  }[];
+};
+type FanOutDoneRecord = Base & {
+  readonly type: 'fan_out_done';
+  readonly id: NotificationId;
+};
+type ForkedRecord = Base & {
+  readonly type: 'conversation_forked';
+  readonly from: ConversationId;
+  readonly upTo: number;
+  readonly ids: readonly NotificationId[];
+};
+type SucceededRecord = Base & {
+  readonly type: 'conversation_succeeded';
+  readonly from: ConversationId;
+  readonly ids: readonly NotificationId[];
+  readonly why: 'ended' | 'died' | 'silent' | 'merged';
+  readonly merges?: true;
+};
+type ExtendedRecord = Base & {
+  readonly type: 'notification_extended';
+  readonly ids: readonly NotificationId[];
+  readonly reason: string;
+};
+type Carrying = {
+  readonly notifications?: readonly RecordedNotification[];
+  readonly view?: SentView;
+  readonly summarizes?: readonly NotificationId[];
+};
+type TurnStartRecord = Base & {
+  readonly type: 'turn_start';
+};
+type ChatRequestRecord = Base & Carrying & {
+  readonly type: 'chat_request';
+  readonly content: string;
+  readonly source?: 'user' | 'system';
+  readonly schema?: Json;
+  readonly author?: string;
+};
+type ChatResponseRecord = Base & {
+  readonly type: 'chat_response';
+  readonly message?: string;
+  readonly reasoning?: string;
+  readonly data?: Json;
+  readonly truncated?: true;
+};
+type ToolCallRequestRecord = Base & {
+  readonly type: 'tool_call_request';
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+};
+type ToolCallResponseRecord = Base & Carrying & {
+  readonly type: 'tool_call_response';
+  readonly id: string;
+  readonly content: string;
+  readonly is_error: boolean;
+};
+type UnknownRecord = Base & {
+  readonly type: string;
+  readonly [key: string]: unknown;
+};
+type KnownDraft = QueuedRecord | FoldedRecord | OfferedRecord | ConfirmedRecord | ReleasedRecord | RedactedRecord | ObservedRecord | ReadRecord | ClosedRecord | GateRefusedRecord | GateLiftedRecord | FanOutRecord | FanOutDoneRecord | ForkedRecord | SucceededRecord | ExtendedRecord | TurnStartRecord | ChatRequestRecord | ChatResponseRecord | ToolCallRequestRecord | ToolCallResponseRecord;
+type Draft = KnownDraft | UnknownRecord;
+type Stored = {
+  readonly seq: number;
+  readonly log: LogKey;
+  readonly at: number;
+  readonly clock?: number;
+  readonly body: Draft;
+};
+type Item = {
+  readonly id: NotificationId;
+  readonly audience: ConversationId;
+  readonly notification: Notification;
+  readonly seq: number;
+  readonly at: number;
+  readonly clock?: number;
+  readonly state: 'open' | 'offered' | 'closed';
+  readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
+  readonly takenBy?: ConversationId;
+  readonly passedFrom?: ConversationId;
+  readonly merged?: true;
+  readonly carrier?: CarrierId;
+  readonly owner?: Owner;
+  readonly until?: number;
+  readonly inSummary?: true;
+  readonly offers: number;
+  readonly text?: string;
+  readonly group?: readonly NotificationId[];
+  readonly gate: boolean;
+  readonly read: boolean;
+  readonly markedBy?: string;
+  readonly observed: boolean;
+  readonly count: number;
+  readonly lastAt: number;
+  readonly differs: readonly {
+    readonly message?: string;
+    readonly data?: Json;
+  }[];
+  readonly closedAt?: number;
+  readonly history: readonly number[];
+};
+declare const PLAN_STEPS: readonly ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'];
+type PlanStep = (typeof PLAN_STEPS)[number];
+type Decision = {
+  readonly kind: 'take';
+  readonly id: NotificationId;
+  readonly step: PlanStep;
+  readonly reason: string;
+} | {
+  readonly kind: 'keep';
+  readonly id: NotificationId;
+  readonly step: PlanStep;
+  readonly reason: string;
+} | {
+  readonly kind: 'summarize';
+  readonly id: NotificationId;
+  readonly step: 'budget';
+  readonly reason: string;
+} | {
+  readonly kind: 'close';
+  readonly id: NotificationId;
+  readonly step: PlanStep;
+  readonly outcome: Outcome;
+  readonly reason: string;
+};
+type Absence = 'ended' | 'process_gone' | 'silent';
+type RodeOn = {
+  readonly point: ContactPoint | null;
+  readonly name: string | null;
+  readonly made?: true;
+};
+type Verdict = {
+  readonly kind: 'never_carried';
+  readonly log: string;
+} | {
+  readonly kind: 'away';
+  readonly address: string;
+  readonly absence: Absence;
+  readonly lastContactAt: number;
+  readonly wrappedOnly: boolean;
+  readonly goesOn?: string;
+} |
+{
+  readonly kind: 'other_purpose';
+  readonly log: string;
+  readonly purpose: string;
+} | {
+  readonly kind: 'paused';
+  readonly log: string;
+  readonly id: NotificationId;
+  readonly by: string | null;
+  readonly since: number;
+  readonly until: number | null;
+} | {
+  readonly kind: 'muted';
+  readonly log: string;
+  readonly pattern: string;
+  readonly by: string;
+  readonly until?: number | null;
+  readonly over: boolean;
+  readonly holds: boolean;
+} | {
+  readonly kind: 'filtered';
+  readonly key: string;
+  readonly setting: string;
+  readonly file: string | null;
+  readonly over: boolean;
+  readonly holds: boolean;
+} |
+{
+  readonly kind: 'budget';
+  readonly how: 'waits' | 'will_summarize';
+  readonly reason: string;
+} | {
+  readonly kind: 'summarized';
+  readonly at: number;
+  readonly conversation: string | null;
+  readonly read: boolean;
+  readonly readBy: string | null;
+  readonly markedRead?: true;
+} |
+{
+  readonly kind: 'gate';
+  readonly log: string;
+  readonly action: Action | null;
+  readonly refusals: number;
+  readonly withheld?: number;
+  readonly deliveredAt: number | null;
+  readonly until: number | null;
+} |
+{
+  readonly kind: 'behind_gate';
+  readonly id: NotificationId;
+  readonly about: string;
+  readonly log: string;
+} | {
+  readonly kind: 'moment';
+  readonly deliver: Deliver;
+  readonly reason: string;
+} | {
+  readonly kind: 'due';
+  readonly address: string;
+  readonly host: string | null;
+  readonly wrappedOnly: boolean;
+  readonly unseenSince: number | null;
+  readonly offered: boolean;
+  readonly hiddenBy?: {
+    readonly pid: number;
+    readonly machine: string;
+    readonly offByMs: number;
+  };
+} | {
+  readonly kind: 'offered';
+  readonly rodeOn: RodeOn | null;
+  readonly address: string;
+  readonly until: number | null;
+} | {
+  readonly kind: 'delivered';
+  readonly at: number;
+  readonly afterMs: number;
+  readonly rodeOn: RodeOn | null;
+  readonly conversation: string | null;
+  readonly evidence: 'none' | 'observed' | 'read' | 'marked';
+  readonly readBy: string | null;
+  readonly offers: number;
+} | {
+  readonly kind: 'superseded';
+  readonly by: NotificationId | null;
+  readonly reason: string;
+  readonly over: boolean;
+} |
+{
+  readonly kind: 'expired';
+  readonly at: number;
+  readonly over: boolean;
+  readonly offByMs?: number;
+  readonly forProject?: true;
+  readonly held?: {
+    readonly log: string;
+    readonly refusals: number;
+    readonly withheld?: number;
+    readonly deliveredAt: number | null;
+  };
+} | {
+  readonly kind: 'withdrawn';
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+  readonly maybeSeen: boolean;
+  readonly forProject?: true;
+} | {
+  readonly kind: 'known';
+  readonly about: string | null;
+  readonly reason: string;
+  readonly over: boolean;
+} | {
+  readonly kind: 'dropped';
+  readonly reason: string;
+  readonly at: number;
+} |
+{
+  readonly kind: 'left_out';
+  readonly reason: string;
+  readonly at: number;
+} | {
+  readonly kind: 'folded';
+  readonly into: NotificationId | null;
+} | {
+  readonly kind: 'passed_on';
+  readonly to: string;
+  readonly at: number;
+};
+declare const TASK_STATUSES: readonly ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'];
+type TaskStatus = (typeof TASK_STATUSES)[number];
+declare const TASK_PRIORITIES: readonly ['low', 'normal', 'high', 'urgent'];
+type TaskPriority = (typeof TASK_PRIORITIES)[number];
+declare const TASK_RESULTS: readonly ['success', 'failed', 'blocked'];
+type TaskResult = (typeof TASK_RESULTS)[number];
+type TaskActor = {
+  readonly kind: 'person' | 'agent';
+  readonly name: string;
+};
+declare const INTERRUPTIONS: readonly ['blocked', 'cancelled', 'stopped', 'reassigned'];
+type Interruption = {
+  readonly why: (typeof INTERRUPTIONS)[number];
+  readonly by: TaskActor;
+  readonly at: number;
+  readonly reason: string | null;
+  readonly notification: string;
+};
+type TaskExecution = {
+  readonly id: string;
+  readonly agent: string;
+  readonly conversation: string | null;
+  readonly startedAt: number;
+  readonly interrupted: Interruption | null;
+  readonly recalled: boolean;
+  readonly endedAt: number | null;
+  readonly result: TaskResult | 'lost' | null;
+  readonly exitCode: number | null;
+  readonly message: string | null;
+};
+type Task = {
+  readonly id: string;
+  readonly project: string;
+  readonly title: string;
+  readonly description: string;
+  readonly priority: TaskPriority;
+  readonly status: TaskStatus;
+  readonly assignee: string | null;
+  readonly blockedReason: string | null;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly createdBy: TaskActor;
+  readonly changedAt: number;
+  readonly statusChangedAt: number;
+  readonly statusChangedBy: TaskActor;
+  readonly executions: readonly TaskExecution[];
+};
+declare const SEVERITIES: readonly ["debug", "info", "warning", "error", "critical"];
+type Severity = (typeof SEVERITIES)[number];
+type Event = {
+  readonly id: string;
+  readonly type: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly time: number;
+  readonly severity: Severity;
+  readonly data: Readonly<Record<string, Json>>;
+  readonly message?: string;
+  readonly key?: string;
+  readonly about?: string;
+  readonly supersede?: boolean;
+  readonly deliver?: Deliver;
+  readonly ttlMs?: number;
+  readonly purpose?: string;
+  readonly origin?: Partial<Origin>;
+};
+type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
+type Heard = {
+  readonly subscriber: string;
+  readonly kind: 'queued' | 'folded' | 'duplicate';
+  readonly id: string;
+} |
+{
+  readonly subscriber: string;
+  readonly kind: 'withdrew';
+  readonly ids: readonly string[];
+} | {
+  readonly subscriber: string;
+  readonly kind: 'skipped';
+  readonly because: string;
+};
+type Emitted = {
+  readonly event: Event;
+  readonly heard: readonly Heard[];
+};
+type Queued = {
+  readonly kind: 'queued';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'folded';
+  readonly id: NotificationId;
+  readonly into: NotificationId;
+  readonly to: readonly string[];
+} |
+{
+  readonly kind: 'duplicate';
+  readonly id: NotificationId;
+  readonly to: readonly string[];
+};
+type Withdrawn = {
+  readonly id: NotificationId;
+  readonly result: 'withdrawn' | 'maybe_seen' | 'gate_lowered' | 'too_late' | 'unknown';
+};
+type Offer$1 = {
+  readonly carrier: CarrierId;
+  readonly view: SentView;
+  readonly ids: readonly NotificationId[];
+  confirm(): Promise<'confirmed' | 'late'>;
+  release(reason: ReleasedRecord['reason']): Promise<void>;
+};
+type PulledNotification = {
+  readonly id: string;
+  readonly type: string;
+  readonly agent?: string;
+  readonly action: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly instruction: string | null;
+  readonly created_at: string;
+  readonly task_id?: string;
+  readonly data?: Json;
+  readonly count?: number;
+  readonly from?: string;
+  readonly repeated?: true;
+  readonly holds?: string;
+};
+type Pulled = {
+  readonly notifications: readonly PulledNotification[];
+  readonly more: number;
+  readonly withheld: readonly {
+    readonly tool: string;
+    readonly at: string;
+    readonly result: string;
+  }[];
+  readonly offer?: Offer$1;
+};
+type Lifted = {
+  readonly log: LogKey;
+  readonly id: NotificationId;
+  readonly conversation: ConversationId | null;
+  readonly message: string;
+  readonly person: string | null;
+  readonly since: number;
+};
+type Receipt = {
+  readonly at: number;
+  readonly seq: number;
+  readonly what: string;
+  readonly detail?: string;
+};
+type Why = {
+  readonly log: LogKey;
+  readonly id: NotificationId;
+  readonly items: readonly {
+    readonly item: Item;
+    readonly receipt: string;
+    readonly steps: readonly Receipt[];
+    readonly verdict: Verdict;
+    readonly now: readonly {
+      readonly conversation: ConversationId;
+      readonly decision: Decision;
+    }[];
+  }[];
+};
+declare const RECEIPTS: readonly ['queued', 'offered', 'delivered', 'observed', 'read'];
+type ReceiptName = (typeof RECEIPTS)[number];
+type ReceiptState = {
+  readonly receipt: string;
+  readonly reached: boolean;
+  readonly settled: boolean;
+};
+declare const PRIORITIES: readonly ['critical', 'high', 'normal', 'low'];
+type Priority = (typeof PRIORITIES)[number];
+declare const INJECTION_POINTS: readonly ['immediate', 'turn_start', 'after_tool', 'turn_end'];
+type InjectAt = (typeof INJECTION_POINTS)[number];
+type Subscriber = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly events: {
+    readonly types: readonly string[];
+    readonly severityFilter: Severity;
+    readonly sources?: readonly string[];
+  };
+  readonly batching: {
+    readonly windowMs: number;
+    readonly maxSize: number;
+    readonly dedupeKey?: readonly string[];
+    readonly dedupeWindowMs: number;
+  };
+  readonly output: {
+    readonly priority: Priority;
+    readonly injectAt: InjectAt;
+    readonly template?: Template;
+    readonly core: boolean;
+    readonly kind?: string;
+    readonly supersede: boolean;
+  };
+  readonly withdraw?: {
+    readonly types: readonly string[];
+  };
+  readonly condition?: {
+    readonly expression: string;
+  };
+  readonly from: {
+    readonly folder: FolderName;
+    readonly file: string;
+  };
+};
+type Template = {
+  readonly name: string;
+  readonly text: string;
+  readonly hash: string;
+};
+declare const FOLDERS: readonly ['shipped', 'user', 'project', 'program'];
+type FolderName = (typeof FOLDERS)[number];
+type SubscriberProblem = {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+};
+type ConversationOptions = {
+  readonly points?: readonly ContactPoint[];
+  readonly view?: ViewName;
+  readonly purpose?: string;
+  readonly host?: string;
+  readonly hostVersion?: string;
+  readonly pulls?: boolean;
+  readonly shared?: boolean;
+  readonly folder?: string;
+};
+type Message = {
+  readonly text: string;
+  readonly view: string | undefined;
+  readonly ids: readonly string[];
+  readonly seq: number;
+};
+type ToolResult = {
+  readonly id: string;
+  readonly content: string;
+  readonly is_error?: boolean;
+  readonly name?: string;
+  readonly known?: Readonly<Record<string, number>>;
+};
+type Refusal = {
+  readonly text: string;
+  readonly ids: readonly string[];
+  readonly repeated: boolean;
+};
+declare const RELEASE_REASONS: readonly ["cancelled", "write_error", "too_big", "client_died", "shutdown"];
+type ReleaseReason = (typeof RELEASE_REASONS)[number];
+type OfferOptions = {
+  readonly at?: ContactPoint;
+  readonly on?: string;
+  readonly maxChars?: number;
+};
+type Offer = {
+  readonly id: string;
+  readonly text: string;
+  readonly ids: readonly string[];
+  readonly repeated: boolean;
+  confirm(): Promise<'confirmed' | 'late'>;
+  release(reason?: ReleaseReason): Promise<void>;
+};
+type Notifications = Pick<Pulled, 'notifications' | 'more' | 'withheld'> & {
+  confirm(): Promise<void>;
+  release(reason?: ReleaseReason): Promise<void>;
+};
+type Preview = {
+  readonly text: string | undefined;
+  readonly ids: readonly string[];
+  readonly decisions: readonly Decision[];
+};
+declare class Conversation {
+  #private;
+  readonly address: string;
+  constructor(inner: {
+    readonly address: string;
+  });
+  userMessage(text: string, options?: {
+    readonly author?: string;
+  }): Promise<Message>;
+  toolResult(result: ToolResult): Promise<Message>;
+  batchEnded(): Promise<void>;
+  refuse(tool: string): Promise<Refusal | undefined>;
+  offer(options?: OfferOptions): Promise<Offer | undefined>;
+  notifications(options?: {
+    readonly mark?: boolean;
+    readonly limit?: number;
+  }): Promise<Notifications>;
+  preview(options?: {
+    readonly at?: ContactPoint;
+  }): Promise<Preview>;
+  transcript(): AsyncIterable<Stored>;
+  end(): Promise<void>;
+}
+type Subscribers = {
+  readonly subscribers: readonly Pick<Subscriber, 'id' | 'name' | 'description' | 'events' | 'from'>[];
+  readonly problems: readonly SubscriberProblem[];
+};
+declare class Events {
+  #private;
+  constructor(inbox: object);
+  emit(event: EventInput): Promise<Emitted>;
+  subscribers(): Subscribers;
+  toggle(id: string, options: {
+    readonly on: boolean;
+    readonly by: string;
+  }): Promise<boolean>;
+}
+type TaskInput = {
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly priority?: TaskPriority | undefined;
+  readonly assignee?: string | null | undefined;
+  readonly status?: 'backlog' | 'todo' | undefined;
+};
+type TaskEdit = {
+  readonly title?: string | undefined;
+} & Pick<TaskInput, 'description' | 'priority' | 'assignee'>;
+type TaskQuery = {
+  readonly statuses?: readonly TaskStatus[];
+  readonly assignee?: string;
+  readonly before?: string;
+  readonly limit?: number;
+};
+type TaskChange = {
+  readonly by: TaskActor;
+  readonly expected?: TaskStatus | number;
+};
+declare class Tasks {
+  #private;
+  constructor(inbox: object);
+  create(task: TaskInput, options: {
+    readonly by: TaskActor;
+    readonly once?: string;
+  }): Promise<Task>;
+  get(id: string): Promise<Task>;
+  list(query?: TaskQuery): Promise<{
+    readonly tasks: readonly Task[];
+    readonly next: string | null;
+  }>;
+  edit(id: string, edit: TaskEdit, change: TaskChange): Promise<Task>;
+  assign(id: string, assignee: string | null, change: TaskChange): Promise<Task>;
+  move(id: string, to: TaskStatus, change: TaskChange & {
+    readonly reason?: string;
+  }): Promise<Task>;
+}
+type ReceiptOptions = {
+  readonly until?: ReceiptName;
+  readonly withinMs?: number;
+  readonly signal?: AbortSignal;
+  readonly of?: string;
+};
+type Active = {
+  readonly address: string;
+  readonly host: string | undefined;
+  readonly purpose: string | undefined;
+  readonly startedAt: number;
+  readonly seenAt: number;
+};
+declare class Earpiece implements AsyncDisposable {
+  #private;
+  readonly project: string;
+  readonly events: Events;
+  readonly tasks: Tasks;
+  constructor(inbox: object);
+  queue(to: string, notification: NotificationInput): Promise<Queued>;
+  conversation(name: string, options?: ConversationOptions): Conversation;
+  receipt(id: string, options?: ReceiptOptions): Promise<ReceiptState>;
+  waiting(of: string): Promise<readonly Item[]>;
+  withdraw(from: string, what: {
+    readonly id: string;
+  } | {
+    readonly key: string;
+  }, why: {
+    readonly by: string;
+    readonly reason: string;
+  }): Promise<readonly Withdrawn[]>;
+  requeue(of: string, id: string, options: {
+    readonly by: string;
+  }): Promise<Queued>;
+  resume(of: string, options: {
+    readonly person: string;
+    readonly message?: string;
+  }): Promise<readonly Lifted[]>;
+  mute(of: string, kind: string, options: {
+    readonly by: string;
+    readonly forMs?: number;
+    readonly off?: boolean;
+  }): Promise<void>;
+  why(id: string, options?: {
+    readonly of?: string;
+  }): Promise<Why | undefined>;
+  watch(query?: {
+    readonly of?: string;
+    readonly types?: readonly string[];
+    readonly after?: number;
+    readonly signal?: AbortSignal;
+  }): AsyncIterable<Stored>;
+  active(): Promise<readonly Active[]>;
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+declare const TOKEN_KINDS: readonly ['admin', 'project', 'agent', 'send'];
+type TokenKind = (typeof TOKEN_KINDS)[number];
+type TokenInfo = {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly conversation: string | null;
+  readonly session: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+};
+type TokenRequest = {
+  readonly kind: TokenKind;
+  readonly name: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly conversation?: string;
+  readonly expiresInMs?: number;
+};
+type CreatedToken = TokenInfo & {
+  readonly token: string;
+};
+type Rate = {
+  readonly perSecond: number;
+  readonly burst: number;
+};
+type Rates = {
+  readonly token: Rate;
+  readonly sendToken: Rate;
+  readonly anonymous: Rate;
+  readonly failures: Rate;
+};
+type ServerSettings = {
+  readonly consoleFolder?: string;
+  readonly allowedHosts?: readonly string[];
+  readonly rates?: Partial<Rates>;
+  readonly report?: (line: string) => void;
+  readonly log?: (line: string) => void;
+  readonly timeouts?: Partial<Timeouts>;
+};
+type Timeouts = {
+  readonly headers: number;
+  readonly request: number;
+  readonly keepAlive: number;
+  readonly stop: number;
+};
+type Listening = {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+};
+type ServerOptions = ServerSettings & {
+  readonly earpiece: Earpiece;
+  readonly version?: string;
+  readonly webhooks?: () => ReadonlyMap<string, WebhookReceiver>;
+};
+interface Server {
+  fetch(request: Request): Promise<Response>;
+  readonly tokens: {
+    create(request: TokenRequest): Promise<CreatedToken>;
+    list(): Promise<readonly TokenInfo[]>;
+    revoke(id: string): Promise<boolean>;
+  };
+  listen(at?: {
+    readonly host?: string;
+    readonly port?: number;
+  }): Promise<Listening>;
+  loginUrl(): Promise<string>;
+  stop(): Promise<void>;
+}
+declare function createServer(options: ServerOptions): Server;
+export {
+  type Listening,
+  Server,
+  ServerOptions,
+  type TokenRequest,
+  createServer,
+};

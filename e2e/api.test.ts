@@ -1,0 +1,19 @@
+/** The names that the package exports, as `api/` has them. `scripts/api.ts` holds `api/` to what is built. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const pages = ['docs/library.md', 'docs/ai-sdk.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n');
+const inCode = [...pages.matchAll(/`([^`\n]+)`/gu)].map(([, code = '']) => code).join('\n');
+
+const exported = (file: string): readonly string[] => {
+  const [, names = ''] = /^export \{\n([^}]*)\};$/mu.exec(readFileSync(join(root, 'api', file), 'utf8')) ?? [];
+  return [...names.matchAll(/(?:type )?(\w+),/gu)].map(([, name = '']) => name);
+};
+
+it.each(readdirSync(join(root, 'api')))('a page names each export of %s', (file) => {
+  const names = exported(file);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !new RegExp(String.raw`\b${name}\b`, 'u').test(inCode))).toEqual([]);
+});

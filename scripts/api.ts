@@ -1,0 +1,68 @@
+/**
+ * `node scripts/api.ts`: compares the public declarations of each subpath with `api/`, so that no change of them goes unseen.
+ * `--update` writes `api/`. It reads `dist`: build before.
+ */
+import '../src/node-version.ts';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
+import { build } from 'tsdown';
+
+const root = join(import.meta.dirname, '..');
+const golden = join(root, 'api');
+const update = process.argv.includes('--update');
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, { readonly types: string } | string>>;
+};
+const files = Object.values(exports).flatMap((each) => (typeof each === 'string' ? [] : [each.types.slice('./dist/'.length)]));
+
+const folder = mkdtempSync(join(tmpdir(), 'earpiece-api-'));
+try {
+  for (const file of files)
+    await build({
+      entry: { [file.replace(/\.d\.ts$/u, '')]: join(root, 'dist', file) },
+      outDir: join(folder, file),
+      platform: 'node',
+      dts: { dtsInput: true, emitDtsOnly: true, sourcemap: false },
+      fixedExtension: false,
+      clean: false,
+      config: false,
+      logLevel: 'error',
+    });
+  if (update) mkdirSync(golden, { recursive: true });
+  for (const file of files) compare(file, declarations(file));
+  for (const file of readdirSync(golden)) if (!files.includes(file)) gone(file);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** One file with everything that the subpath shows, also what it names of other files. */
+function declarations(file: string): string {
+  const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
+  // Docs are no part of the types, and one name a line makes a change easy to read.
+  return text
+    .replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gmu, '')
+    .replace(/^export \{ (.*) \};\s*$/mu, (_, names: string) => `export {\n  ${names.split(', ').join(',\n  ')},\n};\n`);
+}
+
+function compare(file: string, now: string): void {
+  const path = join(golden, file);
+  if (update) {
+    writeFileSync(path, now);
+    return;
+  }
+  const before = readdirSync(golden).includes(file) ? readFileSync(path, 'utf8') : '';
+  if (before === now) return;
+  process.exitCode = 1;
+  process.stdout.write(createTwoFilesPatch(`api/${file}`, `dist/${file}`, before, now, '', '', { context: 2 }));
+  process.stdout.write('the public declarations changed; if that is meant: node scripts/api.ts --update\n');
+}
+
+function gone(file: string): void {
+  if (update) rmSync(join(golden, file));
+  else {
+    process.exitCode = 1;
+    process.stdout.write(`api/${file} belongs to no subpath any more; node scripts/api.ts --update removes it\n`);
+  }
+}

@@ -1,14 +1,11 @@
 export { Agent, createAgent } from './agent.ts';
 export type { AgentOptions, AgentSettings, TurnEnding, TurnResult } from './options.ts';
-export { fileTools, type FileToolsOptions } from './file-tools.ts';
+export { fileTools } from './file-tools.ts';
 export type { AgentEvent } from './events.ts';
 export { askInquiries } from './inquiries.ts';
-export { MODES, nextModes, type Mode } from './modes.ts';
+export { MODES, type Mode } from './modes.ts';
 export type { BudgetOptions } from './watching/budget.ts';
 export { openModel, PROVIDERS } from './models.ts';
-export { ownTools, type OwnToolOptions } from './own-tools.ts';
-export { callOptionsOf, familyOf, placementOf, syntheticTool, type Family, type Placement } from './placement.ts';
-export { agentTool, type AgentToolOptions } from './sub-agents.ts';
+export { ownTools } from './own-tools.ts';
 export { taskTools } from './task-tools.ts';
-export { promptOf, unanswered, type PromptOptions } from './prompt.ts';
 export type { Tool, ToolCall, ToolOutcome } from '../handles/tool.ts';

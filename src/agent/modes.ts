@@ -39,4 +39,4 @@ export function assertTransition(from: Mode, to: Mode): void {
 }
 
 export const MODES = Object.keys(NEXT) as readonly Mode[];
-export const nextModes = (mode: Mode): readonly Mode[] => NEXT[mode];
+const nextModes = (mode: Mode): readonly Mode[] => NEXT[mode];

@@ -66,4 +66,4 @@ export class Tasks {
   }
 }
 
-export type { Task, TaskActor, TaskEdit, TaskInput, TaskPriority, TaskQuery, TaskStatus };
+export type { Task, TaskActor, TaskEdit, TaskInput, TaskQuery, TaskStatus };

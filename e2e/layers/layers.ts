@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The extension points of coding agents: what they tell, and what they are answered.
   hosts: { mayImport: ['core', 'input', 'inbox', 'tasks', 'talk', 'config'] },
   // It reaches its MCP servers as the gateway does, and takes and reports its tasks by the same tools.
-  agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'gateway'] },
+  agent: { mayImport: ['core', 'input', 'inbox', 'tasks', 'handles', 'sources', 'mcp'] },
   // Notifications and the gate for the loops of the AI SDK.
   'ai-sdk': { mayImport: ['core', 'inbox'] },
   // The shapes that cross HTTP, and the client that speaks them.

@@ -1,13 +1,21 @@
-/** Tools of MCP servers for our own agent: the gateway's upstream side, spoken to in memory. */
-import { PassThrough } from 'node:stream';
-import { createInterface } from 'node:readline';
-import type { Json } from '../core/json.ts';
+/** Tools of MCP servers for our own agent. */
 import { EarpieceError } from '../core/errors.ts';
-import { noRider, startGateway, type Gateway, type Rider, type Upstream } from '../gateway/index.ts';
+import type { Json } from '../core/json.ts';
 import type { Tool, ToolOutcome } from '../handles/tool.ts';
+import { McpClient, Unanswered, type ServerEvent } from '../mcp/client.ts';
+import { linksTo } from '../mcp/links.ts';
+import type { Upstream } from '../mcp/upstream.ts';
 import { outcomeOf, type CallResult, type ResultLimits } from './mcp-results.ts';
 
 export type McpTools = { readonly tools: readonly Tool[]; close(): Promise<void> };
+
+export type McpToolsOptions = ResultLimits & {
+  /** Hears when a server fails, goes or comes back. */
+  readonly onUpstream?: (event: ServerEvent) => void;
+  readonly report?: (line: string) => void;
+  /** How long a server may take to list its tools. Default 30,000; of several servers, each has at most 12,000. */
+  readonly withinMs?: number;
+};
 
 type ToolDefinition = {
   readonly name: string;
@@ -15,123 +23,84 @@ type ToolDefinition = {
   readonly inputSchema: { readonly [key: string]: Json };
 };
 
-/** Starts the servers and lists their tools. Rejects with `upstream` when they cannot be had within `withinMs`. */
-export async function mcpTools(
-  upstreams: readonly Upstream[],
-  options: ResultLimits & {
-    readonly onUpstream?: Rider['upstream'];
-    readonly report?: (line: string) => void;
-    readonly withinMs?: number;
-  },
-): Promise<McpTools> {
-  if (upstreams.length === 0) return { tools: [], close: async () => {} };
-  const input = new PassThrough();
-  const output = new PassThrough();
-  const gateway: Gateway = await startGateway({
-    front: { kind: 'stdio', input, output },
-    upstreams,
-    rider: { ...noRider, ...(options.onUpstream ? { upstream: options.onUpstream } : {}) },
-    ...(options.report ? { report: options.report } : {}),
-  });
-  const line = new Line(input, output);
+/** Between the name of a server and the name of its tool, when there are several servers. */
+const SEPARATOR = '__';
+const WITHIN_MS = 30_000;
+/** The agent lists tools once, so it waits for slow servers; a server that hangs must not keep it from starting for long. */
+const OTHERS_WITHIN_MS = 12_000;
+
+/**
+ * Starts the servers and lists their tools. Of several servers, those that do not work are reported and left out. Rejects with
+ * `upstream` when the only one does not work.
+ */
+export async function mcpTools(upstreams: readonly Upstream[], options: McpToolsOptions): Promise<McpTools> {
+  const several = upstreams.length > 1;
+  const { report = (line) => void process.stderr.write(`earpiece: ${line}\n`), onUpstream: tell = () => {} } = options;
+  const withinMs = Math.min(options.withinMs ?? WITHIN_MS, several ? OTHERS_WITHIN_MS : Number.POSITIVE_INFINITY);
+  const link = await linksTo(upstreams);
+  const clients = upstreams.map(
+    (upstream) => new McpClient({ upstream, link, info: { name: 'earpiece', version: '1' }, report, tell }),
+  );
   const close = async (): Promise<void> => {
-    input.end();
-    await gateway.close({ now: true });
-    await gateway.closed;
+    await Promise.all(clients.map((client) => client.close({ graceMs: 0 })));
   };
-  try {
-    const within = AbortSignal.timeout(options.withinMs ?? 30_000);
-    await line.request(
-      'initialize',
-      { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'earpiece', version: '1' } },
-      within,
-    );
-    line.notify('notifications/initialized');
-    const tools: Tool[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = (await line.request('tools/list', cursor === undefined ? {} : { cursor }, within)) as {
-        tools: readonly ToolDefinition[];
-        nextCursor?: string;
-      };
-      tools.push(...page.tools.map((tool) => toolOf(tool, line, options)));
-      cursor = page.nextCursor;
-      if (cursor === undefined) break;
+  const lists = await Promise.all(
+    clients.map(async (client, index): Promise<readonly Tool[] | EarpieceError> => {
+      const { name } = upstreams[index]!;
+      try {
+        return (await definitionsOf(client, AbortSignal.timeout(withinMs))).map((tool) =>
+          toolOf(several ? `${name}${SEPARATOR}${tool.name}` : tool.name, { tool, client, limits: options }),
+        );
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        return new EarpieceError('upstream', `MCP server ${name} did not answer: ${why}`, { cause });
+      }
+    }),
+  );
+  for (const failure of lists) {
+    if (!(failure instanceof EarpieceError)) continue;
+    if (several) {
+      report(`${failure.message}; its tools are missing`);
+      continue;
     }
-    return { tools, close };
-  } catch (cause) {
     await close();
-    throw new EarpieceError(
-      'upstream',
-      `MCP servers ${upstreams.map((u) => u.name).join(', ')} did not answer: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
+    throw failure;
+  }
+  return { tools: lists.flatMap((tools) => (tools instanceof EarpieceError ? [] : tools)), close };
+}
+
+/** All pages of a server's tools. */
+async function definitionsOf(client: McpClient, within: AbortSignal): Promise<readonly ToolDefinition[]> {
+  await client.start(within);
+  const tools: ToolDefinition[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = (await client.request('tools/list', cursor === undefined ? {} : { cursor }, within)) as {
+      readonly tools: readonly ToolDefinition[];
+      readonly nextCursor?: string;
+    };
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return tools;
   }
 }
 
-const toolOf = ({ name, description, inputSchema }: ToolDefinition, line: Line, limits: ResultLimits): Tool => ({
+const toolOf = (
+  name: string,
+  {
+    tool: { name: its, description, inputSchema },
+    client,
+    limits,
+  }: { readonly tool: ToolDefinition; readonly client: McpClient; readonly limits: ResultLimits },
+): Tool => ({
   name,
   description: description ?? name,
   inputSchema,
   async execute(args, { signal }): Promise<ToolOutcome> {
-    const result = (await line.request('tools/call', { name, arguments: args }, signal)) as CallResult;
-    return outcomeOf(result, limits);
+    try {
+      return outcomeOf((await client.request('tools/call', { name: its, arguments: args }, signal)) as CallResult, limits);
+    } catch (error) {
+      if (error instanceof Unanswered) return { content: error.message, isError: true };
+      throw error;
+    }
   },
 });
-
-/** JSON-RPC over two streams, one frame a line. */
-class Line {
-  readonly #input: PassThrough;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  #next = 1;
-
-  constructor(input: PassThrough, output: PassThrough) {
-    this.#input = input;
-    createInterface({ input: output })
-      .on('line', (text) =>
-        this.#heard(JSON.parse(text) as { id?: number; method?: string; result?: unknown; error?: { message: string } }),
-      )
-      .on('close', () => {
-        for (const waiter of this.#waiting.values()) waiter.reject(new Error('the servers have ended'));
-        this.#waiting.clear();
-      });
-  }
-
-  notify(method: string, params: object = {}): void {
-    this.#input.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
-  }
-
-  async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
-    signal.throwIfAborted();
-    const id = this.#next++;
-    const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, answer);
-    const abort = (): void => {
-      this.#waiting.delete(id);
-      this.notify('notifications/cancelled', { requestId: id, reason: 'interrupted' });
-      answer.reject(signal.reason);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    this.#input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    try {
-      return await answer.promise;
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
-  }
-
-  #heard({ id, method, result, error }: { id?: number; method?: string; result?: unknown; error?: { message: string } }): void {
-    if (method !== undefined) {
-      // A server that asks us something (roots, sampling, elicitation): we have none of it.
-      if (id !== undefined)
-        this.#input.write(
-          `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: `${method} is not supported` } })}\n`,
-        );
-      return;
-    }
-    const waiter = id === undefined ? undefined : this.#waiting.get(id);
-    if (id === undefined || waiter === undefined) return;
-    this.#waiting.delete(id);
-    if (error) waiter.reject(new Error(error.message));
-    else waiter.resolve(result);
-  }
-}

@@ -4,7 +4,7 @@ import type { Outgoing } from './riding/carry.ts';
 import { frameOf, sound, type Failure, type Frame, type Success } from '../mcp/frames/frame.ts';
 import type { GuardedRider } from './riding/guarded.ts';
 import { parsed, stringAt, valueAt } from '../mcp/frames/json.ts';
-import { STATELESS_SINCE } from '../mcp/frames/protocol.ts';
+import { DISCOVER_MS, isWelcome, type Generation } from '../mcp/handshake.ts';
 import type { Connection, UpstreamEvent } from './riding/rider.ts';
 import { Session } from './session.ts';
 import { Settling } from './riding/settling.ts';
@@ -13,8 +13,6 @@ import type { MakeLink } from '../mcp/links.ts';
 import type { Introduction } from './several/introduction.ts';
 import { Catalog } from './riding/tools.ts';
 import type { Upstream } from '../mcp/upstream.ts';
-
-export type Generation = 'legacy' | 'stateless';
 
 export type PeerOptions = {
   readonly upstream: Upstream;
@@ -32,9 +30,6 @@ export type PeerOptions = {
 
 /** Ids of requests that a peer makes itself. */
 const OURS = '"earpiece-peer-';
-
-/** A server of the older generation may ignore `server/discover`: it is then asked in its own. */
-const DISCOVER_MS = 2_000;
 
 /**
  * One of several servers. Its handshake is ours, made with what the client said of itself: in the client's generation if
@@ -215,15 +210,4 @@ export class Peer {
     }
     return this.#options.toClient(out, frame);
   }
-}
-
-type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
-
-/** Some servers answer every request with `{}`: that is no welcome. */
-function isWelcome(generation: Generation, result: unknown): result is Welcome {
-  if (typeof result !== 'object' || result === null) return false;
-  const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;
-  if (capabilities !== undefined && (typeof capabilities !== 'object' || capabilities === null)) return false;
-  if (generation === 'legacy') return typeof protocolVersion === 'string' || capabilities !== undefined;
-  return Array.isArray(supportedVersions) && supportedVersions.some((version) => version >= STATELESS_SINCE);
 }

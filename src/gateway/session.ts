@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Outgoing } from './riding/carry.ts';
 import { errorFrame, type Frame } from '../mcp/frames/frame.ts';
-import { MAX_FRAME_BYTES } from '../mcp/frames/framing.ts';
 import type { Link, StopOptions, TooLong } from '../mcp/link.ts';
 import type { MakeLink } from '../mcp/links.ts';
+import { idIn, tooLongMessage } from '../mcp/too-long.ts';
 import { INVALID_REQUEST } from '../mcp/frames/protocol.ts';
 import { Relay, type RelayOptions } from './relay.ts';
 import type { UpstreamEvent } from './riding/rider.ts';
@@ -162,18 +162,4 @@ export function refuseTooLong(
   const id = idIn(head, tail);
   report(why);
   if (id !== undefined) channel.send({ bytes: errorFrame(id, INVALID_REQUEST, why) });
-}
-
-function tooLongMessage(who: string, bytes: number): string {
-  const mib = (count: number): string => `${Math.round(count / 1024 / 1024)} MiB`;
-  return `${who} sent a frame of ${mib(bytes)}; more than ${mib(MAX_FRAME_BYTES)} is not passed on`;
-}
-
-/** The id of a frame of which only the ends are left: it stands at one of them with the SDKs we know. */
-function idIn(head: Buffer, tail: Buffer): string | undefined {
-  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
-  const start = head.toString('latin1');
-  // Inside params or result an "id" is somebody else's.
-  const first = id.exec(start.split(/"(?:params|result|error)"/)[0]!);
-  return first?.[1] ?? /"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*\}\s*$/.exec(tail.toString('latin1'))?.[1];
 }

@@ -1,15 +1,8 @@
 /** How a client introduces itself, for the handshakes and the requests that the gateway makes in its name. */
 import { param, type Request } from '../../mcp/frames/frame.ts';
 import { textOf } from '../../mcp/frames/json.ts';
-import {
-  clientInfoOf,
-  isStateless,
-  LEGACY_VERSION,
-  META_CAPABILITIES,
-  META_CLIENT,
-  META_VERSION,
-  STATELESS_SINCE,
-} from '../../mcp/frames/protocol.ts';
+import { clientInfoOf, isStateless, META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/frames/protocol.ts';
+import { envelope, initializeParams } from '../../mcp/handshake.ts';
 
 /** The client's introduction, for the handshake with each server. `meta` is the envelope of a stateless client. */
 export type Introduction = { readonly initialize: object; readonly meta: object; readonly stateless: boolean };
@@ -22,19 +15,14 @@ export function introductionIn(frame: Request): Introduction {
     const own = Object.fromEntries(
       Object.entries(meta).filter(([key]) => [META_VERSION, META_CLIENT, META_CAPABILITIES].includes(key)),
     );
-    return { stateless: true, meta: own, initialize: legacyIntroduction(clientInfo) };
+    return { stateless: true, meta: own, initialize: initializeParams(clientInfo) };
   }
-  const meta = { [META_VERSION]: STATELESS_SINCE, [META_CLIENT]: clientInfo, [META_CAPABILITIES]: {} };
+  const meta = envelope(clientInfo);
   const initialize =
     frame.method === 'initialize' && frame.params
       ? (JSON.parse(textOf(frame.bytes, frame.params)) as object)
-      : legacyIntroduction(clientInfo);
+      : initializeParams(clientInfo);
   return { stateless: false, meta, initialize };
-}
-
-/** The introduction for a stateless client at a server of the older generation. It names no capability, so the server asks for none. */
-function legacyIntroduction(clientInfo: unknown): object {
-  return { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo };
 }
 
 /** The envelope of a request that the gateway makes because of a client's request. */

@@ -1,0 +1,246 @@
+/**
+ * A client of one MCP server, for a program that calls its tools itself. It speaks the generation that the server knows. A
+ * server that was restarted is greeted again, and requests wait for it a little.
+ *
+ * starting → ready → down (the process ended) → ready again …; gone: it never worked, or the client is closed.
+ */
+import { errorFrame, frameOf, resultFrame, type Failure, type Frame, type Success } from './frames/frame.ts';
+import { parsed, stringAt, textOf, valueAt } from './frames/json.ts';
+import { METHOD_NOT_FOUND, type ClientInfo } from './frames/protocol.ts';
+import { DISCOVER_MS, envelope, initializeParams, isWelcome, type Generation } from './handshake.ts';
+import type { Link, StopOptions } from './link.ts';
+import type { MakeLink } from './links.ts';
+import { idIn, tooLongMessage } from './too-long.ts';
+import type { Upstream } from './upstream.ts';
+
+export type ServerEvent = {
+  readonly server: string;
+  readonly state: 'failed' | 'disconnected' | 'reconnected';
+  readonly detail: string;
+};
+
+export type McpClientOptions = {
+  readonly upstream: Upstream;
+  readonly link: MakeLink;
+  readonly info: ClientInfo;
+  readonly tell: (event: ServerEvent) => void;
+  readonly report: (line: string) => void;
+};
+
+/** The server did not answer, and the message says why: it has stopped, or cannot be reached. */
+export class Unanswered extends Error {}
+
+/** How long a request waits for a server that is being restarted. */
+const HOLD_MS = 5_000;
+/** How long a process that was started again may take for the handshake. */
+const START_MS = 30_000;
+
+type Answer = PromiseWithResolvers<Success | Failure>;
+
+export class McpClient {
+  readonly #options: McpClientOptions;
+  readonly #link: Link;
+  readonly #waiting = new Map<string, Answer>();
+  #generation: Generation | undefined;
+  /** Resolves when the server can be used. */
+  #ready = open();
+  /** Why the server will never answer. */
+  #gone: string | undefined;
+  #up = false;
+  #asked = 0;
+
+  constructor(options: McpClientOptions) {
+    const { name } = options.upstream;
+    this.#options = options;
+    this.#link = options.link(options.upstream, {
+      frame: (frame) => this.#heard(frame),
+      tooLong: ({ bytes, head, tail }) => {
+        const why = tooLongMessage(`the MCP server "${name}"`, bytes);
+        options.report(why);
+        const id = idIn(head, tail);
+        if (id !== undefined) this.#lose(id, why);
+      },
+      lost: (id, why) => this.#lose(id, why),
+      drain: () => {},
+      away: (why) => this.#tell('disconnected', why),
+      back: () => this.#tell('reconnected', 'it answers again'),
+      down: (why, againInMs) => {
+        this.#tell('disconnected', `${why}; trying again in ${againInMs / 1000} s`);
+        if (this.#up) this.#ready = open();
+        this.#up = false;
+        this.#loseAll(
+          `The MCP server "${name}" stopped while this ran (${why}). It is being restarted; whether this took effect is not known.`,
+        );
+      },
+      up: () => void this.#greetAgain(),
+      gone: (why) => {
+        this.#tell('failed', why);
+        this.#end(`The MCP server "${name}" does not work: ${why}.`);
+      },
+    });
+  }
+
+  /** Resolves when the server can be used. Rejects when it refuses, ends, or `signal` aborts. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#link.start();
+    await this.#shakeHands(signal);
+    this.#became();
+  }
+
+  /** The result of a request. Rejects with `Unanswered`, with the server's error, or with the signal's reason. */
+  async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    await this.#whenReady(signal);
+    const meta = this.#generation === 'stateless' ? { _meta: envelope(this.#options.info) } : {};
+    const answer = await this.#ask(method, { ...params, ...meta }, signal);
+    if (answer.kind === 'failure') throw new Error(messageIn(answer));
+    const result = parsed(answer.bytes, answer.result);
+    if (this.#generation === 'stateless' && (result as { resultType?: unknown } | null)?.resultType === 'input_required')
+      throw new Unanswered(`"${this.#options.upstream.name}" wants input that an agent has no way to give`);
+    return result;
+  }
+
+  async close(options?: StopOptions): Promise<void> {
+    await this.#link.stop(options);
+    this.#end(`The MCP server "${this.#options.upstream.name}" was ended.`);
+  }
+
+  async #shakeHands(signal: AbortSignal): Promise<void> {
+    const { info } = this.#options;
+    const refused = await this.#greet('legacy', 'initialize', initializeParams(info), signal);
+    if (refused === undefined)
+      return void this.#link.send(frameOf(Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')));
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(DISCOVER_MS)]);
+    const discovered = await this.#greet('stateless', 'server/discover', { _meta: envelope(info) }, soon).catch(() => refused);
+    if (discovered !== undefined) throw new Error(refused);
+  }
+
+  /** Why the server refused; undefined when it welcomed the client. */
+  async #greet(generation: Generation, method: string, params: object, signal: AbortSignal): Promise<string | undefined> {
+    const answer = await this.#ask(method, params, signal);
+    if (answer.kind === 'failure') return messageIn(answer);
+    if (!isWelcome(generation, parsed(answer.bytes, answer.result))) return `it answered ${method} with something else`;
+    this.#generation = generation;
+    return undefined;
+  }
+
+  async #greetAgain(): Promise<void> {
+    const { name } = this.#options.upstream;
+    try {
+      await this.#shakeHands(AbortSignal.timeout(START_MS));
+    } catch (error) {
+      // If the process has ended again, the next one is greeted.
+      if (!(error instanceof Unanswered))
+        this.#options.report(`MCP server "${name}" runs again, but did not accept the handshake of before`);
+      return;
+    }
+    this.#became();
+    this.#tell('reconnected', 'it runs again');
+  }
+
+  async #whenReady(signal: AbortSignal): Promise<void> {
+    const { name } = this.#options.upstream;
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+    const late = `The MCP server "${name}" has stopped and is not back after ${HOLD_MS / 1000} s. Try again later.`;
+    const timer = setTimeout(() => reject(new Unanswered(late)), HOLD_MS);
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#ready.promise.then(resolve, reject);
+    try {
+      await over;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async #ask(method: string, params: object, signal: AbortSignal): Promise<Success | Failure> {
+    signal.throwIfAborted();
+    if (this.#gone !== undefined) throw new Unanswered(this.#gone);
+    this.#asked += 1;
+    const number = this.#asked;
+    const id = String(number);
+    const answer: Answer = Promise.withResolvers();
+    this.#waiting.set(id, answer);
+    const abort = (): void => {
+      this.#waiting.delete(id);
+      this.#send({ method: 'notifications/cancelled', params: { requestId: number, reason: 'interrupted' } });
+      answer.reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    this.#send({ id: number, method, params });
+    try {
+      return await answer.promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  #send(message: object): void {
+    this.#link.send(frameOf(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)));
+  }
+
+  #heard(frame: Frame): void {
+    switch (frame.kind) {
+      case 'request':
+        // Roots, sampling, elicitation: an agent has none of it.
+        this.#link.send(
+          frameOf(
+            frame.method === 'ping'
+              ? resultFrame(frame.id, {})
+              : errorFrame(frame.id, METHOD_NOT_FOUND, `${frame.method} is not supported`),
+          ),
+        );
+        return;
+      case 'success':
+      case 'failure':
+        this.#waiting.get(frame.id)?.resolve(frame);
+        this.#waiting.delete(frame.id);
+        return;
+      case 'batch':
+        for (const { start, end } of frame.elements) this.#heard(frameOf(frame.bytes.subarray(start, end)));
+        return;
+      case 'note':
+      case 'opaque':
+        return;
+      default:
+        frame satisfies never;
+    }
+  }
+
+  #became(): void {
+    this.#up = true;
+    this.#ready.resolve();
+  }
+
+  #end(why: string): void {
+    this.#gone ??= why;
+    this.#ready.reject(new Unanswered(why));
+    this.#loseAll(why);
+  }
+
+  #lose(id: string, why: string): void {
+    this.#waiting.get(id)?.reject(new Unanswered(why));
+    this.#waiting.delete(id);
+  }
+
+  #loseAll(why: string): void {
+    for (const id of this.#waiting.keys()) this.#lose(id, why);
+  }
+
+  #tell(state: ServerEvent['state'], detail: string): void {
+    const { name: server } = this.#options.upstream;
+    this.#options.report(`MCP server "${server}" ${state}: ${detail}`);
+    this.#options.tell({ server, state, detail });
+  }
+}
+
+/** Nobody may be waiting when it is rejected. */
+function open(): PromiseWithResolvers<void> {
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => undefined);
+  return ready;
+}
+
+const messageIn = ({ bytes, error }: Failure): string =>
+  stringAt(bytes, valueAt(bytes, error.start, ['message'])) ?? textOf(bytes, error);

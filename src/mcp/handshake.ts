@@ -1,0 +1,34 @@
+/** The two generations of MCP, and how a client introduces itself in each. */
+import { LEGACY_VERSION, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_SINCE } from './frames/protocol.ts';
+
+/** `legacy`: begins with initialize. `stateless`: each request says who asks. */
+export type Generation = 'legacy' | 'stateless';
+
+/** How long a server may take to answer `server/discover`. One of the older generation may ignore it. */
+export const DISCOVER_MS = 2_000;
+
+/** The params of initialize. They name no capability, so the server asks for nothing. */
+export const initializeParams = (clientInfo: unknown): object => ({
+  protocolVersion: LEGACY_VERSION,
+  capabilities: {},
+  clientInfo,
+});
+
+/** The envelope of each request in the stateless generation. */
+export const envelope = (clientInfo: unknown): object => ({
+  [META_VERSION]: STATELESS_SINCE,
+  [META_CLIENT]: clientInfo,
+  [META_CAPABILITIES]: {},
+});
+
+/** A server's answer to the handshake. */
+export type Welcome = { readonly capabilities?: Readonly<Record<string, unknown>>; readonly instructions?: unknown };
+
+/** Some servers answer every request with `{}`: that is no welcome. */
+export function isWelcome(generation: Generation, result: unknown): result is Welcome {
+  if (typeof result !== 'object' || result === null) return false;
+  const { capabilities, protocolVersion, supportedVersions } = result as Record<string, unknown>;
+  if (capabilities !== undefined && (typeof capabilities !== 'object' || capabilities === null)) return false;
+  if (generation === 'legacy') return typeof protocolVersion === 'string' || capabilities !== undefined;
+  return Array.isArray(supportedVersions) && supportedVersions.some((version) => version >= STATELESS_SINCE);
+}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { defineConfig, type UserConfig } from 'tsdown';
 
@@ -66,16 +67,17 @@ const processes: UserConfig = {
         ['cli/hook-glance', 'cli/compiled'],
         ['cli/early'],
         ['cli/program'],
-        ['cli/context', 'inbox/worktree'],
+        ['cli/context', 'inbox/presence/worktree', 'inbox/presence/arrival'],
         ['cli/gateway'],
-        ['stores/placing'],
+        ['stores/placing', 'stores/sqlite/files'],
         ['stores/thread/store'],
         ['stores/sqlite/store'],
-      ].map((files, at, { length }) => ({
-        name: basename(files[0] ?? ''),
-        test: (id: string) => files.some((file) => id === join(import.meta.dirname, `src/${file}.ts`)),
-        priority: length - at,
-      })),
+      ].map((files, at, { length }) => {
+        const paths = files.map((file) => join(import.meta.dirname, `src/${file}.ts`));
+        const missing = paths.find((path) => !existsSync(path));
+        if (missing !== undefined) throw new Error(`${missing} was moved: name its new place in tsdown.config.ts`);
+        return { name: basename(files[0] ?? ''), test: (id: string) => paths.includes(id), priority: length - at };
+      }),
     },
   },
 };

@@ -70,7 +70,7 @@ test.for([
       if (step === 1) {
         await send(home, 'WORD-INFO the build ended');
         if (given.before === 'kill')
-          for (const { pid, command } of processesOf(home)) if (command.endsWith('main.js mcp')) end(pid, 'SIGKILL');
+          for (const { pid, command } of processesOf(home)) if (command.endsWith(`${entry} mcp`)) end(pid, 'SIGKILL');
       }
       if (step === 3) await send(home, 'WORD-PAUSE wait for me', '--action', 'pause', '--level', 'critical');
       if (step === 4) await earpiece(home, databaseIn(home), 'resume', AGENT);

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { proves } from '../verifies.ts';
-import { send, wrappedFixture } from './earpiece.ts';
+import { entry, send, wrappedFixture } from './earpiece.ts';
 import { clientNames, type ClientName } from './pins.ts';
 import { end, processesOf } from './processes.ts';
 import { told } from './told.ts';
@@ -80,7 +80,9 @@ describe.for(clientNames)('%s behind the gateway', (client) => {
       script: [{ calls: [note('before')] }, { calls: [note('after')] }, { calls: [note('later')] }, { text: 'ALL-DONE' }],
       async onToolStep({ step, home }) {
         if (step !== 1) return;
-        for (const { pid, command } of processesOf(home)) if (/main\.ts gateway/.test(command)) end(pid, 'SIGKILL');
+        const gateways = processesOf(home).filter(({ command }) => command.includes(`${entry} gateway`));
+        expect(gateways).not.toEqual([]);
+        for (const { pid } of gateways) end(pid, 'SIGKILL');
         await send(home, database, `${word(0)} while no gateway runs`);
       },
     });

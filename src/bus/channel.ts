@@ -1,5 +1,5 @@
 /**
- * What one subscriber makes for one address. The first event of a key is queued at once. Later events of the key within
+ * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events of the key within
  * `foldMs` are counted and queued after that, and the inbox folds them onto the first. In a storm (more different things at
  * once than stay listed) the rest is only counted. `ordered-writer.ts` says in which order all of this is written.
  */
@@ -21,13 +21,13 @@ export type ChannelDeps = {
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
   /** The notifications of the subscriber that are open there. */
   readonly open: () => Promise<readonly Item[]>;
-  /** Those that were queued there since then (epoch ms), by whomever, newest first. */
+  /** The notifications of the subscriber that any process queued there since then (epoch ms), newest first. */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
   /** The newest notification of the key that is open there, never was offered, and waits for no time. */
   readonly untold: (key: string) => Promise<string | undefined>;
   /** The event as the log has it. */
   readonly redacted: (event: Event) => Event;
-  /** What the open notifications count that stand for the rest of storms, whichever process wrote them. */
+  /** The counts in open notifications about the rest of storms, whichever process wrote them. */
   readonly counted: () => Promise<Counted>;
   /** They count it no more. */
   readonly recount: (over: Counted) => Promise<void>;
@@ -39,10 +39,10 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** `leadTick`: when the fold of now began. `told`: what this process told of late. */
+/** `leadTick`: when the fold of now began. `told`: the details that this process queued lately. */
 type Key = { leadTick: number; readonly told: ToldDetails; waiting: Fold | undefined };
 
-/** What of all that is counted is over. `done`: it is not counted any more. */
+/** Counted events whose state is over. `done`: the log does not count them any more. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
 
 /** `at`: the store's time, epoch ms. `tick`: ms that only run forward, for the fold. */
@@ -53,7 +53,7 @@ const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
-/** Looking what others have told takes at most so much of the time. */
+/** Reading what other processes have queued takes at most this share of the time. */
 const LOOKING = 1 / 20;
 
 export class Channel implements Holder {
@@ -65,11 +65,11 @@ export class Channel implements Holder {
   /** How many different things may still be queued before it is looked how many are open. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
-  /** What is counted of storms, as the log had it at that tick. */
+  /** The counts of storms, as the log had them at that tick. */
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
-  /** What of it is over, and still counted. */
+  /** Counted events that are over, until the log counts them no more. */
   #over: Over | undefined;
-  /** What others have told of late, as of `#lookTick`: the next look is not before. */
+  /** The details that other processes queued lately. The log is not read again before `#lookTick`. */
   #lately = new Map<string, ToldDetails>();
   #lookTick = Number.NEGATIVE_INFINITY;
   readonly #outlet: Outlet;
@@ -98,11 +98,11 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // What is one thing with what was told of late folds onto it, or is its newer state: it takes no room of its own.
+      // A later event of a key that was queued lately folds onto that notification, or supersedes it, so it needs no room.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
-    // What came before it goes before it.
+    // An earlier event of the key that is still held goes first.
     if (key !== undefined && this.heldBack(key) !== undefined) this.letGo(key);
     return this.#tell({ event, count: 1 }, key, now);
   }
@@ -119,25 +119,25 @@ export class Channel implements Holder {
     if (counted === undefined) return;
     this.#outlet.release(key);
     const told = this.#tell(counted, key, now);
-    // Who emitted it hears of a failure when the storm is written.
+    // The caller that emitted it gets the failure when the storm is written.
     told.catch(() => {});
     this.#storm?.before.push(told);
   }
 
-  /** The state is gone: what is open is taken back or taken off the count, what waits is forgotten. */
+  /** The state is gone: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
   withdraw(key: string, reason: string, now: Moment): Promise<Heard> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
     this.#storm?.takeBack(key);
     this.#outlet.release(key);
-    // What others hold back of it came before, and is taken back with the rest.
+    // Events of the key that other channels hold arrived earlier. They go first, and are withdrawn with the rest.
     this.#outlet.overtake(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
     const written = this.#outlet.write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
-      // What was told of it before is over: the same again is news.
+      // The same event is news from now on, because its state was over in between.
       this.#lately.delete(key);
       this.#keys.get(key)?.told.clear();
       return { ids, counted: await this.#isOver(shortName(key)) };
@@ -148,7 +148,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** Where it is counted: it is taken off soon, together with others. */
+  /** Subtracts the key from the count, soon and together with other keys. */
   async #isOver(name: string): Promise<{ readonly done: Promise<void> } | undefined> {
     const { tick } = this.#deps.now();
     if (this.#counted === undefined || tick - this.#counted.tick > this.#deps.foldMs)
@@ -159,7 +159,7 @@ export class Channel implements Holder {
     over.counted.set(name, count);
     this.dueAt = Math.min(this.dueAt, tick + this.#deps.foldMs);
     this.#deps.wake(this);
-    // Whoever writes next does not wait for it.
+    // The promise is wrapped, so that the next write does not wait for it.
     return { done: over.done.promise };
   }
 
@@ -178,7 +178,7 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // What is over is known when it has been taken back.
+    // The withdrawals that were just written have found out which counted events are over.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
@@ -199,7 +199,7 @@ export class Channel implements Holder {
       if (waiting === undefined && now.tick - leadTick > keptMs) this.#keys.delete(key);
   }
 
-  /** Queues it, and begins a fold of its key. What was not queued was not told. */
+  /** Queues it, and begins a fold of its key. A failed or skipped event does not count as queued. */
   #tell(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Heard> {
     const known = key === undefined ? undefined : this.#lead(key, now);
     if (key !== undefined) this.#outlet.overtake(key, before);

@@ -1,5 +1,5 @@
 /**
- * What the parts of this room work with. Each part is a function or a small class over this object, so no part knows
+ * The parts of this room share this object. Each part is a function or a small class over this object, so no part knows
  * `Inbox`, which is made of them.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
@@ -16,7 +16,7 @@ import type { Witnesses } from './housekeeping/witnesses.ts';
 export interface PolicySource {
   /** The policy of a project as it is now. Must not throw: a broken file keeps the old one. */
   policy(project: string): Policy;
-  /** Where a setting of the project was decided, for people: a file with its line, a variable. Undefined: nobody decided. */
+  /** The file with its line, or the variable, that decides a setting of the project, for people. Undefined: none does. */
   decidedBy?(project: string, key: string): string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Context {
   written(): Promise<void>;
 }
 
-/** What code that has a conversation uses of the inbox behind it: it queues, takes back, and asks who is there. */
+/** The inbox behind a conversation, for the code that carries to it: it queues, withdraws, and lists conversations. */
 export interface Logs extends Context {
   queue(to: string | Address, input: NotificationInput, subscribed?: Subscribed): Promise<Queued>;
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord>;

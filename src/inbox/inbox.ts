@@ -45,9 +45,9 @@ export type InboxDeps = {
   readonly isAlive?: (owner: Owner) => boolean | undefined;
   /** Default: the system's. A function is called when a time is first shown. */
   readonly timeZone?: string | (() => string);
-  /** Says lines by their subscribers' templates. Without it each line is said in the general form. */
+  /** Says lines by their subscribers' templates. Without it each line has the general form. */
   readonly lines?: LineRenderer;
-  /** What else passes on from a conversation that is over to its heir. */
+  /** Other things that pass on from a conversation that is over to its heir. */
   readonly companions?: readonly Companion[];
   /** This process is a command that an agent runs: all that it queues is the agent's. */
   readonly speaker?: InsideAgent | undefined;
@@ -106,14 +106,14 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * The record that `queue` would append for one agent, for a caller that appends it together with records of its own, in one
+   * The record that `queue` would append for one agent, for a caller that appends it together with other records, in one
    * step. It goes to `only`; without it, an `action` goes to each active conversation of its purpose.
    */
   prepare(log: LogKey, input: NotificationInput, only?: ConversationId): Promise<QueuedRecord> {
     return prepare(this, log, input, only);
   }
 
-  /** Takes back what is not delivered yet: by id, or each open notification with a key. */
+  /** Withdraws what is not delivered yet: by id, or each open notification with a key. */
   async withdraw(
     to: string | Address | LogKey,
     what: { id: string } | { key: string },
@@ -213,7 +213,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return watch(this.store, query, () => this.#closed);
   }
 
-  /** What happened to a notification and why, with one verdict; for an open one also what the plan would say now. */
+  /** The story of a notification with one verdict; for an open one also what the plan would decide now. */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
@@ -255,7 +255,7 @@ export class Inbox implements Logs, AsyncDisposable {
 
   /**
    * One writer a conversation: the process that runs its loop holds it, until it lets go or ends. Throws `store_refused` while
-   * another one lives. A holder on another machine, whose life cannot be told from here, keeps it.
+   * another one lives. A holder on another machine keeps it, because this process cannot see whether it lives.
    */
   holdWriter(place: Place): Promise<void> {
     return this.#writer.take(place);
@@ -273,7 +273,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return sweep(this, () => this.prune());
   }
 
-  /** Removes what has been closed for longer than its project keeps it, or than `olderMs`; what is open stays, however old. */
+  /** Removes notifications that closed longer ago than their project keeps them, or than `olderMs`. Open ones stay. */
   prune(olderMs?: number): Promise<Pruned> {
     return prune(this, olderMs);
   }

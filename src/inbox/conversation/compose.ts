@@ -1,4 +1,4 @@
-/** What one carrier would take now: the open items of a conversation, decided by the plan and framed by its view. */
+/** Composes one carrier: the plan decides over the open items of a conversation, and the view frames the result. */
 import type { ConversationId } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
@@ -12,7 +12,7 @@ import { releaseStale } from './stale.ts';
 
 export type Composed = {
   readonly items: readonly Item[];
-  /** What rides. */
+  /** The notifications that ride. */
   readonly ids: readonly NotificationId[];
   readonly summarizes: readonly NotificationId[];
   readonly closings: readonly ClosedRecord[];

@@ -37,14 +37,14 @@ import { withhold } from './withheld.ts';
 export type Carried = {
   /** The records as they were written. */
   readonly records: readonly Stored[];
-  /** What rides; undefined when nothing was due. */
+  /** The frame of the notifications that ride; undefined when nothing was due. */
   readonly view?: SentView;
   /** The carrier's content with the view behind it, for APIs that take one text. */
   readonly text: string;
 };
 
 export type OfferOptions = CarryOptions & {
-  /** What carries: the tool's name, the hook's event. */
+  /** The name of the tool or the hook's event that carries. */
   readonly on?: string;
   /** Room for the view, in characters; a view that needs more is not offered. */
   readonly maxChars?: number;
@@ -84,7 +84,7 @@ export class Conversation {
     return policyOf(this.#recipient);
   }
 
-  /** By which name its model knows a tool of ours. */
+  /** The name by which its model knows one of our tools. */
   readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
 
   /** Says that the conversation lives; written at most every 30 s. */
@@ -107,7 +107,7 @@ export class Conversation {
     return this.#contact.presence();
   }
 
-  /** What the conversation is for: as its options say, else as another carrier of it said. */
+  /** The purpose of the conversation: as its options say, else as another carrier of it said. */
   purpose(): Promise<string | undefined> {
     return this.#contact.purpose();
   }
@@ -122,7 +122,7 @@ export class Conversation {
   }
 
   /**
-   * Appends records of our own transcript; the last `chat_request` or `tool_call_response` among them is the carrier. The
+   * Appends records to a transcript that we own; the last `chat_request` or `tool_call_response` among them is the carrier. The
    * notifications that are due ride inside the carrier.
    */
   async carry(records: Draft | readonly Draft[], options: CarryOptions): Promise<Carried> {
@@ -144,7 +144,7 @@ export class Conversation {
     }
   }
 
-  /** Appends records of our own transcript that carry nothing: answers, calls, results before the batch's last. */
+  /** Appends records that carry nothing to a transcript that we own: answers, calls, results before the batch's last. */
   async record(drafts: readonly Draft[]): Promise<readonly Stored[]> {
     const appended = await this.inbox.store.append(
       this.log,
@@ -210,7 +210,7 @@ export class Conversation {
   }
 
   /**
-   * What `get_notifications` answers: the open notifications (claimed by a lease that also reads), those that a budget
+   * The answer of `get_notifications`: the open notifications (claimed by a lease that also reads), those that a budget
    * summarized or cut, the interrupts that hold the gate up, and withheld results. With `mark: false` nothing changes.
    */
   pull(options: PullOptions): Promise<Pulled> {
@@ -243,7 +243,7 @@ export class Conversation {
   }
 }
 
-/** What a carrier's record holds beside its own content. */
+/** The fields that a carrier's record holds beside its own content. */
 function loadOf(
   { items, ids, summarizes }: Composed,
   view: SentView,

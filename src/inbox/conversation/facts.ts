@@ -1,4 +1,4 @@
-/** What a plan has to know beside the items. It is gathered before the append, and in few questions to the store. */
+/** Gathers the facts that a plan needs beside the items: before the append, and with few questions to the store. */
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
@@ -12,7 +12,7 @@ import { sightings } from './sightings.ts';
 
 export type CarryOptions = {
   readonly at: ContactPoint;
-  /** What the agent came to know by itself: `about` → when (epoch ms). */
+  /** Things that the agent came to know by itself: `about` → when (epoch ms). */
   readonly known?: Readonly<Record<string, number>>;
   /** The tools whose results it carries. */
   readonly tools?: readonly string[];

@@ -1,4 +1,4 @@
-/** What the model of one conversation reads: lines by the templates of their subscribers, and frames in the view of its policy. */
+/** The texts for the model of one conversation: lines by their subscribers' templates, and frames in the view of the policy. */
 import type { Item } from '../../core/items.ts';
 import { isUnsaid, lineAlone, NO_FACTS, plan, type Facts } from '../../core/make-plan.ts';
 import { lineName, type Line, type Plan, type Said } from '../../core/plan.ts';
@@ -9,7 +9,7 @@ import type { Contact } from './contact.ts';
 import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** So often lines are rendered for one plan. What would still be new to the plan then waits, or is summarized. */
+/** So often lines are rendered for one plan. Then the plan leaves lines without a text to the next carrier, or summarizes them. */
 const ROUNDS = 4;
 
 /** `explains`: the frame explains the mark to a model that does not know it. */
@@ -26,8 +26,8 @@ export class Frames {
   }
 
   /**
-   * The plan by the texts that templates make of its lines. A text can be longer than the plan assumed, so what it takes is
-   * rendered and planned again, until it takes nothing without a text. Each line is rendered once.
+   * The plan by the texts that templates make of its lines. A text can be longer than the plan assumed. So the taken lines are
+   * rendered and planned again, until the plan takes no line without a text. Each line is rendered once.
    */
   async plan(
     items: readonly Item[],

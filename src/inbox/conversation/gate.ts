@@ -65,13 +65,13 @@ export type KnownGate = {
 export const ASKED_AGAIN_MS = 1_000;
 /** Refusals of one interrupt that are recorded one by one, and start the second anew. */
 export const RENEWING_REFUSALS = 100;
-/** Behind those, one record stands for this many. */
+/** After those, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
 const TRIES = 8;
 
 export class Gate {
   readonly #parts: Parts;
-  /** Refusals that no record stands for yet. */
+  /** Refusals that no record counts yet. */
   #unrecorded = 0;
 
   constructor(parts: Parts) {
@@ -158,7 +158,7 @@ export class Gate {
     if (seen.length > 0) await context.store.append(log, readRecords(seen, id, at));
   }
 
-  /** What a model was told shows it no message, so that only `get_notifications` proves that it has read one. */
+  /** The view shows the model no message, so only `get_notifications` proves that it has read one. */
   get #onlyPulled(): boolean {
     return isSignal(formatOf(this.#parts.recipient)) && pullName(this.#parts.recipient) !== false;
   }
@@ -181,7 +181,7 @@ export class Gate {
     return gateText(view.format, { view, pulls: pullName(this.#parts.recipient), ...this.pausedBy(gate), made });
   }
 
-  /** The record of this refusal. Behind the first ones, one stands for many: a loop must not grow the log without end. */
+  /** The record of this refusal. After the first ones, one record counts many: a loop must not grow the log without end. */
   #refused(
     gate: readonly Item[],
     past: Past,

@@ -7,7 +7,7 @@ const LONGEST_MS = 30_000;
 const WATCHED = 1_000;
 
 /**
- * When a lease is over. Its end was computed from its owner's clock. Where that clock and this one disagree, a living
+ * When a lease is over. Its end was computed from its owner's clock. If that clock and this one disagree, a living
  * owner has 30 seconds from when this process first saw its lease. `othersAlive`: its owner is another process, and lives.
  */
 export class LeaseEnds {

@@ -1,6 +1,6 @@
 /**
- * Leases: another program owns the transcript, so a carrier is offered first and confirmed or released later. Whoever dies in
- * between lets go, and the next offer has the same item texts and says that it repeats them.
+ * Leases: another program owns the transcript, so a carrier is offered first and confirmed or released later. When the
+ * owner dies in between, the lease ends, and the next offer has the same item texts and says that it repeats them.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
@@ -61,7 +61,7 @@ export const leaseOf = (
   ...(what.on === undefined ? {} : { on: what.on }),
 });
 
-/** What a confirm does besides closing: `reads` are read `by` somebody, `confirmed` runs last. */
+/** The effects of a confirm besides closing: `by` has read the items in `reads`, and `confirmed` runs last. */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -69,7 +69,7 @@ export type OnConfirm = {
   readonly confirmed: () => Promise<void>;
 };
 
-/** The offer to settle, exactly once, for a lease that is in the log. A record without ids is no lease: its offer only reads. */
+/** The offer to settle, exactly once, for a lease that is in the log. A record without ids leases nothing: its offer only reads. */
 export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on: OnConfirm): Offer {
   const { carrier } = record;
   let done: 'confirmed' | 'released' | undefined;

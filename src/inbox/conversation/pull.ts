@@ -1,6 +1,6 @@
 /**
- * What `get_notifications` answers. A pull is an offer like any other: what it shows for the first time is leased to it, and
- * what the model may have been shown before says so.
+ * The answer of `get_notifications`. A pull is an offer like any other: it leases the notifications that it shows for the first
+ * time, and marks as repeated those that the model may have seen before.
  */
 import { EarpieceError } from '../../core/errors.ts';
 import { fault } from '../../core/faults.ts';
@@ -36,7 +36,7 @@ export type PulledNotification = {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly task_id?: string;
-  /** What its sender gave beside the message: one value, or a list where several were counted together. */
+  /** The data beside the message: one value, or a list where several notifications were counted together. */
   readonly data?: Json;
   readonly count?: number;
   readonly from?: string;
@@ -147,14 +147,14 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
   return { open, closings };
 }
 
-/** Who pulls, for `why`: the client, how it carries, and the process. */
+/** The reader, for `why`: the client, how it carries, and the process. */
 function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
   const client = [host ?? 'a client without a name', hostVersion].filter((part) => part !== undefined).join(' ');
   const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
   return neutralize(words, 200).replace(/\s+/g, ' ');
 }
 
-/** Of what was delivered the model may fetch more: it was counted in a sum, or its text was cut. */
+/** The model can fetch more of it: it was counted in a summary, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
@@ -175,7 +175,7 @@ function shown(
         : 'message',
     action: n.action ?? null,
     level: n.level,
-    // What was counted into it and said something else is said too, a line each.
+    // Each different message that was counted into it is a line of its own.
     message: n.subscriber?.rest
       ? restText({ notification: n, count, differs })
       : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),

@@ -1,4 +1,4 @@
-/** Who is carried to: one conversation of an agent, as its host described it. */
+/** The recipient of a delivery: one conversation of an agent, as its host described it. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { PresenceUpdate } from '../../core/ports.ts';
@@ -20,7 +20,7 @@ export type ConversationOptions = {
   readonly points?: readonly ContactPoint[];
   /** The model can call `get_notifications`. */
   readonly pulls?: boolean;
-  /** By which name the model knows a tool of ours: another server of its host may have one of that name. */
+  /** The name by which the model knows one of our tools, because another server of its host may have a tool of that name. */
   readonly nameOf?: (tool: string) => string;
   /** Our other tools that it can call. Default: what another carrier of this conversation said last. */
   readonly has?: readonly string[];
@@ -47,7 +47,7 @@ export const formatOf = (recipient: Recipient): ViewName => recipient.options.vi
 /** The view says only that something waits, and shows none of it. */
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 
-/** By which name its model knows a tool of ours. */
+/** The name by which its model knows one of our tools. */
 export const toolName = ({ options }: Recipient, tool: string): string => options.nameOf?.(tool) ?? tool;
 
 /** By which name its model knows `get_notifications`; false where it has no such tool. */

@@ -1,4 +1,4 @@
-/** What any long-lived process does now and then for everybody: what is over in the logs is written down and removed. */
+/** Housekeeping that any long-lived process does now and then for all others: it records and removes what has ended. */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import type { Context } from '../context.ts';

@@ -6,7 +6,7 @@ import { joinStanding } from '../producing/standing.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** Names the connection among those of its conversation. Without one it is no connection: a hook, a loop of ours. */
+  /** Names the connection among those of its conversation. A hook and our own loop have none. */
   readonly connection?: string;
   /** Nothing was asked of it yet: until `begin` it may be a health check. */
   readonly pending?: boolean;
@@ -29,7 +29,7 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // Who arrived between the look and the write saw nobody either: of two, the one that looks last sees the other.
+  // A conversation that arrived between the look and the write did not see this one. Of two, the last to look sees the other.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
@@ -80,7 +80,7 @@ export async function leave(
   });
   conversation.forgetSeen();
   if (!known?.pending) return;
-  // Nobody worked here: what it was told about its own servers was for nobody.
+  // No agent worked here, so nobody needs the notifications about its servers.
   const items = await inbox.store.items(log, { kind: 'held' });
   const own = items.filter((item) => item.audience === id && item.state === 'open' && item.notification.kind.source === 'mcp');
   for (const item of own)

@@ -21,14 +21,15 @@ export type State = (typeof STATES)[number];
 export async function stepOf(client: ClientName, state: State): Promise<number> {
   const answered: number[] = [];
   using seen = await run(client, {
-    script: [...Array.from({ length: WARM + COUNTED }, () => ({ calls: [{ shell: 'true' }] })), { text: 'ALL-DONE' }],
+    script: [...Array.from({ length: WARM + COUNTED }, (_, n) => ({ calls: [{ shell: `true ${n}` }] })), { text: 'ALL-DONE' }],
     mcpServers: state === 'without' || client === 'pi' ? {} : { earpiece: { command: process.execPath, args: [CLI, 'mcp'] } },
     onPrepared(home) {
       if (state !== 'without') earpiece(home, client, 'install', client, '--yes');
     },
     onToolStep({ step, home }) {
       // Waits for the next prompt, so each call looks and says nothing.
-      if (step === 0 && state === 'one open') earpiece(home, client, 'send', '--to', agentOf(client), '--deliver', 'turn_start', 'x');
+      if (step === 0 && state === 'one open')
+        earpiece(home, client, 'send', '--to', agentOf(client), '--deliver', 'turn_start', 'x');
       answered[step] = Date.now();
     },
   });

@@ -105,6 +105,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/gateway.ts')).gateway,
     },
     {
+      term: 'statusline',
+      summary: "show what is open in an agent's status line",
+      load: async () => (await import('./commands/statusline.ts')).statusline,
+    },
+    {
       term: 'mcp',
       summary: 'serve the tools of Earpiece to a coding agent',
       load: async () => (await import('./commands/mcp.ts')).mcp,

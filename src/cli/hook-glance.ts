@@ -78,7 +78,7 @@ const passes = (host: string, event: string, input: HookInput | undefined): bool
   PASSING.has(event) || (host === 'qwen' && event === 'UserPromptSubmit' && input?.['submitted_prompt'] === undefined);
 
 /** Claude Code names its process to its hooks. */
-function hosts(env: Env): readonly Process[] {
+export function hosts(env: Env): readonly Process[] {
   const named = Number(env['CLAUDE_PID']);
   const found = Number.isInteger(named) && named > 1 ? systemProcesses.get(named) : undefined;
   return found === undefined ? ancestors() : [found];

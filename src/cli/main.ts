@@ -12,6 +12,8 @@ try {
 if (command === 'hook' && words.includes('--wait')) {
   const { wait } = await import('./hook-wait.ts');
   hookAnswers(await wait(words, process.env));
+} else if (command === 'statusline' && !words.includes('--help')) {
+  process.stdout.write((await import('./status-line.ts')).statusLine(words, process.env));
 } else if (command !== 'hook' || !(await import('./hook-glance.ts')).hasNothingToSay(words, process.env)) {
   const early = command === 'gateway' ? await import('./early.ts') : undefined;
   early?.startEarly(words);

@@ -2,7 +2,7 @@ import type { Scope } from '../../hosts/setup/index.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import type { SetupOptions } from '../setup/carry-out.ts';
 
-export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wrap?: boolean };
+export type InstallOptions = SetupOptions & { readonly scope: Scope; readonly wrap?: boolean; readonly statusLine?: boolean };
 
 export function install(command: CommandLine, answer: Answer): void {
   command
@@ -12,6 +12,7 @@ export function install(command: CommandLine, answer: Answer): void {
     )
     .option('--all', 'each agent that is found here (default without names)')
     .option('--yes', 'do not ask')
+    .option('--status-line', 'also show what is open in the status line of Claude Code, behind the one that you have')
     .option('--wrap', 'also put one gateway before the MCP servers that the agent has')
     .addOption({
       flags: '--scope <scope>',

@@ -33,7 +33,7 @@ export async function runInstall(names: readonly string[], options: InstallOptio
     return EXIT.nobody.code;
   }
   if (!options.json) print(`${whoIsHere(setups, place)}\n`);
-  const ours = { ...oursHere(options), wrap: options.wrap === true };
+  const ours = { ...oursHere(options), wrap: options.wrap === true, statusLine: options.statusLine === true };
   if (ours.wrap && !options.json) for (const setup of setups) print(unwrapped(setup, place, ours));
   const hosts = setups.map((setup) => ({ setup, files: planInstall(setup, place, ours, book) }));
   const outcome = await carryOut(hosts, place, options, {

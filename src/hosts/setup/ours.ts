@@ -14,6 +14,8 @@ export type Ours = {
   readonly state?: string;
   /** One gateway goes before the servers that the agent has. What is wrapped stays so without it. */
   readonly wrap?: boolean;
+  /** What is open goes into the agent's status line, where it has one. It stays there without it. */
+  readonly statusLine?: boolean;
   /** Hosts whose command can call a tool of a server as a hook. */
   readonly serves?: readonly string[];
 };

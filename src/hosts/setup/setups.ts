@@ -7,6 +7,7 @@ import { HOOK_TOOL, isOurHook, programOf, SERVER_NAME, shellLine, type Program }
 import { look } from './plan.ts';
 import { PLUGIN_SETUPS } from './plugin-setups.ts';
 import { jsonServerPart, tomlServerPart } from './servers.ts';
+import { hasStatusLine, statusLinePart } from './status-line.ts';
 import { listOf, wrapParts } from './wrap.ts';
 import type { Disabled, Part, Place, Setup, WrapSettings } from './setup.ts';
 
@@ -212,6 +213,9 @@ const withHooks = (host: HookHost, setup: HookSetup): Setup => ({
       ),
       isOurs: (handler) => isOurHook(handler, host.name),
     }),
+    ...(host.name === 'claude' && (ours.statusLine || hasStatusLine(look(setup.hooksFile(place)).text ?? ''))
+      ? [statusLinePart(setup.hooksFile(place), ours)]
+      : []),
     setup.server(place, programOf(ours, ['mcp'])),
   ],
 });

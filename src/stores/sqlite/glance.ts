@@ -94,6 +94,46 @@ export function openMark({
   }
 }
 
+/** machine, pid, start, conversation. What is open or offered by level, 0 is info; below it what holds the gate. */
+export const OPEN_LEVELS = `
+  SELECT i.level AS level, count(*) AS count, 0 AS gates FROM items i JOIN bindings b ON b.log = i.log
+    WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4
+      AND i.phase = 0 AND i.audience IN ('', b.conversation) GROUP BY i.level
+  UNION ALL SELECT 0, 0, count(*) FROM items i JOIN bindings b ON b.log = i.log
+    WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4
+      AND i.gate = 1 AND coalesce(i.taken_by, i.audience) IN ('', b.conversation)`;
+
+export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
+
+/** How many are open for the conversation by level, info first, and how many interrupts hold its gate. */
+export function openLevels({
+  path,
+  processes,
+  conversation,
+}: Pick<Glance, 'path' | 'processes' | 'conversation'>): OpenLevels | undefined {
+  let db: DatabaseSync | undefined;
+  try {
+    db = open(path);
+    const ask = db?.prepare(OPEN_LEVELS);
+    const counts = [0, 0, 0, 0];
+    let gates = 0;
+    for (const { machine, pid, startedAt } of processes)
+      for (const row of (ask?.all(machine, pid, startedAt, conversation) ?? []) as {
+        level: number;
+        count: number;
+        gates: number;
+      }[]) {
+        counts[row.level] = (counts[row.level] ?? 0) + row.count;
+        gates += row.gates;
+      }
+    return { counts, gates };
+  } catch {
+    return undefined;
+  } finally {
+    db?.close();
+  }
+}
+
 /** Undefined for a schema of another major. */
 function open(path: string): DatabaseSync | undefined {
   // Asked for, not imported: an older Node has no such module.

@@ -1,0 +1,37 @@
+/**
+ * `earpiece statusline`: what is open for the session of a coding agent, as a part of its status line. The agent starts it often, so
+ * it loads as little as a hook call with nothing to say.
+ */
+import type { Env } from '../config/places.ts';
+import { systemProcesses } from '../inbox/presence/processes.ts';
+import { conversationOfSession } from '../inbox/presence/session-id.ts';
+import { openLevels } from '../stores/sqlite/glance.ts';
+import { databaseOf, hosts } from './hook-glance.ts';
+import { inputAtOnce } from './hook-input.ts';
+
+const LEVELS = ['info', 'warning', 'error', 'critical'];
+
+/** Empty where nothing is open, or nobody knows. Never throws: a status line shows no errors. */
+export function statusLine(words: readonly string[], env: Env): string {
+  try {
+    const { session_id: session, cwd } = inputAtOnce() ?? {};
+    if (typeof session !== 'string' || typeof cwd !== 'string') return '';
+    const option = words.indexOf('--db');
+    const path = databaseOf(option < 0 ? env['EARPIECE_DB'] : words[option + 1], env, cwd);
+    if (path === undefined) return '';
+    const processes = hosts(env).map(({ pid, startedAt }) => ({ machine: systemProcesses.machine, pid, startedAt }));
+    const open = openLevels({ path, processes, conversation: conversationOfSession(session) });
+    return open === undefined ? '' : lineOf(open.counts, open.gates);
+  } catch {
+    return '';
+  }
+}
+
+/** `earpiece: 3 open (1 error), paused or interrupted` */
+export function lineOf(counts: readonly number[], gates: number): string {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  const high = counts.findLastIndex((count) => count > 0);
+  const worst = high > 0 ? ` (${counts[high]} ${LEVELS[high]})` : '';
+  const parts = [...(all > 0 ? [`${all} open${worst}`] : []), ...(gates > 0 ? ['stopped'] : [])];
+  return parts.length === 0 ? '' : `earpiece: ${parts.join(', ')}\n`;
+}

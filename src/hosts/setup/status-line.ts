@@ -1,0 +1,46 @@
+/** What is open, behind the status line that a person has in Claude Code. */
+import { isDeepStrictEqual } from 'node:util';
+import { jsonAt, jsonProblem, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { shellLine, type Ours } from './ours.ts';
+import type { Part } from './setup.ts';
+
+const OWN = ['statusLine'];
+/** Both read the same input. The line end ends a comment of the first. */
+const BOTH = /^i=\$\(cat\); printf %s "\$i" \| \(([^]*)\n\); printf %s "\$i" \| \([^]* statusline[^]*\)$/u;
+const ALONE = /(?:earpiece(?:@[\w.+-]+)?|cli[/\\]main\.[jt]s)['"]? statusline/u;
+
+type Line = { readonly type?: unknown; readonly command?: unknown };
+
+export const hasStatusLine = (text: string): boolean => ALONE.test(String((jsonAt(text, OWN) as Line | undefined)?.command));
+
+export function statusLinePart(file: string, ours: Ours): Part {
+  const alone = shellLine(ours, ['statusline']);
+  return {
+    file,
+    what: 'what is open, in the status line',
+    add(text) {
+      const problem = jsonProblem(text, file);
+      if (problem !== undefined) return problem;
+      const there = jsonAt(text, OWN) as Line | undefined;
+      const before = theirs(there);
+      const command = before === undefined ? alone : `i=$(cat); printf %s "$i" | (${before}\n); printf %s "$i" | (${alone})`;
+      const wanted = { ...(there ?? { type: 'command' }), command };
+      return isDeepStrictEqual(there, wanted) ? { kind: 'text', text } : setJson(text, OWN, wanted, file);
+    },
+    remove(text): Edited {
+      if (jsonProblem(text, file) !== undefined || !hasStatusLine(text)) return { kind: 'text', text };
+      const there = jsonAt(text, OWN) as Line;
+      const before = theirs(there);
+      return before === undefined ? removeJson(text, OWN, file) : setJson(text, [...OWN, 'command'], before, file);
+    },
+  };
+}
+
+/** The command that a person has there. */
+function theirs(line: Line | undefined): string | undefined {
+  const command = line?.command;
+  if (typeof command !== 'string') return undefined;
+  const both = BOTH.exec(command)?.[1];
+  if (both !== undefined) return both;
+  return ALONE.test(command) ? undefined : command;
+}

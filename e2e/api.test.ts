@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { proves } from './verifies.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = ['docs/library.md', 'docs/ai-sdk.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n');
@@ -13,6 +14,7 @@ const exported = (file: string): readonly string[] => {
 };
 
 it.each(readdirSync(join(root, 'api')))('a page names each export of %s', (file) => {
+  proves('package:surface');
   const names = exported(file);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !new RegExp(String.raw`\b${name}\b`, 'u').test(inCode))).toEqual([]);

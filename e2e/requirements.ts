@@ -780,6 +780,15 @@ export const REQUIREMENTS = {
   // The package.
   'package:old-node': { behaviour: 'On an older Node, every entry point names the needed version in one line and exits with 1.' },
   'package:subpaths': { behaviour: 'Every subpath can be imported, and required, with the declared dependencies alone.' },
+  'package:surface': { behaviour: 'A page names every export, and a changed declaration fails the check.' },
+  'library:misuse': {
+    behaviour:
+      'The library refuses a misspelt option, an unknown word and data that JSON cannot hold, and suggests the right word.',
+  },
+  'library:gate': {
+    behaviour: 'In a loop of the library an interrupt is read with the next user message, the end of a batch, or after 1 s.',
+  },
+  'library:receipt': { behaviour: 'A program can wait until its notification was delivered or read, or has ended otherwise.' },
   'package:layers': { behaviour: 'The arrows between the rooms point inward; the core has no clock, chance or I/O.' },
   'package:replaced': {
     behaviour:

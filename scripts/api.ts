@@ -40,7 +40,7 @@ try {
 /** One file with everything that the subpath shows, also what it names of other files. */
 function declarations(file: string): string {
   const text = readFileSync(join(folder, file, file), 'utf8').replaceAll(/^\/\/#(?:end)?region.*\n/gmu, '');
-  // Docs are no part of the types, and one name a line makes a change easy to read.
+  // Comments do not belong to the types. One name a line makes a change easy to read.
   return text
     .replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gmu, '')
     .replace(/^export \{ (.*) \};\s*$/mu, (_, names: string) => `export {\n  ${names.split(', ').join(',\n  ')},\n};\n`);

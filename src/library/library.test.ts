@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { proves } from '../../e2e/verifies.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { openEarpiece, type Conversation, type Earpiece } from './index.ts';
 
@@ -35,6 +36,7 @@ const loop: Record<string, unknown> = {};
 loop['self'] = { loop };
 
 describe('misuse that the compiler did not see', () => {
+  proves('library:misuse');
   type Call = (ear: Earpiece, coder: Conversation) => unknown;
   /** As JavaScript would call it. */
   const any = (value: unknown): never => value as never;
@@ -258,6 +260,7 @@ describe('a loop', () => {
 });
 
 describe('the gate falls by itself', () => {
+  proves('library:gate');
   const stop = (): Promise<unknown> => ear.queue('coder', { message: 'Stop deploying', level: 'critical' });
   /** Whether each of eight calls ran; `between` is what the loop does after each. */
   const eight = async (between: () => unknown): Promise<readonly boolean[]> => {
@@ -311,6 +314,7 @@ describe('the gate falls by itself', () => {
 });
 
 describe('receipt', () => {
+  proves('library:receipt');
   it('says at once how far it got', async () => {
     const { id } = await ear.queue('coder', { message: 'x' });
     expect(await ear.receipt(id)).toEqual({ receipt: 'queued', reached: false, settled: false });

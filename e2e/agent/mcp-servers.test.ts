@@ -49,7 +49,7 @@ it('give their tools in both generations, over stdio and HTTP, each under the na
   }
 });
 
-it('that cannot be had are left out of several, and fail alone with the reason', async () => {
+it('that fail are left out beside others, and fail alone with the reason', async () => {
   const lines: string[] = [];
   const broken = stdio('broken', '-e', 'process.exit(3)');
   const servers = await mcpTools([stdio('old', ECHO), broken, { kind: 'absent', name: 'none', why: 'it has no command' }], {

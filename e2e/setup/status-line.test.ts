@@ -1,4 +1,4 @@
-/** What is open in the status line of Claude Code: the line itself, and its place behind the one that a person has. */
+/** Open notifications in the status line of Claude Code: the line itself, and its place after a line of the user. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { jsonAt } from '../../src/config/edit-json.ts';

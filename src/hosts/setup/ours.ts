@@ -8,7 +8,7 @@ export type Ours = {
   readonly entry: string;
   /** `earpiece@1.2.3`, where our entry is in a cache that may be cleaned: npx fetches it again. */
   readonly fetched?: string;
-  /** Where the database is none that every process of this user finds by itself. */
+  /** The database, if a process of this user cannot find it alone. */
   readonly db?: string;
   /** The state folder, where the marks of quiet sessions are; undefined: no hook looks for one. */
   readonly state?: string;
@@ -81,7 +81,7 @@ export const isOurServer = (words: readonly string[]): boolean =>
 export const startsEarpiece = (words: readonly string[]): boolean =>
   new RegExp(`${EARPIECE} gateway(?![\\w-])`, 'u').test(words.join(' '));
 
-/** What a hook command of ours starts, and which database it names. Empty for a line that a person wrote otherwise. */
+/** The start and the database of a hook command of Earpiece. Empty for a line that a person wrote otherwise. */
 export function partsOfLine(line: string): { readonly node?: string; readonly entry?: string; readonly db?: string } {
   const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s';])+/gu)].map(([word]) =>
     word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word,

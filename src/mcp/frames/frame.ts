@@ -14,7 +14,7 @@ import {
 } from './json.ts';
 
 /**
- * One JSON-RPC message as it stands on the wire. `bytes` is the whole of it with its line ending (if it has one), the
+ * One JSON-RPC message as the wire carries it. `bytes` is the whole of it with its line ending (if it has one), the
  * ranges point into it. `id` is the id's JSON text, brought to one spelling, so that it can be compared.
  */
 export type Frame = Request | Note | Success | Failure | Batch | Opaque;

@@ -1,5 +1,5 @@
 /**
- * Where things stand in JSON bytes. Parsing and printing again would change what passes (1.0, big integers, duplicate
+ * Positions in JSON bytes. Parsing and printing again would change what passes (1.0, big integers, duplicate
  * keys, escapes, order), so the gateway looks for byte ranges and cuts between them.
  *
  * Finding things takes a document at its word: what is inside a string is not looked at, so a broken escape goes
@@ -89,7 +89,7 @@ export function textOf(json: Buffer, range: Range): string {
   return json.toString('utf8', range.start, range.end);
 }
 
-/** The string at a range, or undefined when something else stands there. */
+/** The string at a range, or undefined if there is something else. */
 export function stringAt(json: Buffer, range: Range | undefined): string | undefined {
   if (range === undefined || json[range.start] !== QUOTE) return undefined;
   const inner = json.toString('utf8', range.start + 1, range.end - 1);

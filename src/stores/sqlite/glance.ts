@@ -16,7 +16,7 @@ export type Glance = {
   readonly setting: string;
   /** Epoch ms. */
   readonly now: number;
-  /** A sign of life of the conversation counts for so long; an older one has to be written anew. */
+  /** The longest age of a sign of life. An older sign of life is written again. */
   readonly seenWithinMs: number;
   /** What was delivered since then, epoch ms, has to be looked for in the host's transcript. */
   readonly unprovenSince: number;

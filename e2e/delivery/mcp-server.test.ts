@@ -1,4 +1,5 @@
 /** `earpiece mcp` before a real MCP client: an agent that has no wrapped server reads, is heard, and reaches others. */
+import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
@@ -43,6 +44,40 @@ describe('earpiece mcp', () => {
     await expect(coder.client.callTool({ name: 'deploy', arguments: {} })).rejects.toThrow('there is no tool "deploy"');
     expect(await coder.call('hook', { host: 'nano', hook_event_name: 'Stop' })).toContain('host "nano" is none of');
     expect(await coder.call('list_agents')).toContain('"you":true');
+  });
+
+  it("tells an agent once when the session of another one is idle, and when it is over, by that one's hooks", async () => {
+    proves('talk:when');
+    await using stage = new Stage();
+    await stage.open();
+    await using coder = await connected(stage, 'shop/coder#a');
+    const event = (hook_event_name: string): void => {
+      const { status, stderr } = spawnSync(process.execPath, [CLI, 'hook', 'claude'], {
+        env: stage.env({ EARPIECE_ADDRESS: 'shop/reviewer' }),
+        input: JSON.stringify({ hook_event_name, session_id: 'b', cwd: stage.folder, prompt: 'x', tool_calls: [] }),
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    };
+    const heard = async (): Promise<readonly string[]> =>
+      (JSON.parse(await coder.call('get_notifications')) as { notifications: { message: string }[] }).notifications.map(
+        ({ message }) => message,
+      );
+    event('SessionStart');
+    event('UserPromptSubmit');
+    expect(JSON.parse(await coder.call('tell_me_when', { agent: 'reviewer' }))).toMatchObject({ success: true });
+    event('PostToolBatch');
+    expect(await heard()).toEqual([]);
+    event('Stop');
+    expect(await heard()).toEqual([expect.stringContaining('reviewer')]);
+    event('UserPromptSubmit');
+    event('Stop');
+    expect(await heard()).toEqual([]);
+    await coder.call('tell_me_when', { agent: 'reviewer', state: 'done' });
+    event('Stop');
+    expect(await heard()).toEqual([]);
+    event('SessionEnd');
+    expect(await heard()).toEqual([expect.stringContaining('reviewer')]);
   });
 
   it('answers a hook call of a host with the hook output of that host', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LogKey } from '../src/core/address.ts';
+import type { ConversationId, LogKey } from '../src/core/address.ts';
 import { type Item, replay } from '../src/core/items.ts';
 import type { Appended, Clock, Store } from '../src/core/ports.ts';
 import type { Draft, Stored } from '../src/core/records.ts';
@@ -1039,6 +1039,51 @@ export function describeStore(name: string, { make, again, producers, lacks = {}
         const secret = await store.secret();
         expect(secret).toMatch(/^[0-9a-f]{32,}$/);
         expect(await store.secret()).toBe(secret);
+      });
+    });
+
+    describe('erase', () => {
+      it('removes all of one log before a position, what is open too, and nothing of another', async () => {
+        const other = 'shop/coder2' as LogKey;
+        await append(queued('open'), queued('!', { level: 'critical' }), queued('done'), said('hello'));
+        await append(result(['done']), offered('c', ['open']));
+        await store.append(other, [queued('stays')]);
+        await store.touch({ log: LOG, conversation: 'main' as ConversationId });
+        await store.touch({ log: other, conversation: 'main' as ConversationId });
+        await store.withhold({
+          log: LOG,
+          conversation: 'main' as ConversationId,
+          id: 'w',
+          at: time,
+          until: time + 9_000,
+          tool: 't',
+          body: 'b',
+        });
+        await store.setSetting(`mutes ${LOG}`, ['x']);
+        await store.setSetting(`session token of ${LOG}#main`, 'st');
+        await store.setSetting('session token st', `${LOG}#main`);
+        await store.setSetting(`mutes ${other}`, ['x']);
+        await append({ type: 'agent_forgotten' }, queued('late'));
+        const before = (await store.read({ log: LOG, types: ['agent_forgotten'] }))[0]?.seq ?? 0;
+        const erased = { records: 6, notifications: 3, conversations: 1, withheld: 1, settings: 3 };
+        expect(await store.erase(LOG, before)).toEqual(erased);
+        expect((await store.read({ log: LOG })).map(({ body }) => body.type)).toEqual([
+          'agent_forgotten',
+          'system_notification_queued',
+        ]);
+        expect(idsOf(await store.items(LOG, { kind: 'latest', limit: 9 }))).toEqual(['late']);
+        expect(idsOf(await store.items(LOG, { kind: 'open' }))).toEqual(['late']);
+        expect(await store.items(LOG, { kind: 'gate' })).toEqual([]);
+        expect(await store.presence({ log: LOG })).toEqual([]);
+        expect(await store.withheld(LOG, 'main' as ConversationId)).toEqual([]);
+        expect(await store.setting(`mutes ${LOG}`)).toBeUndefined();
+        expect(await store.setting('session token st')).toBeUndefined();
+        expect(idsOf(await store.items(other, { kind: 'open' }))).toEqual(['stays']);
+        expect(await store.presence({ log: other })).toHaveLength(1);
+        expect(await store.setting(`mutes ${other}`)).toEqual(['x']);
+        expect(await store.verify()).toEqual([]);
+        expect(await store.append(LOG, [queued('open')])).toMatchObject({ kind: 'appended' });
+        expect(await store.erase('shop/nobody' as LogKey, 99)).toMatchObject({ records: 0, notifications: 0 });
       });
     });
 

@@ -563,6 +563,13 @@ export const REQUIREMENTS = {
       'The command line works on logs of any length: inbox pages, db check and doctor show progress, db prune gives space back.',
   },
   'cli:send-wait': { behaviour: 'send --wait delivered answers with an exit code that scripts can use.' },
+  'cli:forget': {
+    behaviour: 'earpiece forget erases all that the database keeps of one agent, down to the bytes, and says what stays.',
+  },
+  'cli:purge': {
+    behaviour:
+      'earpiece uninstall --purge lists what it removes, asks once, and leaves nothing of Earpiece in the home but files of projects.',
+  },
   'cli:commands': { behaviour: 'Each command does what its help says, with --json too.' },
   'cli:inbox': {
     behaviour: 'The inbox of a person lists what will be delivered, in the words of its subscriber, without superseded states.',

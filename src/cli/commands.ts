@@ -149,6 +149,11 @@ export const COMMANDS: Readonly<Record<string, readonly Entry[]>> = {
     },
     { term: 'db', summary: 'check, prune or back up the database', load: async () => (await import('./commands/db.ts')).db },
     {
+      term: 'forget <address>',
+      summary: 'erase what is kept of an agent',
+      load: async () => (await import('./commands/forget.ts')).forget,
+    },
+    {
       term: 'import',
       summary: 'conversations of other programs',
       load: async () => (await import('./commands/import.ts')).importing,

@@ -102,6 +102,13 @@ export interface Store {
    */
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean>;
 
+  /**
+   * Removes all that the log holds before position `before` (exclusive), also what is open: records, items, withheld results,
+   * presence, bindings of host processes, and the settings and session tokens of its agent. One step. Where the bytes lay,
+   * nothing is left to read.
+   */
+  erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
+
   /** Small durable values beside the log (mutes, when the last prune ran). Undefined removes. */
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
@@ -116,6 +123,15 @@ export interface Store {
 
   close(): Promise<void>;
 }
+
+/** How much was removed. */
+export type Erased = {
+  readonly records: number;
+  readonly notifications: number;
+  readonly conversations: number;
+  readonly withheld: number;
+  readonly settings: number;
+};
 
 /** A setting that is to be `from`, compared as JSON text, and then is `to`; undefined: is not there. */
 export type Swap = { readonly key: string; readonly from: Json | undefined; readonly to: Json | undefined };

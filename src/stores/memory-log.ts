@@ -248,3 +248,20 @@ export function firstAbove(records: readonly Stored[], seq: number): number {
   }
   return low;
 }
+
+/** Removes what the log holds before this position. Returns how many notifications that were. */
+export function eraseLog(log: Log, before: number): number {
+  let notifications = 0;
+  log.records = log.records.filter(({ seq }) => seq >= before);
+  log.loose.splice(0, log.loose.length, ...log.loose.filter(({ seq }) => seq >= before));
+  for (const [id, cells] of log.byId) {
+    const going = cells.filter(({ item }) => item.seq < before);
+    if (going.length > 0) notifications++;
+    if (going.length === cells.length) log.byId.delete(id);
+    for (const cell of going) {
+      for (const set of [log.open, log.gate, log.unread, log.closed, ...log.byKey.values(), ...log.byCarrier.values()])
+        set.delete(cell);
+    }
+  }
+  return notifications;
+}

@@ -9,6 +9,7 @@ import type {
   AgentOverview,
   Appended,
   Clock,
+  Erased,
   ItemQuery,
   LogOverview,
   Presence,
@@ -26,6 +27,7 @@ import { unsound } from './soundness.ts';
 import {
   cellOf,
   COPIES,
+  eraseLog,
   firstAbove,
   found,
   inOrder,
@@ -284,6 +286,32 @@ class MemoryStore implements Store {
       held.records = held.records.filter(stays);
     }
     return true;
+  }
+
+  async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
+    this.#check(options);
+    const stays = (record: Stored): boolean => record.log !== log || record.seq >= before;
+    const settings = this.#settings.size;
+    const going = this.#records.filter((record) => !stays(record));
+    this.#records = this.#records.filter(stays);
+    const held = this.#logs.get(log);
+    const notifications = held === undefined ? 0 : eraseLog(held, before);
+    const drop = <T extends { readonly log: LogKey }>(map: Map<string, T>): number => {
+      const mine = [...map].filter(([, each]) => each.log === log);
+      for (const [key] of mine) map.delete(key);
+      return mine.length;
+    };
+    drop(this.#bindings);
+    for (const [key, value] of this.#settings)
+      if (key.endsWith(` ${log}`) || key.includes(` ${log}#`) || (typeof value === 'string' && value.startsWith(`${log}#`)))
+        this.#settings.delete(key);
+    return {
+      records: going.length,
+      notifications,
+      conversations: drop(this.#presence),
+      withheld: drop(this.#withheld),
+      settings: settings - this.#settings.size,
+    };
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {

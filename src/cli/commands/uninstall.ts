@@ -1,16 +1,30 @@
+import { EarpieceError } from '../../core/errors.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
+import { onlyAPerson } from '../context.ts';
 import type { SetupOptions } from '../setup/carry-out.ts';
 
 export function uninstall(command: CommandLine, answer: Answer): void {
   command
     .description(
       'Takes out what earpiece install wrote into the settings of coding agents, of you and of every project. ' +
-        'A file that nobody changed since is again what it was, byte for byte; in another one only the entries of Earpiece go. It shows the changes and asks once.',
+        'A file that nobody changed since is again what it was, byte for byte; in another one only the entries of Earpiece go. It shows the changes and asks once. ' +
+        'With --purge the database, the configuration of the user and the caches go too; it lists them first.',
     )
     .option('--all', 'each agent that has such entries (default without names)')
+    .option('--purge', 'also remove the database, the configuration of the user and the caches')
     .option('--yes', 'do not ask')
-    .example('earpiece uninstall codex\nearpiece uninstall --all --yes')
-    .action(async (names: string[], options: SetupOptions) => {
+    .example('earpiece uninstall codex\nearpiece uninstall --all --yes\nearpiece uninstall --purge')
+    .action(async (names: string[], options: SetupOptions & { readonly purge?: boolean }) => {
+      if (options.purge === true) {
+        if (names.length > 0)
+          throw new EarpieceError(
+            'bad_argument',
+            `give either agents (${names.join(', ').slice(0, 80)}) or --purge, which is about all`,
+          );
+        onlyAPerson('to remove the database');
+        const { runPurge } = await import('../setup/purge.ts');
+        return answer(await runPurge(options));
+      }
       const { runUninstall } = await import('../setup/install.ts');
       answer(await runUninstall(names, options));
     });

@@ -18,6 +18,7 @@ import type {
   Swap,
   Wait,
   Withheld,
+  Erased,
 } from '../../core/ports.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
 import { type Placing, storedAs, written, type Written } from '../placing.ts';
@@ -28,6 +29,7 @@ import { type Bound, Conversations, type PresenceQuery } from './conversations.t
 import { Database, type DatabaseOptions } from './database.ts';
 import { ItemIndex } from './item-index.ts';
 import { Logs } from './logs.ts';
+import { erase, overwriting } from './erase.ts';
 import { forgetRecords, pruneChunk, type Pruned } from './prune.ts';
 import { readRecords } from './records.ts';
 import { levelOf, OPEN } from './rows.ts';
@@ -285,6 +287,16 @@ class SqliteFile implements OwnedStore {
       options,
       (done) => done,
     );
+  }
+
+  async erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
+    const setting = (on: boolean): Promise<void> => this.#turns.write(() => overwriting(this.#db, on), options);
+    await setting(true);
+    try {
+      return await this.#change(() => erase(this.#db, log, before), options);
+    } finally {
+      await setting(false);
+    }
   }
 
   async setting(key: string, options?: Wait): Promise<Json | undefined> {

@@ -21,6 +21,7 @@ import type {
   Swap,
   Wait,
   Withheld,
+  Erased,
 } from '../../core/ports.ts';
 import type { Item } from '../../core/items.ts';
 import type { Draft, Owner, Stored } from '../../core/records.ts';
@@ -215,6 +216,9 @@ class ThreadStore implements SqliteStore {
   }
   forget(seqs: readonly number[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<boolean> {
     return this.#call('forget', [seqs], options);
+  }
+  erase(log: LogKey, before: number, options?: Wait): Promise<Erased> {
+    return this.#call('erase', [log, before], options);
   }
   setting(key: string, options?: Wait): Promise<Json | undefined> {
     return this.#call('setting', [key], options);

@@ -1,0 +1,109 @@
+/** `earpiece forget` and `earpiece uninstall --purge`, as commands of their own on a database of their own. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Home } from '../setup/home.ts';
+import { proves } from '../verifies.ts';
+import { Shell } from './shell.ts';
+
+describe('earpiece forget', () => {
+  proves('cli:forget');
+
+  it('erases the records, offers, bodies, presence, tokens and settings of one agent, down to the bytes', async () => {
+    await using shell = new Shell();
+    {
+      await using ear = await shell.open();
+      const coder = ear.conversation('shop/coder#one', { host: 'test' });
+      await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-1 delivered' });
+      await coder.carry(
+        { type: 'tool_call_response', id: 'c1', content: 'SECRET-2 out', is_error: false },
+        { at: 'tool_result' },
+      );
+      await ear.queue('shop/coder', { kind: 'ci.failed', message: 'SECRET-3 leased' });
+      await coder.offer({ at: 'tool_result', on: 'read' });
+      await coder.withhold('read', 'SECRET-4 body');
+      await coder.ended();
+      await ear.queue('shop/coder', { kind: 'ci.failed', level: 'critical', message: 'SECRET-5 gate' });
+      await ear.queue('shop/coder2', { kind: 'ci.failed', message: 'NEIGHBOUR stays' });
+    }
+    const [made] = await shell.json(['token', 'create', '--kind', 'agent', '--name', 'worker', '--agent', 'coder']);
+    const [other] = await shell.json(['token', 'create', '--kind', 'agent', '--name', 'worker', '--agent', 'coder2']);
+    await shell.says(['mute', 'files.*', 'coder', '--for', '1h']);
+    const [before] = await shell.json(['forget', 'coder', '--yes']);
+    expect(before).toMatchObject({ log: 'shop/coder', notifications: 3, conversations: 1, withheld: 1, tokens: 1 });
+    expect(before?.['stays']).toHaveLength(4);
+    for (const file of readdirSync(shell.folder).filter((name) => name.startsWith('earpiece.db'))) {
+      const bytes = readFileSync(join(shell.folder, file), 'latin1');
+      expect([...bytes.matchAll(/SECRET-\d/g)].map(String), file).toEqual([]);
+    }
+    const tokens = JSON.stringify(await shell.json(['token', 'list']));
+    expect(tokens).not.toContain(made?.['id']);
+    expect(tokens).toContain(other?.['id']);
+    expect(await shell.says(['inbox', 'coder2'])).toContain('NEIGHBOUR stays');
+    expect(await shell.says(['db', 'check'])).toContain('is sound');
+    // The name is free for a new agent, and positions go on.
+    await shell.says(['send', '--to', 'coder', 'hello again']);
+    expect(await shell.json(['log', 'coder'])).toHaveLength(2);
+    expect(await shell.says(['forget', 'coder', '--yes'])).toMatch(/^erased shop\/coder: .*\nWhat stays:\n- one record/);
+    const { code, stderr } = await shell.run(['forget', 'coder', '--yes']);
+    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('nothing is kept of shop/coder') });
+  });
+
+  it('refuses an agent that is active, unless --force, and a conversation, and asks', async () => {
+    await using shell = new Shell();
+    await using ear = await shell.open();
+    await ear.queue('shop/coder', { kind: 'ci.failed', message: 'kept' });
+    await ear.conversation('shop/coder#one', { process: ear.owner }).seen();
+    const refused = await shell.run(['forget', 'coder', '--yes']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('shop/coder is active (#one), so nothing is erased: end it first, or add --force');
+    expect(await shell.run(['forget', 'coder#one', '--yes'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('forget erases a whole agent: earpiece forget shop/coder'),
+    });
+    expect(await shell.run(['forget', 'coder', '--force'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('add --yes'),
+    });
+    expect(await ear.open('shop/coder')).toHaveLength(1);
+    await shell.says(['forget', 'coder', '--force', '--yes']);
+    expect(await ear.open('shop/coder')).toEqual([]);
+  });
+});
+
+describe('earpiece uninstall --purge', () => {
+  proves('cli:purge');
+
+  it('lists what goes, removes nothing unasked, and leaves a home as it was before Earpiece', () => {
+    using home = new Home('claude');
+    home.write('.claude/settings.json', '{"model":"opus"}\n');
+    home.write('shop/earpiece.toml', 'project = "shop"\n');
+    const before = home.snapshot();
+    const run = (...args: readonly string[]): string => {
+      const { code, stdout, stderr } = home.run(args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return stdout;
+    };
+    run('install', 'claude', '--yes');
+    run('send', '--to', 'coder', 'hello');
+    home.write('.config/earpiece/earpiece.toml', '');
+    home.write('.cache/earpiece/x', 'cached');
+    home.write('elsewhere/e.db-note', 'mine');
+    run('send', '--db', join(home.home, 'elsewhere/e.db'), '--to', 'coder', 'hello');
+
+    const unasked = home.run(['uninstall', '--purge']);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('nobody was asked') });
+    for (const folder of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece'])
+      expect(unasked.stdout).toContain(join(home.home, folder));
+    expect(home.has('.local/state/earpiece')).toBe(true);
+
+    const done = run('uninstall', '--purge', '--yes', '--db', join(home.home, 'elsewhere/e.db'));
+    expect(done).toContain('nothing of Earpiece is left but its package');
+    for (const gone of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece', 'elsewhere/e.db'])
+      expect(home.has(gone), gone).toBe(false);
+    expect(home.read('elsewhere/e.db-note')).toBe('mine');
+    const after = home.snapshot();
+    for (const [path, bytes] of Object.entries(before)) expect(after[path]?.split(' ')[0], path).toBe(bytes.split(' ')[0]);
+    expect(existsSync(join(home.home, 'shop/earpiece.toml'))).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+/** What a release decides from values and files: who may publish, what package.json says, which links are dead. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** `publisher.json`. Empty: not filled yet. `repository` is the URL of a git repository. */
+export type Publisher = {
+  readonly repository: string;
+  readonly homepage: string;
+  readonly bugs: string;
+  /** Releases are made from this branch. */
+  readonly branch: string;
+};
+
+/** One line for each reason not to publish now. */
+export function refusals(state: {
+  readonly publisher: Publisher;
+  readonly branch: string;
+  readonly changed: string;
+}): readonly string[] {
+  const { publisher, branch, changed } = state;
+  const unfilled = (['repository', 'homepage', 'bugs'] as const).filter((field) => publisher[field].trim() === '');
+  return [
+    ...(unfilled.length === 0 ? [] : [`publisher.json has no ${unfilled.join(', no ')}; fill it in`]),
+    ...(branch === publisher.branch ? [] : [`this is branch ${branch}; releases are made from ${publisher.branch}`]),
+    ...(changed === '' ? [] : [`files are changed and not committed:\n${changed}`]),
+  ];
+}
+
+/** The package.json that is published: with what the owner filled in, without what only this repository needs. */
+export function manifestOf(manifest: object, { repository, homepage, bugs }: Publisher): object {
+  const { devDependencies: _dev, scripts: _scripts, allowScripts: _allow, ...rest } = manifest as Record<string, unknown>;
+  return {
+    ...rest,
+    ...(repository === '' ? {} : { repository: { type: 'git', url: repository } }),
+    ...(homepage === '' ? {} : { homepage }),
+    ...(bugs === '' ? {} : { bugs: { url: bugs } }),
+  };
+}
+
+/** `page: link` for each relative link in the pages of an unpacked tarball that leads to no file in it. */
+export function deadLinks(folder: string): readonly string[] {
+  return globSync(['*.md', 'docs/**/*.md'], { cwd: folder }).flatMap((page) => {
+    const text = readFileSync(join(folder, page), 'utf8').replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(
+      ([, link, attribute]) => link ?? attribute ?? '',
+    );
+    return links
+      .filter((link) => !/^(?:[a-z]+:|#)/i.test(link))
+      .filter((link) => !existsSync(normalize(join(folder, dirname(page), decodeURIComponent(link.split('#')[0] ?? '')))))
+      .map((link) => `${page}: ${link}`);
+  });
+}
+
+type Sizes = {
+  readonly packed: number;
+  readonly unpacked: number;
+  readonly files: {
+    readonly total: number;
+    readonly folders: readonly (readonly [string, { readonly count: number; readonly bytes: number }])[];
+  };
+};
+
+/** By the first part of each path. */
+export function sizes(tarball: string): Sizes {
+  const lines = execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  const folders = new Map<string, { count: number; bytes: number }>();
+  let unpacked = 0;
+  for (const line of lines) {
+    const [, bytes = '0', path = ''] = /^\S+\s+\S+\s+(\d+)\s+\S+\s+\S+\s+package\/(.*)$/.exec(line) ?? [];
+    const name = path.includes('/') ? `${path.split('/')[0]}/` : path;
+    const { count, bytes: before } = folders.get(name) ?? { count: 0, bytes: 0 };
+    folders.set(name, { count: count + 1, bytes: before + Number(bytes) });
+    unpacked += Number(bytes);
+  }
+  return {
+    packed: statSync(tarball).size,
+    unpacked,
+    files: { total: lines.length, folders: [...folders].sort(([, a], [, b]) => b.bytes - a.bytes) },
+  };
+}

@@ -1,0 +1,110 @@
+/** `earpiece forget`: erases what is kept of one agent. */
+import type { LogKey } from '../../core/address.ts';
+import { EarpieceError } from '../../core/errors.ts';
+import type { Erased, Store } from '../../core/ports.ts';
+import type { UserInbox } from '../../user-inbox.ts';
+import type { Answer, CommandLine } from '../command-line.ts';
+import { agentFrom, onlyAPerson, withDatabase, type GlobalOptions } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { agreed, isTerminal } from '../setup/ask.ts';
+import { complain, plain, print, printJson } from '../terminal.ts';
+import { whoAmI } from './change.ts';
+
+type ForgetOptions = GlobalOptions & { readonly yes?: boolean; readonly force?: boolean };
+
+export function forget(command: CommandLine, answer: Answer): void {
+  command
+    .description(
+      'Erases what the database keeps of one agent: its records and transcript, its notifications, also those that are open, ' +
+        'withheld results, its conversations, its tokens and its settings. It asks once, and cannot be undone. ' +
+        'It refuses while a conversation of the agent is active.',
+    )
+    .option('--yes', 'do not ask')
+    .option('--force', 'also while a conversation of the agent is active')
+    .example('earpiece forget coder\nearpiece forget shop/coder --yes --json')
+    .action(async (text: string, options: ForgetOptions) => {
+      onlyAPerson('to erase an agent');
+      await withDatabase(options, async (ear) => {
+        const { log, conversation } = agentFrom(ear, text);
+        if (conversation !== undefined)
+          throw new EarpieceError(
+            'bad_argument',
+            `${log}#${conversation} is one conversation; forget erases a whole agent: earpiece forget ${log}`,
+          );
+        const what = await kept(ear, log);
+        if (what.active.length > 0 && options.force !== true)
+          throw new EarpieceError(
+            'conflict',
+            `${log} is active (${what.active.join(', ')}), so nothing is erased: end it first, or add --force`,
+          );
+        if (options.yes !== true && (options.json === true || !isTerminal())) {
+          complain('nothing is erased: nobody was asked, because this is no terminal; to erase it, add --yes');
+          return answer(EXIT.usage.code);
+        }
+        if (options.yes !== true) {
+          print(
+            `This erases ${plain(log)}: ${count(what.open, 'open notification')}, ${count(what.conversations, 'conversation')}, ${count(what.tokens.length, 'token')}, and every record of them.`,
+          );
+          if (!(await agreed('It cannot be undone. Erase it? [y/N] '))) return print('nothing is erased');
+        }
+        const erased = await erase(ear, log, what.tokens);
+        if (options.json) return printJson({ log, ...erased, tokens: what.tokens.length, stays: STAYS });
+        const { records, notifications, conversations, withheld } = erased;
+        print(
+          `erased ${plain(log)}: ${count(records, 'record')}, ${count(notifications, 'notification')}, ${count(conversations, 'conversation')}, ${count(withheld, 'withheld result')}, ${count(what.tokens.length, 'token')}`,
+        );
+        print(`What stays:\n${STAYS.map((line) => `- ${line}`).join('\n')}`);
+      });
+    });
+}
+
+const STAYS: readonly string[] = [
+  'one record with the name of the agent and the time: it keeps its place, so that no position in the log is given twice',
+  'what this agent told other agents, and broadcasts to the project: they belong to those who received them',
+  'tasks of the project: earpiece tasks shows them',
+  'the transcripts of the coding agent itself, backups, and files that Earpiece wrote for an installation',
+];
+
+type Kept = {
+  readonly open: number;
+  readonly conversations: number;
+  readonly active: readonly string[];
+  readonly tokens: readonly string[];
+};
+
+/** Throws `not_found` where nothing is kept of the agent. */
+async function kept(ear: UserInbox, log: LogKey): Promise<Kept> {
+  const { store } = ear;
+  const [records, presence] = [await store.read({ log, limit: 2 }), await store.presence({ log })];
+  const tokens = await tokensFor(store, log);
+  const past = records.length === 0 || (records.length === 1 && records[0]?.body.type === 'agent_forgotten');
+  if (past && presence.length === 0 && tokens.length === 0)
+    throw new EarpieceError('not_found', `nothing is kept of ${log}; earpiece agents --all lists the agents`);
+  return {
+    open: await store.countOpen(log),
+    conversations: presence.length,
+    active: presence.filter((each) => ear.isActive(each)).map(({ conversation }) => `#${conversation}`),
+    tokens,
+  };
+}
+
+async function erase(ear: UserInbox, log: LogKey, tokens: readonly string[]): Promise<Erased> {
+  const { Tokens } = await import('../../server/tokens.ts');
+  const all = new Tokens(ear.store);
+  for (const id of tokens) await all.revoke(id);
+  const record = { type: 'agent_forgotten', by: whoAmI() };
+  const appended = await ear.store.append(log, [record]);
+  if (appended.kind !== 'appended') throw new EarpieceError('conflict', `${log} keeps changing; try again`);
+  const erased = await ear.store.erase(log, appended.records[0]?.seq ?? 0);
+  if ('compact' in ear.store && typeof ear.store.compact === 'function') await (ear.store.compact as () => Promise<unknown>)();
+  return erased;
+}
+
+/** The tokens that open this agent and nothing else. */
+async function tokensFor(store: Store, log: LogKey): Promise<readonly string[]> {
+  const { Tokens } = await import('../../server/tokens.ts');
+  const all = await new Tokens(store).list();
+  return all.filter(({ project, agent }) => agent !== null && `${project}/${agent}` === log).map(({ id }) => id);
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

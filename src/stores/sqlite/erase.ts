@@ -1,0 +1,30 @@
+/** Erases what is kept of one agent. */
+import type { LogKey } from '../../core/address.ts';
+import type { Erased } from '../../core/ports.ts';
+import type { Database } from './database.ts';
+
+/** Not inside a transaction: bytes that are deleted from now on are overwritten with zeros. */
+export const overwriting = (db: Database, on: boolean): void => void db.all(`PRAGMA secure_delete = ${on ? 'ON' : 'OFF'}`);
+
+/** Inside a transaction. */
+export function erase(db: Database, log: LogKey, before: number): Erased {
+  const count = (sql: string, ...given: readonly (string | number)[]): number => Number(db.run(sql, ...given).changes);
+  const id = db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id ?? -1;
+  const notifications =
+    db.get<{ n: number }>('SELECT count(DISTINCT seq) AS n FROM items WHERE log = ? AND seq < ?', id, before)?.n ?? 0;
+  db.run('DELETE FROM items WHERE log = ? AND seq < ?', id, before);
+  db.run('DELETE FROM loose WHERE log = ? AND seq < ?', id, before);
+  db.run('DELETE FROM bindings WHERE log = ?', id);
+  return {
+    records: count('DELETE FROM records WHERE log = ? AND seq < ?', id, before),
+    notifications,
+    conversations: count('DELETE FROM conversations WHERE log = ?', id),
+    withheld: count('DELETE FROM withheld WHERE log = ?', id),
+    // A key ends with the agent or one of its conversations; the value of a session token is the conversation that it opens.
+    settings: count(
+      `DELETE FROM settings WHERE substr(key, -length(?1) - 1) = ' ' || ?1 OR instr(key, ' ' || ?1 || '#') > 0
+       OR substr(value, 1, length(?1) + 2) = '"' || ?1 || '#'`,
+      log,
+    ),
+  };
+}

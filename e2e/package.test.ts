@@ -28,6 +28,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   bin: Record<string, string>;
   exports: Record<string, string | Record<string, string>>;
   dependencies: Record<string, string>;
+  files: readonly string[];
 };
 const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
 const specifiers = subpaths.map((path) => path.replace('.', 'earpiece'));
@@ -93,7 +94,7 @@ test('holds what is built, and no source, test or path of this machine', () => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name));
   expect(new Set(paths.map((path) => path.slice(installed.length + 1).split('/')[0]))).toEqual(
-    new Set(['LICENSE', 'README.md', 'dist', 'package.json', 'subscribers']),
+    new Set([...manifest.files, 'LICENSE', 'README.md', 'package.json']),
   );
   expect(existsSync(join(installed, 'dist/console/index.html'))).toBe(true);
   expect(paths.filter((path) => /\.(?:test|config)\.|arbitraries|fast-check/u.test(path))).toEqual([]);

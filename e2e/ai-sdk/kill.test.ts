@@ -9,7 +9,7 @@ import type { FaultPoint } from '../../src/core/faults.ts';
 import { COMPILED } from '../compiled.ts';
 import { changes } from '../agent/prefix.ts';
 import { find } from '../model/find.ts';
-import { startModel, type Model, type Request } from '../model/server.ts';
+import { startModel, type Model } from '../model/server.ts';
 import { messagesOf } from '../model/texts.ts';
 import { proves } from '../verifies.ts';
 import { call, MAJORS, text } from './stage.ts';

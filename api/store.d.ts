@@ -338,6 +338,7 @@ interface Store {
   forget(seqs: readonly number[], options?: Wait & {
     readonly swaps?: readonly Swap[];
   }): Promise<boolean>;
+  erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
   setting(key: string, options?: Wait): Promise<Json | undefined>;
   setSetting(key: string, value: Json | undefined, options?: Wait): Promise<void>;
   swapSetting(key: string, from: Json | undefined, to: Json | undefined, options?: Wait): Promise<boolean>;
@@ -345,6 +346,13 @@ interface Store {
   verify(options?: Wait & Progress): Promise<readonly string[]>;
   close(): Promise<void>;
 }
+type Erased = {
+  readonly records: number;
+  readonly notifications: number;
+  readonly conversations: number;
+  readonly withheld: number;
+  readonly settings: number;
+};
 type Swap = {
   readonly key: string;
   readonly from: Json | undefined;

@@ -2,8 +2,7 @@
  * `npm run release -- --dry-run` builds the package, packs it, installs the tarball into an empty folder and runs the smoke
  * story there. Without `--dry-run` it then publishes exactly that tarball, with provenance.
  *
- * Who publishes is in `publisher.json`, the one place that the owner fills: repository, homepage and bugs go from there into
- * the package.json of the tarball. They are left out of it until they are filled, and then nothing is published.
+ * The owner fills `publisher.json`: repository, homepage and bugs go from there into the package.json of the tarball. They are left out of it until they are filled, and then nothing is published.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -153,7 +153,7 @@ describe.each(BOTH)('AI SDK %i, %s', (major, api) => {
     expect(desk.requests).toHaveLength(2);
   });
 
-  it("the caller's own abort keeps what was said", async () => {
+  it("the caller's own abort keeps the partial text", async () => {
     desk = await Desk.start(major, api, [
       {
         says: [text('it grows as I watch and watch')],

@@ -22,7 +22,7 @@ export const BOTH = MAJORS.flatMap((major) => APIS.map((api) => [major, api] as 
 
 export const ADDRESS = 'shop/coder';
 
-/** Of both majors the adapter needs the same; their types differ where no test looks. */
+/** The adapter needs the same of both majors. Their types differ only in parts that no test uses. */
 export const sdkOf = async (major: Major): Promise<typeof Sdk> =>
   major === 7 ? import('ai') : ((await import('ai-6')) as unknown as typeof Sdk);
 
@@ -60,7 +60,7 @@ export class Desk implements AsyncDisposable {
   readonly ear: AiSdk;
   readonly server: Model<Recorded>;
   readonly model: Sdk.LanguageModel;
-  /** What the caller keeps. */
+  /** The caller's transcript. */
   readonly messages: Sdk.ModelMessage[] = [];
   readonly #ids = new Map<string, NotificationId>();
 
@@ -125,7 +125,7 @@ export class Desk implements AsyncDisposable {
     return all;
   }
 
-  /** What holds for every conversation: each request would be taken, extends the one before, and has each marker once. */
+  /** Checks the rules of every conversation: each request would be taken, extends the one before, and has each marker once. */
   check(markers: readonly string[], except: readonly string[] = []): void {
     for (const request of this.requests) expect(validate(request, except), `request ${request.n}`).toEqual([]);
     expect(changes(this.requests)).toEqual([]);
@@ -142,7 +142,7 @@ export class Desk implements AsyncDisposable {
     for (const [i, was] of bytes.slice(0, -1).entries()) expect(bytes[i + 1]?.startsWith(was), `request ${i + 2}`).toBe(true);
   }
 
-  /** The transcript, with one word for each part. The Anthropic package of AI SDK 7 adds parts of its own. */
+  /** The transcript, with one word for each part. The Anthropic package of AI SDK 7 adds custom parts. */
   get shape(): readonly string[] {
     return this.messages.map(({ role, content }) => {
       const parts = typeof content === 'string' ? ['text'] : content.flatMap(({ type }) => (type === 'custom' ? [] : [type]));

@@ -1,4 +1,4 @@
-/** An agent of its own process, for a test that kills it: argv is the major, the model's URL, the database and the transcript. */
+/** An agent in a separate process, for a test that kills it: argv is the major, the model's URL, the database and the transcript. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { ModelMessage } from 'ai';
 import { z } from 'zod';

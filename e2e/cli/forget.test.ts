@@ -1,4 +1,4 @@
-/** `earpiece forget` and `earpiece uninstall --purge`, as commands of their own on a database of their own. */
+/** `earpiece forget` and `earpiece uninstall --purge`, as real commands, each test on a fresh database. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -92,7 +92,7 @@ describe('earpiece uninstall --purge', () => {
     run('send', '--db', join(home.home, 'elsewhere/e.db'), '--to', 'coder', 'hello');
 
     const unasked = home.run(['uninstall', '--purge']);
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('nobody was asked') });
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('nobody can be asked') });
     for (const folder of ['.local/state/earpiece', '.config/earpiece', '.cache/earpiece'])
       expect(unasked.stdout).toContain(join(home.home, folder));
     expect(home.has('.local/state/earpiece')).toBe(true);

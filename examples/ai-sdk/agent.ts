@@ -20,7 +20,7 @@ const tools = {
   read_file: tool({
     inputSchema: z.object({ path: z.string() }),
     async execute({ path }) {
-      // While the tool runs, the build ends. Whoever knows that tells the agent; here it is the same program.
+      // While the tool runs, the build ends. Any process can notify the agent; here it is the same program.
       await ear.queue('coder', { kind: 'build.failed', level: 'error', message: 'The build failed: cart.ts(12)' });
       return { path, lines: 40 };
     },

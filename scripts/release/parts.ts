@@ -1,4 +1,4 @@
-/** What a release decides from values and files: who may publish, what package.json says, which links are dead. */
+/** The decisions of a release: reasons to refuse it, the package.json to publish, and dead links. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

@@ -16,7 +16,7 @@ await using ear = await openEarpiece();
 const coder = ear.conversation('app/coder');
 for (const point of ['first', 'second']) {
   const offer = await coder.offer({ at: 'tool_result', on: point });
-  console.log(point, offer === undefined ? 'nothing' : offer.view.text);
+  console.log(point, offer === undefined ? 'nothing' : offer.text);
   await offer?.confirm();
 }
 `;

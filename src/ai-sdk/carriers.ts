@@ -1,5 +1,5 @@
 /**
- * What rides in the messages of one conversation. Each view is leased when its message is composed, confirmed when the caller
+ * Carries notifications in the messages of one conversation. Each view is leased when its message is composed, confirmed when the caller
  * keeps that message, and released when the message is dropped. So a receipt says `delivered` only for a message that exists.
  */
 import type { Conversation, Offer, OfferOptions } from '../inbox/index.ts';
@@ -32,7 +32,7 @@ export class Carriers {
     this.#trouble = trouble;
   }
 
-  /** A tool was called in this step: what it does cannot be taken back. */
+  /** A tool was called in this step, and its effects cannot be undone. */
   get called(): boolean {
     return this.#running.size + this.#landed.size > 0;
   }
@@ -54,7 +54,7 @@ export class Carriers {
     return view === undefined ? error : errorWithView(error, view);
   }
 
-  /** What the model reads as the result of this call. The last call of a batch carries for all of them. */
+  /** Returns the result of this call as the model reads it. The last call of a batch carries for all of them. */
   async output(call: string, on: string, output: ModelOutput): Promise<ModelOutput> {
     const said = this.#views.get(call);
     if (said !== undefined) return withView(output, said, this.parts) ?? output;
@@ -89,7 +89,7 @@ export class Carriers {
     for (const { settle } of mine) await this.try(() => settle.confirm());
   }
 
-  /** The call is over with these messages: what is in none of them rides again. */
+  /** The call has ended with these messages. A notification that none of them holds rides again. */
   async dropped(messages: readonly Message[]): Promise<void> {
     this.stepped();
     const calls = callsIn(messages);

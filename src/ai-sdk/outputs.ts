@@ -1,7 +1,7 @@
 /**
- * Where a view stands in a tool's result. The tool's own words come first and stay as they are.
+ * Puts a view into a tool's result. The tool's own words come first and stay as they are.
  *
- * Anthropic and the Responses API of OpenAI keep the parts of a result apart, so the view gets a part of its own there. The
+ * Anthropic and the Responses API of OpenAI keep the parts of a result apart, so the view gets a separate part there. The
  * other packages turn several parts into JSON (OpenAI chat) or into several results, which Gemini refuses. There the view
  * follows the text of the result, as one text.
  */
@@ -49,7 +49,7 @@ export function errorWithView(error: unknown, view: string): unknown {
   return Object.create(error, { message: { value: behind(error.message, view), enumerable: false } }) as Error;
 }
 
-/** What the SDK sends for a tool without a `toModelOutput` of its own. */
+/** The output that the SDK sends for a tool without a `toModelOutput` function. */
 export const plainOutput = (output: unknown): ModelOutput =>
   typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output ?? null };
 

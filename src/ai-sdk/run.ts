@@ -28,11 +28,11 @@ export type Turn<M extends Message, R> = {
   readonly how: 'complete' | 'stopped';
   /** How often an interrupt made the adapter ask the model anew. */
   readonly interrupts: number;
-  /** Of the last call. */
+  /** The result of the last call. */
   readonly result: Awaited<R> | undefined;
 };
 
-/** A turn goes on for so many interrupts; those after them wait for the next turn. */
+/** A turn continues for at most this many interrupts. Later ones wait for the next turn. */
 const INTERRUPTS_A_TURN = 8;
 
 export class Run<M extends Message, R> {
@@ -83,9 +83,9 @@ export class Run<M extends Message, R> {
     }
   }
 
-  /** What is due rides in the user's message. */
+  /** Due notifications ride in the user's message. */
   async #openTurn(): Promise<void> {
-    // What could not be saved in an earlier turn is in the messages that the caller goes on with.
+    // An earlier turn could not save these messages, and the caller continues with them.
     await this.#carriers.kept(this.#transcript.messages);
     if (this.#transcript.last?.role !== 'user') return;
     const view = await this.#carriers.offer({ at: 'turn_start', on: 'message' });
@@ -99,7 +99,7 @@ export class Run<M extends Message, R> {
       if (this.#mayAbort) this.#request.abort();
       return;
     }
-    // What the tools have done is told to the model: their results carry the interrupt.
+    // The model reads the effects of the tools: their results carry the interrupt.
     if (found.some(({ notification }) => notification.action !== undefined)) this.#stopTools.abort();
   }
 

@@ -1,5 +1,5 @@
 /**
- * What the adapter reads and writes of the AI SDK, as far as its majors 6 and 7 agree. The package `ai` is not imported, so
+ * The shapes of the AI SDK that the adapter reads and writes. Majors 6 and 7 agree on them. The package `ai` is not imported, so
  * one build serves both.
  */
 
@@ -21,12 +21,12 @@ export type CallableTool = {
 
 export type ToolCallOptions = {
   readonly toolCallId: string;
-  /** What the model was sent when it asked for this call. */
+  /** The messages that the model answered with this call. */
   readonly messages: readonly Message[];
   readonly abortSignal?: AbortSignal | undefined;
 };
 
-/** What the model reads as a tool's result. */
+/** A tool's result as the model reads it. */
 export type ModelOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string; readonly providerOptions?: unknown }
   | { readonly type: 'json' | 'error-json'; readonly value: unknown; readonly providerOptions?: unknown }

@@ -1,4 +1,4 @@
-/** Tools that carry: the gate stands before each call, and a result takes along what is due. */
+/** Tools that carry: the gate is asked before each call, and a result carries due notifications. */
 import type { Carriers } from './carriers.ts';
 import { plainOutput } from './outputs.ts';
 import type { CallableTool, ModelOutput, SdkTool, ToolCallOptions } from './shapes.ts';
@@ -13,7 +13,7 @@ export class ToolRefused extends Error {
   }
 }
 
-/** What a wrapped tool asks of its run. */
+/** The run that a wrapped tool belongs to. */
 export type Calls = {
   readonly carriers: Carriers;
   /** Aborts when an interrupt asks to cancel or pause: a running tool is cut off. */

@@ -38,7 +38,7 @@ export class Transcript<M extends Message> {
     await this.#keep?.(this.messages);
   }
 
-  /** The view becomes a part of its own in the last message, which is the user's. */
+  /** Adds the view as a separate part to the last message, which is the user's. */
   async addToLast(view: string): Promise<void> {
     const last = this.messages.at(-1) as M;
     const own = typeof last.content === 'string' ? [textPart(last.content)] : (last.content as readonly unknown[]);

@@ -9,7 +9,15 @@ export type { LeftOut, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags } from './layers.ts';
 export { loadConfig, readConfig, type Config } from './load.ts';
 export { parseMcpServers, readMcpServers, type McpServers } from './mcp-servers.ts';
-export { cacheFolder, projectPlace, stateFolder, userConfigFile, userSubscribersFolder, type Env, type Surroundings } from './places.ts';
+export {
+  cacheFolder,
+  projectPlace,
+  stateFolder,
+  userConfigFile,
+  userSubscribersFolder,
+  type Env,
+  type Surroundings,
+} from './places.ts';
 export { formatProblem, type Problem } from './problems.ts';
 export { homeOfProject, nameTold, policySource, rememberProject } from './projects.ts';
 export { readEntries, takeName } from './registry.ts';

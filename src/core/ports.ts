@@ -104,8 +104,8 @@ export interface Store {
 
   /**
    * Removes all that the log holds before position `before` (exclusive), also what is open: records, items, withheld results,
-   * presence, bindings of host processes, and the settings and session tokens of its agent. One step. Where the bytes lay,
-   * nothing is left to read.
+   * presence, bindings of host processes, and the settings and session tokens of its agent. One step. The bytes
+   * are overwritten.
    */
   erase(log: LogKey, before: number, options?: Wait): Promise<Erased>;
 

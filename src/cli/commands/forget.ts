@@ -38,7 +38,7 @@ export function forget(command: CommandLine, answer: Answer): void {
             `${log} is active (${what.active.join(', ')}), so nothing is erased: end it first, or add --force`,
           );
         if (options.yes !== true && (options.json === true || !isTerminal())) {
-          complain('nothing is erased: nobody was asked, because this is no terminal; to erase it, add --yes');
+          complain('nothing is erased: without a terminal nobody can be asked; to erase it, add --yes');
           return answer(EXIT.usage.code);
         }
         if (options.yes !== true) {

@@ -23,7 +23,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   }
   if (options.yes !== true) {
     if (json || !isTerminal()) {
-      complain('nothing is removed: nobody was asked, because this is no terminal; to remove it, add --yes');
+      complain('nothing is removed: without a terminal nobody can be asked; to remove it, add --yes');
       return EXIT.usage.code;
     }
     if (!(await agreed('It cannot be undone. Remove all of this? [y/N] '))) {
@@ -34,7 +34,7 @@ export async function runPurge(options: SetupOptions): Promise<number> {
   // The records of the installation lie in the state folder, so its files come back first.
   const code = await runUninstall([], { ...options, all: true, yes: true });
   if (code !== EXIT.ok.code) {
-    complain('the files stay, because the entries of some agent could not be taken out; mend that and try again');
+    complain('the files stay, because the entries of some agent could not be taken out; fix that and try again');
     return code;
   }
   for (const { what, path, bytes } of going) {

@@ -64,7 +64,7 @@ describe.each(Object.entries(KINDS))('%s', (agent, { file, path, text, list }) =
     const line = home.run(['gateway', '--print', agent, '--all']);
     expect(line).toMatchObject({ code: 0, stderr: expect.stringContaining('web stays as it is') as string });
     expect(line.stdout).toMatch(
-      new RegExp(`one gateway before files, search\\.[^]*main\\.ts install ${agent} --wrap\n[^]*uninstall ${agent}`),
+      new RegExp(`one gateway before files, search\\.[^]*main\\.[jt]s install ${agent} --wrap\n[^]*uninstall ${agent}`),
     );
     expect(home.snapshot()).toEqual(before);
     const { code, stdout, stderr } = home.run(['install', agent, '--wrap', '--yes']);

@@ -448,7 +448,8 @@ export const REQUIREMENTS = {
       'earpiece install --wrap puts one gateway before the servers of an agent; values of their environment stay in its settings, and uninstall gives back the bytes.',
   },
   'hosts:status-line': {
-    behaviour: 'The status line of Claude Code shows what is open behind the line that its person has; nothing open shows nothing.',
+    behaviour:
+      'The status line of Claude Code shows what is open behind the line that its person has; nothing open shows nothing.',
   },
   'hosts:doctor': {
     behaviour: 'The doctor sends a test notification through each installed hook, and names any obstacle with a way out.',

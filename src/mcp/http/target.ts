@@ -46,11 +46,7 @@ export class HttpTarget {
       headers: { ...headers, ...this.#headers, ...(body && { 'content-length': body.length }) },
       ...(signal && { signal }),
     });
-    request.once('response', (response) => {
-      // A stop breaks a body that nobody reads, and an error without a listener would end the process.
-      response.on('error', () => {});
-      resolve(response);
-    });
+    request.once('response', resolve);
     request.on('error', (error: NodeJS.ErrnoException) => {
       reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
     });

@@ -1,5 +1,5 @@
 /** The tasks of one project. */
-import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskPriority, type TaskStatus } from '../core/task.ts';
+import { TASK_PRIORITIES, TASK_STATUSES, type Task, type TaskActor, type TaskStatus } from '../core/task.ts';
 import type { LoadedInbox } from '../loaded-inbox.ts';
 import { Tasks as Inner, type TaskEdit, type TaskInput, type TaskQuery } from '../tasks/index.ts';
 import { check, type Table } from './arguments.ts';

@@ -6,15 +6,17 @@ export type LogKey = string & { readonly __brand: 'LogKey' };
 export type ConversationId = string & { readonly __brand: 'ConversationId' };
 
 /**
- * Where a notification goes. Written `project/agent` (the agent: its first conversation that carries takes it),
- * `project/agent#conversation`, or `project/*` (every conversation active in the project).
+ * The address of a notification. Written in one of three forms:
+ * - `project/agent`: the agent's first conversation that carries takes it.
+ * - `project/agent#conversation`: that conversation takes it.
+ * - `project/*`: every conversation that is active in the project takes its own copy.
  */
 export type Address =
   | { readonly kind: 'agent'; readonly project: string; readonly agent: string }
   | { readonly kind: 'conversation'; readonly project: string; readonly agent: string; readonly conversation: ConversationId }
   | { readonly kind: 'project'; readonly project: string };
 
-/** The conversation of an agent whose host names none: one per agent, never one per process. */
+/** The conversation of an agent whose host gives no session id: one per agent, never one per process. */
 export const MAIN = 'main' as ConversationId;
 
 const MAX_NAME = 128;
@@ -80,7 +82,7 @@ export function conversationId(raw: string): ConversationId {
   return raw as ConversationId;
 }
 
-/** Makes a valid name of free text (a folder, a session id): what is not allowed becomes `-`. */
+/** Makes a valid name from free text (a folder, a session id). Each character that is not allowed becomes `-`. */
 export function nameFrom(raw: string): string {
   const clean = raw.trim().replaceAll(new RegExp(FORBIDDEN, 'gu'), '-').slice(0, MAX_NAME).trim();
   return clean === '' ? 'unnamed' : clean;

@@ -39,7 +39,10 @@ export const notifications: fc.Arbitrary<Notification> = fc
     ...(supersede && rest.key !== undefined ? { supersede } : {}),
   }));
 
-/** Open items, oldest first, with ids `n0`, `n1` …, some of them offered before, a few of these in a line of which a part is over. */
+/**
+ * Open items, oldest first, with ids `n0`, `n1` …. Some were offered before. A few of these share a line, one part of which
+ * is closed.
+ */
 export const openItems = (max = 40): fc.Arbitrary<Item[]> =>
   fc
     .array(

@@ -1,12 +1,12 @@
 /**
- * Rules for clocks that may be wrong. A producer stamps a notification with its own clock, a reader judges that stamp by
- * its own clock, and neither trusts the other blindly. Pure: the caller passes the time.
+ * Rules for clocks that may be wrong. A producer stamps a notification with its own clock. A reader compares that stamp
+ * with its own clock. Neither trusts the other blindly. Pure: the caller passes the time.
  *
- * - The record's `at` is a lower bound of the true time: it is never before the record that was appended before it.
- * - `clock` is what the writer's own clock said. It is stored only where it is behind `at`.
- * - A stamp that lies in the reader's future says nothing: either the writer's clock is ahead or the reader's is behind.
- * - In a log whose time lies in the reader's future, a writer's clock counts only where it agrees with the reader's. A clock
- *   that is far behind can be wrong as well, and its notification would expire before anybody reads it.
+ * - The record's `at` is a lower bound of the true time. It is never before the record that was appended before it.
+ * - `clock` is the time on the writer's own clock. A store keeps it only if it is behind `at`.
+ * - A stamp in the reader's future says nothing: either the writer's clock is ahead or the reader's clock is behind.
+ * - If the time of a log is in the reader's future, a writer's clock counts only if it agrees with the reader's clock. A
+ *   clock that is far behind can also be wrong, and its notification would expire before anybody reads it.
  */
 import type { Item } from './items.ts';
 import type { NotificationId } from './notification.ts';
@@ -16,30 +16,30 @@ export const AGREE_MS = 86_400_000;
 
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREE_MS;
 
-/** A writer's own clock is stored where it is at least this far behind the log. */
+/** A store keeps a writer's own clock if it is at least this far behind the log. */
 export const BEHIND_MS = 60_000;
 
-/** What to store as the writer's clock beside a record at `at`. */
+/** The `clock` to store beside a record at `at`: the writer's clock if it is behind, else nothing. */
 export const clockBeside = (at: number, clock: number): { readonly clock?: number } => (at - clock >= BEHIND_MS ? { clock } : {});
 
 export type Stamped = Pick<Item, 'at' | 'clock'>;
 
-/** The time that a person reads: what the writer's clock said. */
+/** The time to show to a person: the writer's clock. */
 export const saidAt = ({ at, clock }: Stamped): number => clock ?? at;
 
-/** When the item was queued, by the reader's clock. Undefined: its stamps do not tell. */
+/** When the item was queued, by the reader's clock. Undefined if its stamps do not allow an answer. */
 export function queuedAt({ at, clock = at }: Stamped, now: number): number | undefined {
   if (at <= now + AGREE_MS) return at;
   return agree(clock, now) ? clock : undefined;
 }
 
 /**
- * For items whose age this reader cannot tell from their stamps, or whose reader's own clock is known to be wrong: when each
- * was queued at the latest, by the reader's clock.
+ * The latest possible time at which each item was queued, by the reader's clock. For items whose age this reader cannot
+ * compute from their stamps, or if the reader's own clock is known to be wrong.
  */
 export type Sighted = Readonly<Record<NotificationId, number>>;
 
-/** A moment that the producer computed from its own clock, by the reader's clock. */
+/** Converts a moment that the producer computed from its own clock to the reader's clock. */
 function byReader(moment: number, item: Stamped, now: number, sighted?: number): number | undefined {
   const clock = saidAt(item);
   const queued = sighted ?? queuedAt(item, now);
@@ -47,36 +47,36 @@ function byReader(moment: number, item: Stamped, now: number, sighted?: number):
   return agree(queued, clock) ? moment : queued + (moment - clock);
 }
 
-/** What the end of an item's time depends on. */
+/** The fields that determine when an item expires. */
 export type Timed = Stamped & { readonly notification: Pick<Item['notification'], 'expiresAt'> };
 
-/** When its time ends, by the reader's clock. Undefined: never, or the reader cannot know its age. */
+/** When the item expires, by the reader's clock. Undefined: never, or the reader cannot know the item's age. */
 export function endOf(item: Timed, now: number, sighted?: number): number | undefined {
   const { expiresAt } = item.notification;
   return typeof expiresAt === 'number' ? byReader(expiresAt, item, now, sighted) : undefined;
 }
 
 /**
- * The end of its time has come, by the reader's clock. `sighted`: when it was queued at the latest. An item whose age the
- * reader cannot know is not expired.
+ * Whether the item has expired, by the reader's clock. `sighted`: the latest time at which it can have been queued. An item
+ * whose age the reader cannot know is not expired.
  */
 export function isExpired(item: Timed, now: number, sighted?: number): boolean {
   const end = endOf(item, now, sighted);
   return end !== undefined && end <= now;
 }
 
-/** Whether it holds a gate up now. After its time is over, the index still says `gate` until a sweep lowers it. */
+/** Whether the item keeps a gate up now. After an item expires, the index still says `gate` until a sweep lowers it. */
 export const holdsGate = (item: Timed & Pick<Item, 'gate'>, now: number): boolean => item.gate && !isExpired(item, now);
 
 export type When = { readonly now: number; readonly sighted?: Sighted | undefined };
 
-/** Its time has come. An item of which not even a first sight is known is due: early is better than a year late. */
+/** Whether the item is due. An item without any known first sight is due: early is better than a year late. */
 export function isDue(deliverAt: number, item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): boolean {
   const due = byReader(deliverAt, item, now, sighted[item.id]);
   return due === undefined || due <= now;
 }
 
-/** How long it has waited, in ms; Infinity where nobody knows. */
+/** How long the item has waited, in ms. Infinity if its age is unknown. */
 export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }: When): number {
   const queued = sighted[item.id] ?? queuedAt(item, now);
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;

@@ -1,6 +1,6 @@
 /**
- * What a caller did wrong or what the machine refused. `code` is stable and for programs; the message is for people and
- * names the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
+ * An error that the caller or the machine caused. `code` is stable and for programs. The message is for people and names
+ * the thing, the value seen and the way out. `retryable` says whether the same call may succeed later.
  */
 export class EarpieceError extends Error {
   override readonly name = 'EarpieceError';
@@ -39,14 +39,14 @@ export type ErrorCode =
   | 'upstream'
   | 'timeout';
 
-/** Of a process whose own files an upgrade has replaced, or a removal has deleted. */
+/** The message for a process whose own files an upgrade has replaced or a removal has deleted. */
 export const GONE = 'Earpiece was upgraded or removed while this process runs; restart it';
 
-/** A module that was to be loaded late does not exist any more. */
+/** Whether a late import failed because its module no longer exists. */
 export const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 
-/** The closest of `known` to what was typed, for "did you mean"; undefined when nothing is near. */
+/** The closest of `known` to the typed word, for "did you mean". Undefined if nothing is near. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(typed.length / 3)) + 1;

@@ -1,6 +1,6 @@
 /**
- * Something that happened outside of an agent, in the shape of CloudEvents. It is not durable: what a subscriber queues
- * because of it is. Whoever sees things happen (a source) emits events; the bus turns them into notifications.
+ * Something that happened outside of an agent, in the shape of CloudEvents. Events are not durable; the notifications that
+ * subscribers queue for them are. A source emits events, and the bus turns them into notifications.
  */
 import { formatAddress, parseAddress } from './address.ts';
 import { EarpieceError } from './errors.ts';
@@ -12,9 +12,9 @@ export type Severity = (typeof SEVERITIES)[number];
 export const severityRank = (severity: Severity): number => SEVERITIES.indexOf(severity);
 
 /**
- * - `id`: unique within its source; seen again it changes nothing.
- * - `type`: dotted, `tool.call.failure`. `source`: who saw it, `agent`, `files`, `github`.
- * - `subject`: the address whom it concerns. `time`: epoch ms.
+ * - `id`: unique within its source. A second event with the same id changes nothing.
+ * - `type`: dotted, `tool.call.failure`. `source`: the observer, `agent`, `files`, `github`.
+ * - `subject`: the address of the agents that it concerns. `time`: epoch ms.
  * - `message`: what happened in a few words, for readers without a template. Default: made of the type and the data.
  * - `key`: instead of the subscriber's dedupe key. `about`, `supersede`, `deliver`, `ttlMs`: see `Notification`.
  */
@@ -36,21 +36,22 @@ export type Event = {
   readonly origin?: Partial<Origin>;
 };
 
-/** What a source gives: id, time, severity (`info`) and data may be left out. */
+/** The fields that a source passes. It may omit id, time, severity (`info`) and data. */
 export type EventInput = Pick<Event, 'type' | 'source' | 'subject'> & Partial<Event>;
 
-/** What came of an event at one subscriber. */
+/** The result of an event at one subscriber. */
 export type Heard =
   | { readonly subscriber: string; readonly kind: 'queued' | 'folded' | 'duplicate'; readonly id: string }
-  /** Open notifications that it took back. */
+  /** Open notifications that the event withdrew. */
   | { readonly subscriber: string; readonly kind: 'withdrew'; readonly ids: readonly string[] }
   | { readonly subscriber: string; readonly kind: 'skipped'; readonly because: string };
 
 export type Emitted = { readonly event: Event; readonly heard: readonly Heard[] };
 
 /**
- * Where sources put events. Resolves when all that came of it is durable. Rejects with `bad_event` for what is no event,
- * and with what the store throws; a source counts un-awaited emits and reports failures, it never lets them break its host.
+ * Takes events from sources. `emit` resolves when all results of the event are durable. It rejects with `bad_event` for an
+ * invalid event, and with the error that the store throws. A source counts emits that it does not await and reports their
+ * failures. Failures never break the source's host.
  */
 export interface Emitter {
   emit(event: EventInput): Promise<Emitted>;
@@ -103,7 +104,7 @@ export function makeEvent(input: EventInput, made: { readonly id: string; readon
   };
 }
 
-/** What an event hands on to its notification as it is, where it has it. */
+/** The optional fields that an event copies to its notification unchanged. */
 const handedOn = ({
   key,
   about,
@@ -124,10 +125,10 @@ const handedOn = ({
 
 export const levelOf = (severity: Severity): Level => (severity === 'debug' ? 'info' : severity);
 
-/** What differs from call to call without being news. */
+/** Fields of the data that differ from call to call without making a new message. */
 export const VOLATILE: ReadonlySet<string> = new Set(['call_id', 'duration_ms', 'retry_count', 'failures', 'timestamp']);
 
-/** What is said of an event without a template. */
+/** The message of an event without a template. */
 export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): string {
   if (event.message !== undefined) return event.message;
   const news = Object.entries(event.data).filter(([name]) => !VOLATILE.has(name));
@@ -138,14 +139,14 @@ export function messageOf(event: Pick<Event, 'type' | 'message' | 'data'>): stri
   return `${event.type}${told.length > 0 ? ` (${told.join(', ')}${rest > 0 ? `, ${rest} more` : ''})` : ''}`;
 }
 
-/** The id under which an event is queued: the same for the same event, whoever emits it again. */
+/** The id under which an event is queued. The same event always gets the same id, whichever process emits it again. */
 export function notificationIdOf(event: Pick<Event, 'id' | 'source'>, subscriber?: string): string {
   const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
   const id = `${part(event.source)}/${part(event.id)}${subscriber === undefined ? '' : `~${subscriber}`}`;
   return id.length <= LIMITS.idChars ? id : `${id.slice(0, LIMITS.idChars - 18)}~${checksum(id)}`;
 }
 
-/** The notification of an event that no subscriber shapes: where there is no bus, one event is one notification. */
+/** The notification of an event that no subscriber shapes. Without a bus, one event is one notification. */
 export function notificationFrom(event: Event): NotificationInput {
   return {
     id: notificationIdOf(event),
@@ -157,7 +158,7 @@ export function notificationFrom(event: Event): NotificationInput {
   };
 }
 
-/** A type of one word is a name of the source "event". */
+/** A type of one word becomes a name of the source "event". */
 export const kindOf = (type: string): string => {
   const kind = type.includes('.') ? type : `event.${type}`;
   return kind

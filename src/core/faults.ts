@@ -1,6 +1,6 @@
 /**
- * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). Nothing happens
- * until a composition root arms them.
+ * Named points at each write boundary, where a test can kill the process (`EARPIECE_FAULT=point:n`). Nothing happens until
+ * a composition root arms them.
  */
 export const FAULT_POINTS = [
   'append.begun',
@@ -27,18 +27,18 @@ export const FAULT_POINTS = [
   'release.before',
 ] as const;
 
-/** The same in an agent's loop. */
+/** The write boundaries in an agent's loop. */
 export const AGENT_FAULT_POINTS = ['agent.request', 'agent.tool_landing', 'agent.carried'] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number] | (typeof AGENT_FAULT_POINTS)[number];
 
 let trip: ((point: FaultPoint) => void) | undefined;
 
-/** Marks a boundary. Free while nothing is armed. */
+/** Marks a boundary. Costs nothing while no fault is armed. */
 export function fault(point: FaultPoint): void {
   trip?.(point);
 }
 
-/** For composition roots and tests: what happens at a point; undefined disarms. */
+/** Sets the action at each point, for composition roots and tests. Undefined disarms. */
 export function armFaults(onPoint: ((point: FaultPoint) => void) | undefined): void {
   trip = onPoint;
 }

@@ -2,20 +2,20 @@ import { formatKind, levelRank, type Level, type Notification } from './notifica
 import type { Policy } from './policy.ts';
 
 /** A kind that somebody silenced by hand for a while (`earpiece mute`). `until` is epoch ms, null for ever. */
-/** `since`: what the clock of whoever muted said, so that a reader can judge `until`. */
+/** `since`: the time on the clock of the person who muted, so that a reader can judge `until`. */
 export type Mute = { readonly pattern: string; readonly until: number | null; readonly by: string; readonly since?: number };
 
 /**
- * What keeps a notification from the model. `key` is the setting's name as `earpiece config explain` takes it, `says` what the
- * file says. `until` is missing where only the log's words are left.
+ * The setting or mute that keeps a notification from the model. `key` is the setting's name as `earpiece config explain`
+ * takes it, `says` is its value in the file. `until` is missing if only the log's text is left.
  */
 export type FilterCause =
   | { readonly kind: 'mute'; readonly mute: Pick<Mute, 'pattern' | 'by'> & { readonly until?: number | null } }
   | { readonly kind: 'setting'; readonly key: string; readonly says: string; readonly file?: string };
 
 /**
- * Nothing filters it, and nothing drops it for want of room: one with an `action`, a critical of a person, a critical of a
- * core kind. A person's stop would fall by a mute or by the file of a cloned project.
+ * True for a notification that nothing may filter or drop for lack of room: one with an `action`, a person's critical, a
+ * critical of a core kind. Otherwise a mute or the file of a cloned project could suppress a person's stop.
  */
 export function isKept({ action, kind, level, origin, subscriber }: Notification, policy: Policy): boolean {
   if (action !== undefined) return true;
@@ -25,8 +25,8 @@ export function isKept({ action, kind, level, origin, subscriber }: Notification
 }
 
 /**
- * Why the policy or a mute keeps this notification from the model; undefined when it may pass.
- * The plan and the gate both ask here.
+ * Why the policy or a mute keeps this notification from the model. Undefined if it may pass. The plan and the gate both
+ * call this.
  */
 export function filterOf(
   notification: Notification,
@@ -51,7 +51,7 @@ export function filterOf(
     if (source && own(source.names, kind.name) === false)
       return off(`${kinds}."${dotted}"`, `${kinds}.${kind.source}.${kind.name} = false`);
   }
-  // An agent is a tool of the one that has started it.
+  // A sub-agent counts as a tool of the agent that started it.
   const tool = origin?.tool === undefined ? undefined : own(policy.tools, origin.tool);
   const name = formatKind(kind) === 'subagent.complete' ? 'stopped' : kind.name;
   if (tool && own(tool, name) === false) {
@@ -68,7 +68,7 @@ export function filterOf(
 
 const off = (key: string, says = `${key} = false`): FilterCause => ({ kind: 'setting', key, says });
 
-/** The same in the words that the log keeps. */
+/** The cause as the text that the log keeps. */
 export function filteredBecause(
   notification: Notification,
   policy: Policy,
@@ -79,7 +79,7 @@ export function filteredBecause(
   return cause?.kind === 'mute' ? `${cause.mute.pattern} is muted by ${cause.mute.by}` : cause?.says;
 }
 
-/** Reads those words again. */
+/** Parses that text. */
 export function filterIn(reason: string): FilterCause {
   const muted = /^(\S+) is muted by (.+)$/su.exec(reason);
   if (muted) return { kind: 'mute', mute: { pattern: muted[1] ?? '', by: muted[2] ?? '' } };
@@ -101,12 +101,12 @@ export function matchesKind(pattern: string, dotted: string): boolean {
   return prefix !== undefined && dotted.startsWith(prefix);
 }
 
-/** The level that a source may claim at most. */
+/** The level of a notification after the policy's cap for its source. */
 export function cappedLevel(level: Level, source: string, policy: Policy): Level {
   const cap = own(policy.maxLevel, source) ?? own(policy.maxLevel, '*');
   return cap !== undefined && levelRank(level) > levelRank(cap) ? cap : level;
 }
 
-/** Names come from outside: `__proto__` and `constructor` are only names. */
+/** Names come from outside, so `__proto__` and `constructor` must be ordinary names. */
 const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

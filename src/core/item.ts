@@ -1,4 +1,4 @@
-/** One notification for one audience, as the records have made it. `items.ts` says what each record does to it. */
+/** One notification for one audience, as the records have made it. `items.ts` defines the effect of each record on it. */
 import type { ConversationId } from './address.ts';
 import type { Json } from './json.ts';
 import { isInterrupt, type Notification, type NotificationId } from './notification.ts';
@@ -11,10 +11,10 @@ export type Item = {
   readonly id: NotificationId;
   readonly audience: ConversationId;
   readonly notification: Notification;
-  /** Where it was queued. */
+  /** The position of the record that queued it. */
   readonly seq: number;
   readonly at: number;
-  /** What its producer's own clock said, where that is behind `at`; see `clocks.ts`. */
+  /** The time on its producer's own clock, if that is behind `at`. See `clocks.ts`. */
   readonly clock?: number;
   readonly state: 'open' | 'offered' | 'closed';
   readonly outcome?: Outcome | 'delivered' | 'folded' | 'left_out';
@@ -22,26 +22,26 @@ export type Item = {
   readonly takenBy?: ConversationId;
   /** The conversation that was its audience before its heir took it over. */
   readonly passedFrom?: ConversationId;
-  /** That conversation and the audience are one: what the former still reports counts for the item. */
+  /** That conversation and the audience are one: a report from the former counts for the item. */
   readonly merged?: true;
-  /** The last carrier that offered or delivered it, its lease while offered. */
+  /** The last carrier that offered or delivered it. While it is offered, this is its lease. */
   readonly carrier?: CarrierId;
   readonly owner?: Owner;
   readonly until?: number;
-  /** In the offer as part of the summary line, not as a text of its own. */
+  /** The offer counts it in the summary line instead of showing its text. */
   readonly inSummary?: true;
   /** How often it was offered; above 0 the model may have seen it. */
   readonly offers: number;
-  /** Its text as first rendered, and the ids that share it (coalesced); the first of them is the line's. */
+  /** Its text as first rendered, and the ids that share that text (coalesced). The first id is the line's. */
   readonly text?: string;
   readonly group?: readonly NotificationId[];
-  /** The gate of its conversations is up because of it. */
+  /** It raises the gate of its conversations. */
   readonly gate: boolean;
   readonly read: boolean;
-  /** Who marked it read, while nothing proves that the agent has read it. */
+  /** The person who marked it read. Missing if there is proof that the agent has read it. */
   readonly markedBy?: string;
   readonly observed: boolean;
-  /** Folded into it: how many in all, since when, and up to `MAX_DIFFERS` of what was different. */
+  /** Notifications folded into it: how many in all, since when, and up to `MAX_DIFFERS` different details. */
   readonly count: number;
   readonly lastAt: number;
   readonly differs: readonly { readonly message?: string; readonly data?: Json }[];

@@ -1,6 +1,6 @@
 /**
- * The open set: what each record does to the notifications of its log. Pure, and the only place that knows: a store keeps
- * `Item`s as an index beside the log and changes them through `settle`, so that replaying any prefix of a log gives the
+ * The open set: the effect of each record on the notifications of its log. Pure. No other file knows these effects. A store
+ * keeps `Item`s as an index beside the log and changes them through `settle`, so replaying any prefix of a log gives the
  * same items as living through it.
  *
  * An item is one notification for one audience: a conversation, or `ANYONE` (the agent's first conversation that carries).
@@ -13,8 +13,8 @@
  *   closed (delivered | summarized), neither read nor observed ──released as unproven──▶ open
  *   closed (delivered | summarized) ──the provider takes the request only without it──▶ closed (left_out)
  *
- * Closed is final per item, but for what is unproven: an id closes once per conversation. What a conversation has not read when it is over passes on to
- * its heir (`passing.ts`): the item gets another audience and stays what it is.
+ * Closed is final per item, except for an unproven delivery. An id closes once per conversation. When a conversation ends,
+ * its heir takes over its unread items (`passing.ts`): an item gets another audience and keeps everything else.
  */
 import type { ConversationId } from './address.ts';
 import { ANYONE, fresh, itemKey, MAX_DIFFERS, seen, type Item } from './item.ts';
@@ -26,10 +26,10 @@ import { isByAgent, notificationOf } from './records.ts';
 export { ANYONE, itemKey, type Item } from './item.ts';
 export { before, holderOf, putItem } from './passing.ts';
 
-/** Releases of a carrier that went without the view: nobody can have seen it. */
+/** Reasons for releasing a carrier that went without the view: nobody can have seen it. */
 export const NEVER_SENT: ReadonlySet<string> = new Set(['late', 'too_big'] satisfies ReleasedRecord['reason'][]);
 
-/** What a record needs to see before it can be settled: items by id, by carrier, or none (it makes new ones). */
+/** The items that `settle` needs for a record: by id, by carrier, or none (a record that makes new ones). */
 export type Touches = {
   readonly ids: readonly NotificationId[];
   readonly carrier?: CarrierId;
@@ -78,23 +78,23 @@ export function touches(draft: Draft): Touches {
   }
 }
 
-/** Where a record stands: its position, its time, and its writer's clock where that is behind. */
+/** The place of a record: its position, its time, and its writer's clock if that is behind. */
 export type Place = Pick<Stored, 'seq' | 'at' | 'clock'>;
 
 export type Settled =
   | { readonly kind: 'settled'; readonly items: readonly Item[] }
-  /** The log already has this id: the queue is a repetition and changes nothing. */
+  /** The log already has this id: the queue repeats an earlier one and changes nothing. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId }
-  /** Not open any more (`closed`), in another's offer (`offered`), or never queued here (`unknown`). */
+  /** No longer open (`closed`), in another carrier's offer (`offered`), or never queued here (`unknown`). */
   | {
       readonly kind: 'conflict';
       readonly ids: readonly { readonly id: NotificationId; readonly why: 'closed' | 'offered' | 'unknown' }[];
     };
 
 /**
- * What `draft` at its place makes of the items that it touches. Returns the changed and new items only.
- * `found` holds every item with an id or carrier named by `touches(draft)`, of all audiences.
- * With `lenient` (a log from which retention has pruned records is replayed) unknown ids are passed over.
+ * Applies `draft` at its place to the items that it touches. Returns only the changed and new items. `found` holds every
+ * item with an id or carrier named by `touches(draft)`, of all audiences. `lenient` skips unknown ids, for replaying a log
+ * from which retention has pruned records.
  */
 export function settle(draft: Draft, place: Place, found: readonly Item[], lenient = false): Settled {
   const record = draft as KnownDraft;
@@ -107,7 +107,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
     }
     case 'system_notification_folded': {
       if (found.some((item) => item.id === record.id)) return { kind: 'duplicate', id: record.id };
-      // In an order of its own: an index and a replay find them in different ones.
+      // Sorted, because an index and a replay find them in different orders.
       const into = found.filter((item) => item.id === record.into).toSorted((a, b) => (a.audience < b.audience ? -1 : 1));
       const first = into[0];
       if (first === undefined) return lenient ? settled([]) : conflict([record.into], 'unknown');
@@ -228,7 +228,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
           .map((item) => ({
             ...seen(item, place),
             outcome: 'left_out',
-            // The model cannot read it any more; a pause lasts until somebody lifts it.
+            // The model can no longer read it. A pause lasts until a person lifts it.
             gate: item.gate && item.notification.action === 'pause',
           })),
       );
@@ -265,7 +265,7 @@ export function settle(draft: Draft, place: Place, found: readonly Item[], lenie
   }
 }
 
-/** Replays records from nothing. Keyed by id and audience. */
+/** Replays records from an empty state. The map is keyed by id and audience. */
 export function replay(records: Iterable<Place & { readonly body: Draft }>): Map<string, Item> {
   const items = new Map<string, Item>();
   const byId = new Map<NotificationId, Set<string>>();
@@ -297,10 +297,10 @@ export function isFor(item: Item, conversation: ConversationId, purpose: string 
   return item.notification.purpose === undefined || purpose === undefined || item.notification.purpose === purpose;
 }
 
-/** It keeps its first text, until a part of that line is over: then what is left of the line has a text of its own. */
+/** An item keeps its first text until a part of its line closes. Then the rest of the line gets a new text. */
 function toldAs(item: Item, rendered: Required<Pick<Item, 'text' | 'group'>>): Pick<Item, 'text' | 'group'> {
   const isPart = (item.group?.length ?? 0) > rendered.group.length;
-  // A re-offer of an older release copied the text of the whole line.
+  // A re-offer by an older release copied the text of the whole line.
   return item.text === undefined || (isPart && rendered.text !== item.text) ? rendered : {};
 }
 
@@ -311,14 +311,14 @@ const isUnproven = (item: Item, { reason }: ReleasedRecord): boolean =>
   !item.read &&
   !item.observed;
 
-/** What was rendered for it and not sent is rendered anew. */
+/** A text that was rendered and not sent is rendered again. */
 function withoutOffer(item: Item): Item {
   if (item.offers > 1) return { ...item, offers: item.offers - 1 };
   const { text: _text, group: _group, ...rest } = item;
   return { ...rest, offers: 0 };
 }
 
-/** A delivered interrupt keeps the gate up until it is read; every other end lowers it. */
+/** A delivered interrupt keeps the gate up until it is read. Every other end lowers the gate. */
 function close(item: Item, place: { seq: number; at: number }, outcome: NonNullable<Item['outcome']>): Item {
   const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = seen(item, place);
   return { ...rest, state: 'closed', outcome, closedAt: place.at, gate: outcome === 'delivered' && item.gate };
@@ -333,8 +333,8 @@ const of = (found: readonly Item[], conversation: ConversationId | undefined): r
       );
 
 /**
- * What another process offered and let go between the look and this append, and the view does not say that it repeats. A
- * view of release 0.0.0 says it of all of its items at once.
+ * The items that another process offered and released between the look and this append, although the view does not mark
+ * them as repeated. A view of release 0.0.0 marks all of its items at once.
  */
 function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): NotificationId[] {
   const flagged = view.items.flatMap((line) => (line.repeated ? line.ids : []));
@@ -342,7 +342,7 @@ function unflagged({ ids, view }: OfferedRecord, taken: readonly Item[]): Notifi
   return taken.filter(({ id, offers }) => offers > 0 && ids.includes(id) && !flagged.includes(id)).map(({ id }) => id);
 }
 
-/** The items that a carrier of `conversation` takes: each must be open and nobody else's. */
+/** The items that a carrier of `conversation` takes. Each must be open and free. */
 function take(
   found: readonly Item[],
   ids: readonly NotificationId[],

@@ -2,7 +2,8 @@
  * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
  *
  * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
- * reason. Error and above and orders (`action`) are never summarized: what does not fit stays open and rides next.
+ * reason. Errors, criticals and notifications with an `action` are never summarized: without room they stay open and wait
+ * for the next carrier.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import type { Item } from './items.ts';
@@ -24,35 +25,41 @@ import { estimateTokens } from './tokens.ts';
 import { listsNothing } from './unlisted.ts';
 import { dataSaid, listedOf } from './views/wording.ts';
 
-/** What was known when the carrier was composed; gathered before the transaction. Times are epoch ms. */
+/** The facts at the time of composing the carrier, gathered before the transaction. Times are epoch ms. */
 export type Facts = {
-  /** What the agent came to know by itself, and when (see `Notification.about`); this batch included. */
+  /** The things that the agent came to know by itself, and when (see `Notification.about`). Includes this batch. */
   readonly known: Readonly<Record<string, number>>;
-  /** The contact points that this host has; a moment that it lacks does not hold anything back. */
+  /** The contact points that this host has. An item is not held back for a contact point that the host lacks. */
   readonly points: readonly ContactPoint[];
-  /** Turns that started since an item was queued, for those that wait for some. */
+  /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /** Open states that a newer one of their key has overtaken, which is not open any more: by id, the newer one. */
+  /**
+   * Open states that a newer state of their key has overtaken, by id, with the newer one's id. The newer one is already
+   * closed.
+   */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
-  /** For items whose age this clock cannot tell from their stamps: when each was queued at the latest. */
+  /** The latest possible queue time of items whose age this clock cannot compute from their stamps. */
   readonly sighted?: Sighted;
-  /** No other live process has a clock that agrees with this one: what it holds for expired is hidden here, not closed. */
+  /**
+   * No other live process has a clock that agrees with this one. Items that it takes for expired are hidden here, not
+   * closed.
+   */
   readonly clockAlone?: true;
-  /** The tools whose results this carrier is, or closes the batch of. */
+  /** The tools whose results this carrier holds, or whose batch it closes. */
   readonly tools?: readonly string[];
   /**
-   * What templates make of lines, by `lineName`. Whoever renders plans again with what was made, until nothing is missing:
-   * a line is taken for as long as its messages before.
+   * The template's result for each line, by `lineName`. The caller renders missing lines and plans again until none is
+   * missing. Until then the plan budgets a line by the size of its messages.
    */
   readonly said?: ReadonlyMap<string, Said>;
-  /** No more is rendered: beside others no line is taken of which it is not known what its template makes. */
+  /** No further lines are rendered. Then a line whose template's result is unknown is taken only if it is alone. */
   readonly saidAll?: boolean;
 };
 
 export const NO_FACTS: Facts = { known: {}, points: [], turnsSince: {}, mutes: [] };
 
-/** At which contact points a moment has come. */
+/** The contact points at which each moment is due. */
 const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] | 'any'>> = {
   next: 'any',
   now: 'any',
@@ -64,15 +71,15 @@ const DUE_AT: Readonly<Record<Exclude<Deliver, object>, readonly ContactPoint[] 
   turn_end: ['turn_end', 'idle'],
 };
 
-/** Distinct messages in one line at error and above, where none may be left out. */
+/** Distinct messages in one line at error and above, where no message may be omitted. */
 const ERRORS_A_LINE = 5;
-/** A template says so much of a message, and so much beside it. */
+/** The characters that a template says of a message, and the characters it adds beside it (estimates). */
 const SAID_CHARS = 240;
 const ROW_CHARS = 40;
 const FRAME_TOKENS = 30;
 const LINE_TOKENS = 8;
 
-/** `open`: the open items for this conversation, oldest first. Offered ones must not be among them. */
+/** Plans one carrier. `open`: the open items for this conversation, oldest first, without offered ones. */
 export function plan(open: readonly Item[], point: ContactPoint, policy: Policy, facts: Facts, now: number): Plan {
   const decisions: Decision[] = [];
   const close = (
@@ -146,17 +153,20 @@ function notDueBecause(item: Item, point: ContactPoint, policy: Policy, facts: F
   return `waits for ${deliver}`;
 }
 
-/** A log may hold times that no date has: whoever queued one must not keep all else from its agent. */
+/** A log may hold times that no date can express. One such item must not block all others. */
 function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at} ms` : date.toISOString();
 }
 
-/** An empty list means that nothing is known of the host: then nothing is assumed to be missing. */
+/** An empty list means that the host's contact points are unknown: then none is assumed to be missing. */
 const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
   facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
-/** Groups what is one thing for the reader: what was sent as one line, what one subscriber made, one key, one kind within its window, warnings of one source. */
+/**
+ * Groups items that are one thing for the reader: items sent as one line, items of one subscriber, of one key, of one kind
+ * within its window, warnings of one source.
+ */
 function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
   const join = (find: (group: Item[]) => boolean, item: Item): void => {
@@ -190,7 +200,10 @@ function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   return groups;
 }
 
-/** Of what has one key that comes last which came last, counted or new: it is how things are. All else stays where it is. */
+/**
+ * Sorts the items of each key by their latest record, counted or new, so that the current state comes last. Items without a
+ * key keep their place.
+ */
 function newestLast(group: Item[]): Item[] {
   if (group.length < 2 || sentOf(group) !== undefined) return group;
   const byKey = Map.groupBy(group, ({ notification }) => notification.key);
@@ -199,7 +212,7 @@ function newestLast(group: Item[]): Item[] {
 }
 const lastRecordOf = ({ history, seq }: Item): number => history.at(-1) ?? seq;
 
-/** What a template made too long for one line is as many lines as it takes, so that nothing of it is cut away. */
+/** Splits a group whose template's text is too long for one line into as many lines as it needs, so that nothing is cut. */
 function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   const said = facts.said?.get(lineName({ ids: group.map((item) => item.id) }));
   if (group.length < 2 || sentOf(group) !== undefined || said?.kind !== 'text') return [group];
@@ -209,11 +222,14 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
   return [group.slice(0, middle), group.slice(middle)].flatMap((half) => fitting(half, policy, facts));
 }
 
-/** The words of a person or of another agent, and whatever asks for an action, are never merged with others. */
+/** Messages of a person or of another agent, and notifications with an action, are never merged with others. */
 const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
-/** One subscriber's, by one template, at one level, as many as it wants in one line; what a storm had too many of always. */
+/**
+ * Whether the item joins the group: same subscriber, template and level, up to the subscriber's group size. The count of a
+ * storm's rest always joins.
+ */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
   const of = item.notification.subscriber;
@@ -224,15 +240,18 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   if (of.rest) return true;
   if (group.filter((other) => !other.notification.subscriber?.rest).length >= of.group) return false;
   if (of.template === undefined) return joins(group, item);
-  // What its template makes of it is not known yet, and of errors nothing may be cut away.
+  // The size of the template's result is not known yet, and no part of an error may be cut.
   return levelRank(item.notification.level) < levelRank('error') || sizeOf([...group, item]) <= policy.maxItemChars;
 }
 
-/** How long the text of a template may get, at most about: a row for each different message. */
+/** About the longest text of a template: one row for each different message. */
 const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
-/** A line stays as it was rendered: whoever takes what is for any, after another let go of it, must not read what was for that one. */
+/**
+ * A line stays as it was rendered. After another conversation released an item for any conversation, its taker must not
+ * read items that were for the other conversation.
+ */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
   if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;
@@ -255,14 +274,14 @@ const messagesOf = (group: readonly Item[]): string[] => [
   ),
 ];
 
-/** The text of the line that these are; undefined where nothing was sent, or where a part of that line is over. */
+/** The sent text of the line that these items form. Undefined if nothing was sent, or if a part of that line is closed. */
 function sentOf(group: readonly Item[]): string | undefined {
   const { text, group: line = [] } = group[0] as Item;
   const ids = new Set(group.map(({ id }) => id));
   return line.every((id) => ids.has(id)) ? text : undefined;
 }
 
-/** One item as a line of its own, before a template has said it. */
+/** The line of a single item, before a template has rendered it. */
 export const lineAlone = (item: Item): Line => lineOf([item], NO_FACTS);
 
 function lineOf(group: Item[], { said }: Facts): Line {
@@ -270,7 +289,7 @@ function lineOf(group: Item[], { said }: Facts): Line {
   const n = first.notification;
   const kinds = new Set(group.map((item) => formatKind(item.notification.kind)));
   const rows = group
-    // Of what counts others the number is told.
+    // For a notification that counts others, the line states the number.
     .filter((item) => !item.notification.subscriber?.rest)
     .flatMap((item) => [item.notification.data, ...item.differs.map((d) => d.data)])
     .filter((d) => d !== undefined);
@@ -348,7 +367,7 @@ function budget(
   return { lines: taken, ...(left.length > 0 ? { rest: restOf(left) } : {}), decisions };
 }
 
-/** Its template has not been asked yet. */
+/** Its template has not run yet. */
 export const isUnsaid = (line: Line): boolean =>
   line.subscriber?.template !== undefined &&
   line.sent === undefined &&
@@ -356,7 +375,7 @@ export const isUnsaid = (line: Line): boolean =>
   !line.unrendered &&
   !listsNothing(line);
 
-/** As views show it: cut, its rows indented. */
+/** The tokens of a text as views show it: cut, with indented rows. */
 const tokensOf = (text: string, { maxItemChars }: Policy): number =>
   estimateTokens(text.slice(0, maxItemChars).replaceAll('\n', '\n    '));
 
@@ -372,7 +391,7 @@ function costOf(line: Line, policy: Policy): number {
   );
 }
 
-/** As views list them, about. */
+/** The messages that a view lists, approximately. */
 function shownOf(line: Line, maxItemChars: number): readonly string[] {
   const { count, chars } = listedOf(line, { maxItemChars });
   return line.messages.slice(0, count).map((message) => message.slice(0, chars));

@@ -16,8 +16,8 @@ export type Action = (typeof ACTIONS)[number];
 
 export const MOMENTS = ['next', 'after_tool', 'next_cycle', 'cycle_end', 'turn_start', 'turn_end', 'now'] as const;
 /**
- * When it may ride. `at` is epoch milliseconds; `afterTurns` counts turns that start after the queue; `afterTool` is the
- * name of a tool, with whose result it rides.
+ * When it may be delivered. `at` is epoch milliseconds. `afterTurns` counts turns that start after the queue. `afterTool`
+ * is the name of a tool whose result carries it.
  */
 export type Deliver =
   | (typeof MOMENTS)[number]
@@ -25,7 +25,7 @@ export type Deliver =
   | { readonly afterTurns: number }
   | { readonly afterTool: string };
 
-/** Who caused it. `depth` counts agent-to-agent hops; `cause` is the notification that led to this one. */
+/** The cause of a notification. `depth` counts agent-to-agent hops; `cause` is the notification that led to this one. */
 export type Origin = {
   readonly agent?: string;
   readonly tool?: string;
@@ -34,42 +34,44 @@ export type Origin = {
   readonly depth: number;
 };
 
-/** The tool by which an agent tells another one something. */
+/** The tool that sends a message from one agent to another. */
 export const TELL_TOOL = 'tell_agent';
 
-/** The agent that told it by that tool. Earpiece writes this origin: no producer can claim another agent's. */
+/** The agent that sent it with that tool. Earpiece writes this origin, so no producer can pose as another agent. */
 export function tellerOf({ origin }: Pick<Notification, 'origin'>): string | undefined {
   if (origin?.tool !== TELL_TOOL || origin.person !== undefined) return undefined;
   return origin.agent?.slice(origin.agent.indexOf('/') + 1);
 }
 
 /**
- * What the bus says of a notification that a subscriber made: by it those of one subscriber are grouped at delivery and
- * rendered by one template. It stays as it was queued, however the subscriber changes later.
+ * The subscriber behind a notification, as the bus records it. At delivery, notifications of one subscriber are grouped and
+ * rendered by one template. It stays as it was queued, even if the subscriber changes later.
  */
 export type Subscribed = {
   readonly id: string;
-  /** Of the first event. */
+  /** The first event of the notification. */
   readonly event: { readonly type: string; readonly source: string; readonly severity: string; readonly time: number };
-  /** Hash of the template's text, under which the renderer finds it; without one the line is rendered like any other. */
+  /** Hash of the template's text, by which the renderer finds it. Without it the line is rendered like any other. */
   readonly template?: string;
-  /** At most so many notifications in one line. */
+  /** The most notifications in one line. */
   readonly group: number;
-  /** Counts what a storm had too many of: it joins the line of the others, however many they are. */
+  /** Counts the surplus events of a storm. It joins the line of the others, however many they are. */
   readonly rest?: true;
-  /** Nobody may filter its criticals. */
+  /** Nobody may filter the subscriber's criticals. */
   readonly core?: true;
-  /** An idle agent is woken so long after it was queued, so that what belongs together wakes once. */
+  /** The delay before it wakes an idle agent, so that related notifications wake it once. */
   readonly wakeAfterMs?: number;
 };
 
 /**
  * A short message for an agent. Times are epoch milliseconds.
  * - `key`: notifications of one key are about one thing. With `supersede` the newest wins, else they are counted together.
- * - `about`: what the agent may come to know by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`); when it does, this closes as known.
- * - `needs`: `instruction` asks for a tool of ours; whoever does not have it reads `otherwise` in its place (`readBy`).
+ * - `about`: a fact that the agent may learn by itself (`handle:build`, `file:/a/b.ts`, `call:toolu_1`). Then this closes
+ *   as known.
+ * - `needs`: the Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead
+ *   (`readBy`).
  * - `purpose`: only conversations of this purpose take it (undefined: any).
- * - `subscriber`: set by the bus alone, see `Subscribed`.
+ * - `subscriber`: set only by the bus, see `Subscribed`.
  * - `expiresAt`: null means never; undefined takes the default of its level.
  */
 export type Notification = {
@@ -94,50 +96,53 @@ export type Notification = {
   readonly origin?: Origin;
 };
 
-/** The tool that an instruction asks for, by the name that is ours, and what is asked of an agent without it. */
+/** The Earpiece tool that an instruction asks for, and the text for an agent without it. */
 export type Needs = { readonly tool: string; readonly otherwise: string };
 
-/** What a producer gives: `message`, and what else matters. */
+/** The input of a producer. Only `message` is required. */
 export type NotificationInput = {
-  /** Yours, unique in the agent's log: queued again it changes nothing. Default: a new one. */
+  /** Your own id, unique in the agent's log. A second queue with the same id changes nothing. Default: a new id. */
   readonly id?: string;
-  /** `"source.name"`, or apart; what filters and mutes go by. Default `user.message`. */
+  /** `"source.name"`, or both parts. Filters and mutes use it. Default `user.message`. */
   readonly kind?: string | Kind;
   /** Default `info`, and `critical` with the action `cancel` or `pause`. `critical` interrupts. */
   readonly level?: Level;
   readonly message: string;
   /** Structured data. The model reads it as JSON behind the message. */
   readonly data?: Json;
-  /** What is open under the same key is counted together, and withdrawn by it. */
+  /** Open notifications with the same key are counted together, and withdrawn together. */
   readonly key?: string;
   /** With `key`: the newest replaces the older ones. */
   readonly supersede?: boolean;
-  /** What the agent may come to know by itself (`file:/a/b.ts`): then this does not ride any more. */
+  /** A fact that the agent may learn by itself (`file:/a/b.ts`). Once it has, this is not delivered. */
   readonly about?: string;
   /** Epoch milliseconds; null: never. Default: by level. */
   readonly expiresAt?: number | null;
-  /** Instead of `expiresAt`: milliseconds from the queue. */
+  /** Instead of `expiresAt`: milliseconds after the queue. */
   readonly ttlMs?: number;
-  /** When it may ride; `inMs`: milliseconds from the queue. Default `next`: on the first message that goes to the model. */
+  /**
+   * When it may be delivered; `inMs`: milliseconds after the queue. Default `next`: on the next message that goes to the
+   * model.
+   */
   readonly deliver?: Deliver | { readonly inMs: number };
-  /** Makes it an interrupt that asks for something. */
+  /** Makes it an interrupt that asks for this action. */
   readonly action?: Action;
-  /** What the agent is asked to do. */
+  /** A request to the agent. */
   readonly instruction?: string;
-  /** `instruction` asks for a tool of ours; whoever does not have it reads `otherwise`. */
+  /** The Earpiece tool that `instruction` asks for. An agent without that tool reads `otherwise` instead. */
   readonly needs?: Needs;
   /** Only for conversations of this purpose. */
   readonly purpose?: string;
-  /** Who says it; `person` where a human does. */
+  /** The sender; `person` if it is a human. */
   readonly origin?: Partial<Origin>;
-  /** How many happened, where the producer counted them itself; default 1. */
+  /** The number of occurrences, if the producer counted them itself. Default 1. */
   readonly count?: number;
-  /** Since when, with `count`; epoch milliseconds. */
+  /** With `count`: the time of the first occurrence, epoch milliseconds. */
   readonly firstAt?: number;
 };
 
 export const LIMITS = {
-  /** Longer texts belong into a file whose path is sent. */
+  /** Longer texts belong in a file; send its path. */
   messageChars: 1_048_576,
   instructionChars: 65_536,
   dataBytes: 262_144,
@@ -148,18 +153,18 @@ export const LIMITS = {
 
 const KIND_PART = /^[A-Za-z0-9_-]+$/;
 
-/** An interrupt raises the gate of the conversations that it is for. */
+/** Whether it raises the gate of the conversations that it is for. */
 export function isInterrupt(notification: Pick<Notification, 'level' | 'action'>): boolean {
   return isStop(notification.action) || (notification.level === 'critical' && notification.action !== 'resume');
 }
 
-/** A request to stop is critical, unless its sender names another level. */
+/** A request to stop is critical unless its sender names another level. */
 const isStop = (action: Action | undefined): boolean => action === 'cancel' || action === 'pause';
 
-/** Sources of ours whose messages say all of their data. */
+/** Built-in sources whose messages already say all of their data. */
 const SAY_THEIR_DATA: ReadonlySet<string> = new Set(['task', 'mcp']);
 
-/** The reader gets the data beside the message. A subscriber's template chooses itself what it shows of its event's data. */
+/** Whether the reader gets the data beside the message. A subscriber's template decides by itself which data it shows. */
 export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' | 'subscriber' | 'kind'>): boolean =>
   data !== undefined && subscriber === undefined && !SAY_THEIR_DATA.has(kind.source) && !isOwnNote(kind);
 
@@ -167,8 +172,8 @@ export const showsData = ({ data, subscriber, kind }: Pick<Notification, 'data' 
 const isOwnNote = ({ source, name }: Notification['kind']): boolean => source === 'agent' && name.startsWith('self.');
 
 /**
- * As it is told to an agent that has these tools of ours: nobody is asked for what they cannot do, nor by a name that is
- * another's. `nameOf`: by which name the agent knows a tool.
+ * The notification as an agent with these Earpiece tools reads it. The text never asks for a tool that the agent lacks, nor
+ * names another server's tool. `nameOf`: the name by which the agent knows a tool.
  */
 export function readBy(
   notification: Notification,
@@ -182,7 +187,7 @@ export function readBy(
   return { ...rest, instruction: namingTool(rest.instruction, needs.tool, nameOf(needs.tool)) };
 }
 
-/** The text with another name for a tool, where it stands as a word of its own. */
+/** Replaces a tool's name in the text wherever it is a whole word. */
 export function namingTool(text: string, tool: string, name: string): string {
   if (name === tool || tool === '') return text;
   const inName = (sign: string | undefined): boolean => sign !== undefined && /[\w-]/.test(sign);
@@ -204,8 +209,8 @@ export function parseKind(text: string): Kind {
 }
 
 /**
- * Checks what a producer gave and completes it; the caller supplies id and time.
- * Throws `bad_notification` naming the field, the value and what is allowed.
+ * Checks a producer's input and completes it. The caller supplies id and time. Throws `bad_notification` naming the field,
+ * the value and what is allowed.
  */
 export function makeNotification(
   input: NotificationInput,
@@ -297,11 +302,11 @@ export function makeNotification(
   };
 }
 
-/** The last that a date can have, epoch milliseconds: what is beyond has no form in which anybody could be told of it. */
+/** The last time that a date can express, epoch milliseconds. A later time could not be shown to anybody. */
 const LAST_TIME = 8.64e15;
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= LAST_TIME;
 
-/** A delay counts from the clock of the process that queues, not from that of the program that asked for it. */
+/** A delay counts from the clock of the process that queues, not from the clock of the program that asked for it. */
 function momentOf(deliver: NotificationInput['deliver'], now: number): Deliver | undefined {
   if (typeof deliver !== 'object' || deliver === null || !('inMs' in deliver)) return deliver;
   return { at: now + deliver.inMs };

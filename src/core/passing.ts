@@ -1,6 +1,6 @@
 /**
- * How a notification gets another audience: a fork has its own copy, a project-wide interrupt also holds for a conversation
- * that begins later, and the heir of a conversation that is over takes what that one has not read.
+ * How a notification gets another audience. A fork has its own copy. A project-wide interrupt also holds for a conversation
+ * that begins later. The heir of an ended conversation takes its unread items.
  */
 import type { ConversationId } from './address.ts';
 import { ANYONE, fresh, itemKey, seen, type Item } from './item.ts';
@@ -13,11 +13,11 @@ export type Passing =
   | { readonly kind: 'passing'; readonly items: Item[] }
   | { readonly kind: 'conflict'; readonly ids: Problem[] };
 
-/** The conversation that holds the item: its audience, or for `ANYONE` the one that took it. */
+/** The conversation that holds the item: its audience, or for `ANYONE` the conversation that took it. */
 export const holderOf = ({ audience, takenBy }: Pick<Item, 'audience' | 'takenBy'>): ConversationId =>
   audience === ANYONE ? (takenBy ?? ANYONE) : audience;
 
-/** A fork opens what was open in the conversation that it was forked from. */
+/** A fork opens the items that were open in its original conversation. */
 export function forkedFrom(record: ForkedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   return copied(
     record,
@@ -29,7 +29,7 @@ export function forkedFrom(record: ForkedRecord, place: Place, found: readonly I
   );
 }
 
-/** One more conversation is an audience of notifications that this log has already. */
+/** Adds a conversation as an audience of notifications that this log already has. */
 export function extendedTo(record: ExtendedRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   return copied(record, place, found, lenient, () => true);
 }
@@ -50,14 +50,14 @@ function copied(
       if (!lenient) unknown.push({ id, why: 'unknown' });
       continue;
     }
-    // What was counted into another notification has no life of its own: the other one may be copied.
+    // A notification that was folded into another one is not copied: the other one may be.
     if (to === undefined || item.outcome === 'folded' || same.some((other) => other.audience === to)) continue;
     items.push(copy(item, to, place));
   }
   return unknown.length > 0 ? { kind: 'conflict', ids: unknown } : { kind: 'passing', items };
 }
 
-/** The same notification, open for another conversation: as old as it is, counted as it is, and not said yet. */
+/** The same notification, open for another conversation. Age and count stay; it counts as not yet shown. */
 function copy(item: Item, audience: ConversationId, place: Place): Item {
   const { notification, seq, at, clock, count, lastAt, differs } = item;
   const origin = { seq, at, ...(clock === undefined ? {} : { clock }) };
@@ -65,8 +65,8 @@ function copy(item: Item, audience: ConversationId, place: Place): Item {
 }
 
 /**
- * The heir takes items with everything that they are: id, count, offered text, receipt, gate. All of them, or none where one
- * is not held by the conversation that is over any more. An offer in flight passes only when two conversations are merged.
+ * The heir takes items with everything that they are: id, count, offered text, receipt, gate. It takes all of them, or none
+ * if one is no longer held by the ended conversation. An offer in flight passes only when two conversations are merged.
  */
 export function passedOn(record: SucceededRecord, place: Place, found: readonly Item[], lenient: boolean): Passing {
   const { conversation: to, from } = record;
@@ -92,7 +92,7 @@ function handedTo(
   const { from, merges } = record;
   const touched = seen(item, place);
   if (item.audience === ANYONE) return { ...touched, takenBy: to };
-  // The heir has this notification itself, from a fork or a broadcast: one copy is enough.
+  // The heir already has this notification, from a fork or a broadcast: one copy is enough.
   if (known.some((other) => other.audience === to)) {
     if (item.state === 'closed') return { ...touched, gate: false };
     const { owner: _owner, until: _until, inSummary: _inSummary, ...rest } = touched;
@@ -108,7 +108,7 @@ function handedTo(
   };
 }
 
-/** What the item was before a record made it what it is now, of those that the record found. */
+/** The item as it was before a record changed it, from the items that the record found. */
 export function before<T extends Pick<Item, 'id' | 'audience'>>(item: Item, found: readonly T[]): T | undefined {
   const same = found.filter(({ id }) => id === item.id);
   return (
@@ -117,7 +117,7 @@ export function before<T extends Pick<Item, 'id' | 'audience'>>(item: Item, foun
   );
 }
 
-/** Puts an item into a map by `itemKey`, in the place of what it was. */
+/** Puts an item into a map by `itemKey`, replacing its former state. */
 export function putItem(items: Map<string, Item>, item: Item): void {
   const key = itemKey(item);
   if (!items.has(key) && item.passedFrom !== undefined) items.delete(itemKey({ id: item.id, audience: item.passedFrom }));

@@ -6,7 +6,7 @@ import type { Outcome } from './records.ts';
 export const PLAN_STEPS = ['filter', 'relevance', 'supersede', 'moment', 'coalesce', 'order', 'budget'] as const;
 export type PlanStep = (typeof PLAN_STEPS)[number];
 
-/** What the plan decides for one open item, and why; `why` shows it. */
+/** The plan's decision for one open item, with its reason; `why` shows it. */
 export type Decision =
   | { readonly kind: 'take'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
   | { readonly kind: 'keep'; readonly id: NotificationId; readonly step: PlanStep; readonly reason: string }
@@ -25,48 +25,48 @@ export type Line = {
   readonly ids: readonly NotificationId[];
   readonly kind: Kind;
   readonly level: Level;
-  /** What differs, oldest first, no two the same. At least one. */
+  /** The different messages, oldest first. At least one. */
   readonly messages: readonly string[];
-  /** How many happened, folded ones included; at least `messages.length`. */
+  /** How many occurrences, folded ones included. At least `messages.length`. */
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Rows of `data` of each, for views that show tables. */
+  /** Rows of each notification's `data`, for views that show tables. */
   readonly data: readonly unknown[];
-  /** `data` belongs to what the line says. */
+  /** The line shows `data`. */
   readonly withData?: true;
-  /** The one subscriber behind all of it: its template says it. */
+  /** The one subscriber behind the whole line; its template renders the line. */
   readonly subscriber?: Subscribed;
-  /** What each notification in it holds, for its template: the same order as `ids`. */
+  /** The content of each notification for its template, in the order of `ids`. */
   readonly group?: readonly Grouped[];
-  /** What its template made of it: said instead of messages and count. */
+  /** The template's text for the line, shown instead of messages and count. */
   readonly rendered?: string;
-  /** Its template could not say it: messages and count do, and that it failed. */
+  /** The template failed: the line shows messages and count, and says that the template failed. */
   readonly unrendered?: true;
   /** Several warnings of one moment, joined. */
   readonly status?: true;
   readonly action?: 'cancel' | 'pause' | 'resume';
   readonly instruction?: string;
-  /** The person who typed it, where one did. */
+  /** The person who typed it, if a person did. */
   readonly person?: string;
-  /** The agent that told it by a tool of ours, and the id to answer to. */
+  /** The agent that sent it with `tell_agent`, and the id to answer to. */
   readonly sender?: { readonly agent: string; readonly id: NotificationId };
   /** Its text as it was first sent: copied, never rendered again. */
   readonly sent?: string;
-  /** What is left of a line that was sent: it repeats that line, and is rendered anew, without what is over. */
+  /** The rest of a line that was sent and partly closed. It repeats that line and is rendered again without the closed part. */
   readonly left?: true;
 };
 
-/** It was shown before, or a line that it was part of. */
+/** Whether the line, or a line that it was part of, was shown before. */
 export const isRepeated = ({ sent, left }: Line): boolean => sent !== undefined || left === true;
 
-/** What the template of a line made of it. */
+/** The result of a line's template. */
 export type Said = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'failed' };
 
-/** Tells lines apart: no two hold the same notifications. */
+/** The name of a line. No two lines hold the same notifications. */
 export const lineName = ({ ids }: Pick<Line, 'ids'>): string => ids.join(' ');
 
-/** One notification of a line: what happened `count` times, the different details of it, oldest first. Times are epoch ms. */
+/** One notification of a line: it happened `count` times, with its different details, oldest first. Times are epoch ms. */
 export type Grouped = {
   readonly subscribed: Subscribed;
   readonly level: Level;
@@ -76,7 +76,7 @@ export type Grouped = {
   readonly details: readonly { readonly message: string; readonly data?: Json }[];
 };
 
-/** What did not fit and is closed as summarized: how many of what. */
+/** Notifications without room in the carrier. They close as summarized: a count for each source. */
 export type Rest = {
   readonly ids: readonly NotificationId[];
   readonly bySource: readonly { readonly source: string; readonly count: number; readonly level: Level }[];

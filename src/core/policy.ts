@@ -2,8 +2,8 @@ import type { Level } from './notification.ts';
 import type { ViewName } from './records.ts';
 
 /**
- * By what a conversation's project decides. Made by the config room from `earpiece.toml`, or given by a program.
- * Durations are milliseconds.
+ * The settings that decide for a conversation's project. The config room makes them from `earpiece.toml`, or a program
+ * passes them. Durations are milliseconds.
  */
 export type Policy = {
   /** `conversation.notifications.enable`: false closes everything but core criticals as filtered. */
@@ -23,25 +23,28 @@ export type Policy = {
   readonly coalesceMs: Readonly<Record<string, number>>;
   readonly maxDeferMs: number;
   readonly ttlMs: Readonly<Record<Level, number | null>>;
-  /** Open items a conversation, after folding. */
+  /** The most open items of a conversation, after folding. */
   readonly maxOpen: number;
   readonly view: ViewName;
-  /** What happens to upstream calls while the gate is up: refused, or made and their result withheld. */
+  /** The answer to upstream calls while the gate is up: the call is refused, or it is made and its result withheld. */
   readonly interrupt: 'before' | 'after';
   readonly wake: Readonly<Record<Level, 'never' | 'ask' | 'auto'>>;
-  /** Between these minutes of the person's day only a person and an interrupt wake. It may run over midnight. */
+  /**
+   * Between these minutes of the person's day only a person and an interrupt wake an agent. The interval may cross
+   * midnight.
+   */
   readonly wakeQuiet?: QuietHours;
-  /** So often in an hour; a person's words are not counted. */
+  /** The most wakes in an hour. Messages of a person are not counted. */
   readonly wakeMaxPerHour: number;
-  /** The highest level that a source may claim, else it is lowered to it. `*` for the rest. */
+  /** The highest level for each source; a higher one is lowered to it. `*` for the rest. */
   readonly maxLevel: Readonly<Record<string, Level>>;
-  /** A longer item text is cut, and says so. */
+  /** A longer item text is cut, and the text says so. */
   readonly maxItemChars: number;
   readonly withheld: { readonly maxBytes: number; readonly keepMs: number };
-  /** What is replaced by `[redacted]` in stored results and bodies. Regular expression sources. */
+  /** Regular expression sources. Matches are replaced by `[redacted]` in stored results and bodies. */
   readonly redact: readonly string[];
   readonly retentionMs: number;
-  /** Of tasks that are over. */
+  /** How long finished tasks are kept. */
   readonly taskRetentionMs: number;
   /** How long a lease lasts when nobody confirms or releases it. */
   readonly leaseMs: number;

@@ -5,7 +5,7 @@ import type { Notification, NotificationId } from './notification.ts';
 /** Names one carrier; made by the inbox, unique per store. */
 export type CarrierId = string & { readonly __brand: 'CarrierId' };
 
-/** When a host composes a carrier. */
+/** The moments at which a host composes a carrier. */
 export const CONTACT_POINTS = [
   'turn_start',
   'cycle_start',
@@ -17,20 +17,20 @@ export const CONTACT_POINTS = [
 ] as const;
 export type ContactPoint = (typeof CONTACT_POINTS)[number];
 
-/** How a notification ended without being delivered. */
+/** The ways in which a notification ends without delivery. */
 export const OUTCOMES = ['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'known', 'summarized'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Who holds a lease: a process of a machine. `startedAt` (clock ticks or ms, opaque) tells a reused pid apart. */
+/** The holder of a lease: a process on a machine. `startedAt` (clock ticks or ms, opaque) detects a reused pid. */
 export type Owner = { readonly machine: string; readonly pid: number; readonly startedAt: string };
 
 export const VIEW_NAMES = ['default', 'markdown', 'xml', 'xml_batch', 'toon', 'json', 'signal_en', 'signal_ja'] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 /**
- * What the model reads, kept as it was sent. `items` holds one text a line of the plan; `ids` are the notifications in it
- * (several when they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line is over. They have
- * `repeated`; the view has it when an item has it.
+ * The text for the model, kept as it was sent. `items` holds one text for each line of the plan. `ids` are the
+ * notifications in it (several if they were coalesced). Re-offers copy `items[].text` verbatim, unless a part of that line
+ * is closed. They have `repeated`; the view has it if an item has it.
  */
 export type SentView = {
   readonly format: ViewName;
@@ -45,7 +45,7 @@ export type SentView = {
 
 type Base = { readonly conversation?: ConversationId; readonly metadata?: Json };
 
-/** A notification as records hold it: `level: info` is left out. */
+/** A notification as records hold it: `level: info` is omitted. */
 export type RecordedNotification = Omit<Notification, 'level'> & { readonly level?: Notification['level'] };
 
 /** The notification itself, flattened. `audience`: see `Item`. */
@@ -54,16 +54,16 @@ export type QueuedRecord = Base &
     readonly type: 'system_notification_queued';
     readonly audience?: readonly ConversationId[];
   };
-/** A notification that was counted into an open one of its key instead of standing alone. */
+/** A notification that was counted into an open one of the same key. */
 export type FoldedRecord = Base & {
   readonly type: 'system_notification_folded';
   readonly id: NotificationId;
   readonly into: NotificationId;
   readonly count: number;
-  /** What is different from those counted before: message and data, nothing where all is the same. */
+  /** The difference from those counted before: message and data. Nothing if both are the same. */
   readonly differs?: { readonly message?: string; readonly data?: Json };
 };
-/** A lease: these ids are on their way to the model in a carrier whose transcript another program owns. */
+/** A lease: these ids are on their way to the model in a carrier, and another program owns the transcript. */
 export type OfferedRecord = Base & {
   readonly type: 'carrier_offered';
   readonly carrier: CarrierId;
@@ -72,25 +72,28 @@ export type OfferedRecord = Base & {
   /** Closed as summarized when this carrier is confirmed. */
   readonly summarizes?: readonly NotificationId[];
   readonly owner: Owner;
-  /** `hook`: the process ended with its output, so it does not know whether the host lived on. */
+  /** `hook`: the process ended with its output, so it does not know whether the host survived. */
   readonly through?: 'hook';
-  /** Epoch ms; a lease that is older may be released by anyone. */
+  /** Epoch ms. Any process may release a lease after this time. */
   readonly until: number;
   readonly view: SentView;
-  /** What is carried it: the tool's name, the hook's event. */
+  /** The carrier's name: a tool or a hook event. */
   readonly on?: string;
-  /** This carrier is the answer of `get_notifications`: its confirm also reads. */
+  /** This carrier is the answer of `get_notifications`: its confirmation also marks as read. */
   readonly reads?: true;
-  /** With `reads`: what the answer shows although it was closed before (counted in a sum, cut, or holding the gate up). */
+  /**
+   * With `reads`: notifications that the answer shows although they were closed before (summarized, cut, or holding the
+   * gate up).
+   */
   readonly shows?: readonly NotificationId[];
-  /** With `reads`: the wall clock of the process that offered it, epoch ms. The store's `at` may run ahead of it. */
+  /** With `reads`: the wall clock of the offering process, epoch ms. The store's `at` may be ahead of it. */
   readonly clockAt?: number;
   readonly facts?: Json;
 };
 export type ConfirmedRecord = Base & { readonly type: 'carrier_confirmed'; readonly carrier: CarrierId; readonly late?: true };
 /**
- * `unproven`: it was confirmed, the host died then, and the host's own transcript does not have it. The only reason that opens
- * what was closed.
+ * `unproven`: it was confirmed, then the host died, and the host's own transcript does not contain it. No other reason
+ * reopens a closed item.
  */
 export type ReleasedRecord = Base & {
   readonly type: 'carrier_released';
@@ -107,9 +110,9 @@ export type ReleasedRecord = Base & {
     | 'unproven';
 };
 /**
- * The provider refused the request with these notifications and took it without them: one line stands in their place.
- * `refusals` counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause; such a record
- * still changes the prompt and no item.
+ * The provider refused the request with these notifications and accepted it without them: one line replaces them.
+ * `refusals` counts the refusals. Release 0.0.0 wrote the record without it, after one refusal of any cause. Such a record
+ * still changes the prompt, but no item.
  */
 export type RedactedRecord = Base & {
   readonly type: 'carrier_redacted';
@@ -126,17 +129,17 @@ export type ReadRecord = Base & {
   readonly type: 'notification_read';
   readonly ids: readonly NotificationId[];
   readonly by: string;
-  /** The gate stays up: a pause was read, and holds until a person lifts it. */
+  /** The gate stays up: a pause was read, and lasts until a person lifts it. */
   readonly holds?: true;
 };
 /**
- * The agent itself has read it. Its own records name its conversation, or its transcript; a person's mark and a task that is
- * taken back do not prove that the model read anything.
+ * Whether the agent itself has read it. The agent's own records name its conversation or its transcript. A person's mark
+ * and a withdrawn task do not prove that the model read anything.
  */
 export const isByAgent = ({ by, conversation }: Pick<ReadRecord, 'by' | 'conversation'>): boolean =>
   by === 'transcript' || by.startsWith('asked again ') || (conversation !== undefined && !by.includes(': '));
 
-/** The gate of these falls although the model may not have read them: a person resumed or withdrew them. */
+/** The gate of these notifications falls although the model may not have read them: a person resumed or withdrew them. */
 export type GateLiftedRecord = Base & {
   readonly type: 'gate_lifted';
   readonly ids: readonly NotificationId[];
@@ -150,21 +153,21 @@ export type ClosedRecord = Base & {
   readonly by: string;
   readonly reason: string;
 };
-/** An upstream tool call was answered with the gate's text instead of being passed on. */
+/** The gate answered an upstream tool call instead of passing it on. */
 export type GateRefusedRecord = Base & {
   readonly type: 'gate_refused';
   readonly ids: readonly NotificationId[];
   readonly on: string;
-  /** The gate's text, in the first refusal that used it. */
+  /** The gate's text, stored with the first refusal that used it. */
   readonly text?: string;
-  /** The wall clock of the process that refused, epoch ms. The store's `at` may run ahead of it. Missing in records of 0.0.0. */
+  /** The wall clock of the refusing process, epoch ms. The store's `at` may be ahead of it. Missing in records of 0.0.0. */
   readonly clockAt?: number;
-  /** How many refusals this record stands for. Default: 1. */
+  /** The number of refusals in this record. Default: 1. */
   readonly times?: number;
   /** The call was made, and its result withheld. */
   readonly made?: boolean;
 };
-/** In the log `project/*`: who gets a fan-out, written before the first queue, and that all were queued. */
+/** In the log `project/*`: the receivers of a fan-out, written before the first queue, and the mark that all were queued. */
 export type FanOutRecord = Base & {
   readonly type: 'fan_out';
   readonly id: NotificationId;
@@ -174,8 +177,8 @@ export type FanOutRecord = Base & {
 export type FanOutDoneRecord = Base & { readonly type: 'fan_out_done'; readonly id: NotificationId };
 
 /**
- * A conversation that begins with what another one of its log was up to `upTo` (inclusive). `ids`: what was open there for
- * that other one; the same ids are open in this one. The log holds the shared part once.
+ * A conversation that begins as a copy of another one in its log up to `upTo` (inclusive). `ids`: the open notifications of
+ * the original; they are open in this one too. The log holds the shared part once.
  */
 export type ForkedRecord = Base & {
   readonly type: 'conversation_forked';
@@ -185,8 +188,8 @@ export type ForkedRecord = Base & {
 };
 
 /**
- * `conversation` takes over what `from` has not read: the same notifications, with everything that happened to them.
- * `merges`: both are one conversation of one host process, and what is in flight for `from` passes on too.
+ * `conversation` takes over the unread notifications of `from`, with everything that happened to them. `merges`: both are
+ * one conversation of one host process, and offers in flight for `from` pass on too.
  */
 export type SucceededRecord = Base & {
   readonly type: 'conversation_succeeded';
@@ -233,7 +236,7 @@ export type ToolCallRequestRecord = Base & {
 export type ToolCallResponseRecord = Base &
   Carrying & { readonly type: 'tool_call_response'; readonly id: string; readonly content: string; readonly is_error: boolean };
 
-/** A type that this version does not know: kept and handed on untouched, without effect. */
+/** A type that this version does not know. It is kept and passed on unchanged, without effect. */
 export type UnknownRecord = Base & { readonly type: string; readonly [key: string]: unknown };
 
 export type KnownDraft =
@@ -259,14 +262,14 @@ export type KnownDraft =
   | ToolCallRequestRecord
   | ToolCallResponseRecord;
 
-/** A record before the store has given it its place and time. */
+/** A record before the store has assigned its place and time. */
 export type Draft = KnownDraft | UnknownRecord;
 
 /**
  * One stored fact. `seq` is unique in the store and grows along each log; `at` is epoch ms and never runs backwards in a
  * log. `body` is the draft as it was given.
  */
-/** `clock`: what its writer's own clock said, where that is behind `at`. */
+/** `clock`: the time on its writer's own clock, if that is behind `at`. */
 export type Stored = {
   readonly seq: number;
   readonly log: LogKey;
@@ -275,7 +278,7 @@ export type Stored = {
   readonly body: Draft;
 };
 
-/** The types that may reach a provider, and no others: a new internal type is invisible by default. */
+/** The only types that may reach a provider: a new internal type is invisible by default. */
 export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'chat_request',
   'chat_response',
@@ -283,11 +286,17 @@ export const PROVIDER_VISIBLE: ReadonlySet<string> = new Set([
   'tool_call_response',
 ]);
 
-/** Types that Earpiece writes itself, beside those of the transcript: an imported record of such a type would change what is open. */
+/**
+ * Whether Earpiece itself writes this type, apart from transcript types: an imported record of such a type would change the
+ * open set.
+ */
 export const isOurs = (type: string): boolean =>
   /^(?:agent|carrier|conversation|gate|handle|notifications?|task|template)_|^fan_out|^system_notification_/u.test(type);
 
-/** By the newest of these it is told what an agent does, or did last; what others do to its log is no sign of that. */
+/**
+ * The newest record of these types shows what an agent does or did last. Records of other processes in its log are not
+ * signs of work.
+ */
 export const SIGNS_OF_WORK = [
   'turn_start',
   'chat_request',

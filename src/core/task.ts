@@ -1,9 +1,9 @@
-/** Tasks as everybody sees them: what they are called, where they may go, and their shape on the wire. */
+/** Tasks as every room uses them: statuses, transitions, and their shape on the wire. */
 
 export const TASK_STATUSES = ['backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Where a person may move a task from where it is. `done` and `cancelled` are for good. */
+/** The statuses to which a person may move a task. `done` and `cancelled` are final. */
 export const NEXT_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   backlog: ['todo', 'in_progress', 'cancelled'],
   todo: ['backlog', 'in_progress', 'cancelled'],
@@ -17,19 +17,19 @@ export const NEXT_STATUSES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> 
 export const TASK_PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
-/** What an agent may report of its execution. */
+/** The results that an agent may report for its execution. */
 export const TASK_RESULTS = ['success', 'failed', 'blocked'] as const;
 export type TaskResult = (typeof TASK_RESULTS)[number];
 
 export const TASK_LIMITS = { title: 200, description: 20_000, reason: 2_000, summary: 4_000, actor: 128 } as const;
 
-/** Whoever changed something. */
+/** The person or agent that changed something. */
 export type TaskActor = { readonly kind: 'person' | 'agent'; readonly name: string };
 
-/** `stopped`: it was put back, or said to be done by somebody else. */
+/** `stopped`: it went back to an earlier status, or somebody else reported it done. */
 export const INTERRUPTIONS = ['blocked', 'cancelled', 'stopped', 'reassigned'] as const;
 
-/** Somebody took the task out of the hands of whoever works on it, who is told by `notification`. */
+/** Somebody took the task from the agent that works on it. `notification` informs that agent. */
 export type Interruption = {
   readonly why: (typeof INTERRUPTIONS)[number];
   readonly by: TaskActor;
@@ -38,16 +38,16 @@ export type Interruption = {
   readonly notification: string;
 };
 
-/** One agent's work on a task, from taking it up until it reports. Times are epoch ms. */
+/** One agent's work on a task, from taking it until its report. Times are epoch ms. */
 export type TaskExecution = {
   /** `t7.2`, the second of task t7. */
   readonly id: string;
   readonly agent: string;
-  /** The conversation that took it up; null: none has yet. */
+  /** The conversation that took it. Null: none yet. */
   readonly conversation: string | null;
   readonly startedAt: number;
   readonly interrupted: Interruption | null;
-  /** It was told to stop, and then that it may go on; a report that it is blocked may still be the answer to the first. */
+  /** The agent was asked to stop, and later allowed to go on. A report of `blocked` may still answer the first request. */
   readonly recalled: boolean;
   readonly endedAt: number | null;
   /** `lost`: its conversation ended without a report. */

@@ -75,10 +75,10 @@ function kindOf(code: number): Kind {
 const isUpper = (code: number): boolean => code >= 65 && code <= 90;
 const startsWord = (text: string, at: number): boolean => isUpper(text.charCodeAt(at)) && !isUpper(text.charCodeAt(at - 1));
 
-/** Common words are one token however long; what is longer than they are is made of pieces. */
+/** A common word is one token of any length. A longer word consists of pieces. */
 const wordTokens = (letters: number): number => (letters <= 10 ? 1 : 1 + Math.ceil((letters - 10) / 4));
 
-/** What stands together, like `":"`, is mostly one token, and a run of one sign is cheap. */
+/** Adjacent symbols, like `":"`, are mostly one token, and a run of one sign is cheap. */
 function symbolTokens(text: string, from: number, to: number): number {
   const first = text.charCodeAt(from);
   let same = from + 1;
@@ -86,7 +86,7 @@ function symbolTokens(text: string, from: number, to: number): number {
   return Math.ceil((to - from) / (same === to && to - from > 2 ? 8 : 3));
 }
 
-/** A single space belongs to the word after it, a line's end to the sign before it. */
+/** A single space belongs to the next word, a line's end to the sign before it. */
 function spaceTokens(text: string, from: number, to: number): number {
   let indent = 0;
   while (to - indent > from && text.charCodeAt(to - 1 - indent) !== LINE_FEED) indent += 1;

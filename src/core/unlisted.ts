@@ -1,6 +1,6 @@
 /**
- * What a line stands for and does not list: a storm has more different events than the log keeps one by one, and a template
- * sees a bounded number of them. The engine says so itself, because a template may forget it.
+ * Events that a line counts without listing them. A storm has more different events than the log keeps one by one, and a
+ * template sees a bounded number of them. The engine adds this text itself, because a template may forget it.
  */
 import type { Json } from './json.ts';
 import type { Line } from './plan.ts';
@@ -32,7 +32,7 @@ export function unlistedOf({ group = [], subscriber }: Pick<Line, 'group' | 'sub
   return count === 0 ? undefined : { count, type: subscriber?.event.type ?? 'such', keys: [...new Set(keys)] };
 }
 
-/** Whether a line only counts: then there is nothing that its template could say. */
+/** Whether a line only counts. Then its template has nothing to say. */
 export const listsNothing = ({ group = [] }: Pick<Line, 'group'>): boolean =>
   group.length > 0 && group.every(({ subscribed }) => subscribed.rest);
 

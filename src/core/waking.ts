@@ -1,10 +1,10 @@
-/** Which open notifications wake an idle agent, and which its person is asked about first. */
+/** Which open notifications wake an idle agent, and which need the person's consent first. */
 import type { LogKey } from './address.ts';
 import type { Item } from './items.ts';
 import { formatKind, isInterrupt, type Notification, type NotificationId } from './notification.ts';
 import type { Policy } from './policy.ts';
 
-/** Chains of agents that wake each other end here. */
+/** Chains of agents that wake each other end at this depth. */
 const MAX_DEPTH = 4;
 
 const MINUTE_MS = 60_000;
@@ -12,29 +12,29 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MINUTES = 24 * 60;
 
 export type WakingFacts = {
-  /** The agent itself: its own doing does not wake it. */
+  /** The agent itself: its own notifications do not wake it. */
   readonly log: LogKey;
   readonly policy: Pick<Policy, 'wake' | 'wakeQuiet' | 'wakeMaxPerHour'>;
-  /** When it was woken before, epoch ms; only the last hour matters. Default: not known. */
+  /** The times of earlier wakes, epoch ms; only the last hour matters. Default: not known. */
   readonly wokenAt?: readonly number[];
-  /** Minutes since midnight where its person is. Default: not known, so that no hour is quiet. */
+  /** Minutes since midnight in the person's zone. Default: not known, so no hour is quiet. */
   readonly minuteOfDay?: number;
   /** Epoch ms. */
   readonly now: number;
-  /** A pause holds it: only a resume wakes it. */
+  /** A pause holds it: only a resume wakes the agent. */
   readonly paused: boolean;
-  /** It has woken the agent before, or may not: an id wakes once. */
+  /** Whether the id has already woken the agent, or must not. An id wakes once. */
   readonly spent: (id: NotificationId) => boolean;
 };
 
 export type Waking = {
   readonly wakes: readonly Item[];
   readonly asks: readonly Item[];
-  /** When another one may wake, epoch ms. */
+  /** When the next one may wake, epoch ms. */
   readonly nextAt?: number;
 };
 
-/** `items`: open ones that a carrier for an idle agent would take now, or later. */
+/** Decides whether to wake an idle agent. `items`: open ones that a carrier for it would take now, or later. */
 export function waking(items: readonly Item[], facts: WakingFacts): Waking {
   const { log, policy, now, paused, spent } = facts;
   const later = items.map((item) => wakesFrom(item)).filter((at) => at > now);
@@ -55,10 +55,13 @@ export function waking(items: readonly Item[], facts: WakingFacts): Waking {
 
 const earliest = (times: readonly number[]): Pick<Waking, 'nextAt'> => (times.length === 0 ? {} : { nextAt: Math.min(...times) });
 
-/** A person wants it to go on: no hour is quiet for that, and no budget counts it. */
+/** A person wants the agent to go on: quiet hours and the budget do not apply. */
 const isAsked = (n: Notification): boolean => n.action === 'resume' || isSaid(n);
 
-/** Until when quiet hours or the budget hold it, epoch ms; undefined: it may wake now. An interrupt knows no quiet hours. */
+/**
+ * The end of the quiet hours or of the budget's hold, epoch ms. Undefined: it may wake now. Quiet hours do not hold an
+ * interrupt.
+ */
 function heldUntil(notification: Notification, { policy, now, wokenAt = [], minuteOfDay }: WakingFacts): number | undefined {
   if (isAsked(notification)) return undefined;
   const lastHour = wokenAt.filter((at) => now - at < HOUR_MS).toSorted((a, b) => b - a);
@@ -71,10 +74,10 @@ function heldUntil(notification: Notification, { policy, now, wokenAt = [], minu
   return left > 0 && left <= lasts ? now + left * MINUTE_MS : undefined;
 }
 
-/** A person talks to it and waits. */
+/** Whether a person wrote it and waits for an answer. */
 const isSaid = ({ kind, origin }: Notification): boolean => formatKind(kind) === 'user.message' && origin?.person !== undefined;
 
-/** From when on it may wake, epoch ms: at its time, or when what belongs to it has had its time to come. */
+/** The earliest time at which it may wake, epoch ms: its own time, or the end of the delay for related notifications. */
 export function wakesFrom({ at, notification }: Item): number {
   const { deliver, subscriber } = notification;
   if (isInterrupt(notification)) return at;

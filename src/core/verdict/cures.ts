@@ -1,4 +1,4 @@
-/** What a person can do about a verdict. */
+/** The actions that a person can take after a verdict. */
 import type { NotificationId } from '../notification.ts';
 import type { Verdict } from './kinds.ts';
 
@@ -10,7 +10,7 @@ export type Cure =
   | { readonly kind: 'setting'; readonly key: string }
   | { readonly kind: 'mark_read'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'withdraw'; readonly log: string; readonly id: NotificationId }
-  /** The story of the one that decides. */
+  /** Shows the story of the notification that decides. */
   | { readonly kind: 'show'; readonly log: string; readonly id: NotificationId }
   | { readonly kind: 'connect' };
 

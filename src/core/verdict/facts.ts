@@ -1,10 +1,10 @@
-/** What `verdictOf` decides by. The inbox gathers it. */
+/** The facts from which `verdictOf` decides. The inbox gathers them. */
 import type { FilterCause } from '../filter.ts';
 import type { Item } from '../items.ts';
 import type { Decision } from '../plan.ts';
 import type { ContactPoint } from '../records.ts';
 
-/** Why a conversation is not active: it said that it ended, its process is gone, or it made no contact for 30 minutes. */
+/** Why a conversation is not active: it ended, its process is gone, or it made no contact for 30 minutes. */
 export type Absence = 'ended' | 'process_gone' | 'silent';
 
 /** A conversation of the agent, as far as the verdict needs it. Times are epoch ms. */
@@ -15,14 +15,14 @@ export type KnownConversation = {
   readonly lastContactAt: number;
   /** Null: it is active. */
   readonly absence: Absence | null;
-  /** All its carriers are gateways: it hears only when it calls a wrapped tool. */
+  /** All its carriers are gateways: it gets notifications only when it calls a wrapped tool. */
   readonly wrappedOnly: boolean;
-  /** The conversation that goes on in its place. */
+  /** The conversation that continues in its place. */
   readonly passedTo?: string;
 };
 
 /**
- * The carrier that delivered it: its contact point, and the name of its tool or hook where there is one. `made`: the tool had
+ * The carrier that delivered it: its contact point, and the name of its tool or hook if there is one. `made`: the tool had
  * run, and the carrier replaced its result.
  */
 export type RodeOn = { readonly point: ContactPoint | null; readonly name: string | null; readonly made?: true };
@@ -32,11 +32,11 @@ export type VerdictFacts = {
   readonly log: string;
   readonly item: Item;
   readonly now: number;
-  /** All that the item may go to: its own conversation, or each one of the agent. */
+  /** The conversations that may take the item: its own, or each one of the agent. */
   readonly conversations: readonly KnownConversation[];
-  /** What a carrier of each active conversation would decide now. */
+  /** The current decision of a carrier for each active conversation. */
   readonly decisions: readonly { readonly conversation: string; readonly decision: Decision }[];
-  /** What keeps it from the model now. */
+  /** The setting or mute that keeps it from the model now. */
   readonly filter: FilterCause | undefined;
   /** The interrupts of the agent that hold a gate up, this one included. */
   readonly gates: readonly Item[];
@@ -45,14 +45,14 @@ export type VerdictFacts = {
   /** How often a call was made, and its result withheld because of it. */
   readonly withheld?: number;
   readonly rodeOn: RodeOn | null;
-  /** How the agent read it; with `markedRead`, who marked it read instead, which proves no reading. */
+  /** How the agent read it. With `markedRead`: the person who marked it read, which does not prove that the agent read it. */
   readonly readBy: string | null;
   readonly markedRead?: boolean;
   /** The record that closed it undelivered. */
   readonly closed: { readonly at: number; readonly by: string; readonly reason: string; readonly cause?: FilterCause } | null;
-  /** A live process whose clock is known to be wrong takes it for expired: this one (`own`), or one that carries to it. */
+  /** A live process with a wrong clock takes it for expired: this process (`own`), or one that carries to it. */
   readonly wrongClock?: { readonly pid: number; readonly machine: string; readonly offByMs: number; readonly own: boolean };
-  /** It was delivered and held a gate up until its time was over, at this time. */
+  /** It was delivered and held a gate up until it expired, at this time. */
   readonly gateExpired?: number;
   /** It was passed on to another conversation of the agent. */
   readonly passedOn?: { readonly to: string; readonly at: number };

@@ -1,8 +1,8 @@
-/** The answers to `why`: each kind of verdict, with what a reader needs to understand it. */
+/** The answers to `why`: each kind of verdict, with the facts that a reader needs to understand it. */
 import type { Action, Deliver, NotificationId } from '../notification.ts';
 import type { Absence, RodeOn } from './facts.ts';
 
-/** `over` tells what is decided already from what the next carrier will do. */
+/** `over` separates verdicts that are final from predictions for the next carrier. */
 export type Verdict =
   | { readonly kind: 'never_carried'; readonly log: string }
   | {
@@ -10,12 +10,12 @@ export type Verdict =
       readonly address: string;
       readonly absence: Absence;
       readonly lastContactAt: number;
-      /** It would hear only from a wrapped tool. */
+      /** It would get the notification only with a wrapped tool's result. */
       readonly wrappedOnly: boolean;
-      /** The address that goes on in its place. */
+      /** The address that continues in its place. */
       readonly goesOn?: string;
     }
-  /** No active conversation has the purpose that it is for. */
+  /** No active conversation has the notification's purpose. */
   | { readonly kind: 'other_purpose'; readonly log: string; readonly purpose: string }
   | {
       readonly kind: 'paused';
@@ -32,23 +32,23 @@ export type Verdict =
       readonly log: string;
       readonly pattern: string;
       readonly by: string;
-      /** Null: until somebody lifts it; undefined: the log does not say any more. */
+      /** Null: until a person lifts it. Undefined: the log no longer has this. */
       readonly until?: number | null;
       readonly over: boolean;
-      /** The mute is still there. */
+      /** The mute still exists. */
       readonly holds: boolean;
     }
   | {
       readonly kind: 'filtered';
       readonly key: string;
-      /** As the file says it: `kinds.ci.enable = false`. */
+      /** The setting as the file has it: `kinds.ci.enable = false`. */
       readonly setting: string;
       readonly file: string | null;
       readonly over: boolean;
       /** Something filters it now, so it would be filtered again. */
       readonly holds: boolean;
     }
-  /** There is no room: it rides on the message after the next, or its text is replaced by a count. */
+  /** There is no room: it waits for the message after the next, or a count replaces its text. */
   | { readonly kind: 'budget'; readonly how: 'waits' | 'will_summarize'; readonly reason: string }
   | {
       readonly kind: 'summarized';
@@ -58,7 +58,7 @@ export type Verdict =
       readonly readBy: string | null;
       readonly markedRead?: true;
     }
-  /** It refuses tool calls itself, delivered or not. */
+  /** It refuses tool calls itself, before and after its delivery. */
   | {
       readonly kind: 'gate';
       readonly log: string;
@@ -76,11 +76,11 @@ export type Verdict =
       readonly address: string;
       readonly host: string | null;
       readonly wrappedOnly: boolean;
-      /** When it was queued, where the agent has made no contact since. */
+      /** When it was queued, if the agent has made no contact since. */
       readonly unseenSince: number | null;
       /** It was offered before and not confirmed: the model may see it twice, marked as repeated. */
       readonly offered: boolean;
-      /** The process that carries hides it: its clock is wrong. */
+      /** The carrying process hides it because that process has a wrong clock. */
       readonly hiddenBy?: { readonly pid: number; readonly machine: string; readonly offByMs: number };
     }
   | { readonly kind: 'offered'; readonly rodeOn: RodeOn | null; readonly address: string; readonly until: number | null }
@@ -95,7 +95,7 @@ export type Verdict =
       readonly offers: number;
     }
   | { readonly kind: 'superseded'; readonly by: NotificationId | null; readonly reason: string; readonly over: boolean }
-  /** `offByMs`: by a clock that is known to be so much ahead. `forProject`: what conversations that begin would have got. */
+  /** `offByMs`: how far ahead the wrong clock is. `forProject`: it was for conversations that begin later in the project. */
   | {
       readonly kind: 'expired';
       readonly at: number;
@@ -120,7 +120,7 @@ export type Verdict =
     }
   | { readonly kind: 'known'; readonly about: string | null; readonly reason: string; readonly over: boolean }
   | { readonly kind: 'dropped'; readonly reason: string; readonly at: number }
-  /** The provider took the agent's request only without it. */
+  /** The provider accepted the agent's request only without it. */
   | { readonly kind: 'left_out'; readonly reason: string; readonly at: number }
   | { readonly kind: 'folded'; readonly into: NotificationId | null }
   | { readonly kind: 'passed_on'; readonly to: string; readonly at: number };
@@ -150,6 +150,6 @@ export const VERDICT_KINDS = [
   'passed_on',
 ] as const satisfies readonly Verdict['kind'][];
 
-/** Whether nothing but its moment keeps it from the agent. */
+/** Whether only its moment keeps it from the agent. */
 export const willRide = ({ kind, ...verdict }: Verdict): boolean =>
   kind === 'moment' || kind === 'offered' || kind === 'delivered' || (kind === 'due' && !('hiddenBy' in verdict));

@@ -1,6 +1,6 @@
 /**
  * The answer of `why` in one verdict: why a notification was delivered, waits, or ended. Pure: the inbox gathers the facts,
- * `verdictOf` decides, `words.ts` says it to a person.
+ * `verdictOf` decides, `words.ts` words it for a person.
  */
 import { isExpired } from '../clocks.ts';
 import type { FilterCause } from '../filter.ts';
@@ -26,7 +26,10 @@ export function verdictOf(facts: VerdictFacts): Verdict {
   return waitOf(facts);
 }
 
-/** Why an open one waits: what would end it comes first, then who is not there, then what holds back whoever is. */
+/**
+ * Why an open notification waits. Reasons that will end it come first, then absent conversations, then the reason that
+ * holds it back from active ones.
+ */
 function waitOf(facts: VerdictFacts): Verdict {
   const { item, log, now, conversations, decisions, filter, gates, wrongClock } = facts;
   const { notification: n } = item;
@@ -185,12 +188,12 @@ function filteredOf({ log, filter }: VerdictFacts, cause: FilterCause, over: boo
 
 const addressOf = ({ log }: VerdictFacts, conversation: string): string => (conversation === '' ? log : `${log}#${conversation}`);
 
-/** A gate that stands before the conversations that the item may go to. */
+/** Whether a gate blocks the conversations that may take the item. */
 const isBefore = (gate: Item, item: Item): boolean => {
   const holds = gate.takenBy ?? gate.audience;
   return holds === '' || item.audience === '' || holds === item.audience;
 };
 
-/** As the plan says it: `n_7 is newer with key tests`. */
+/** Parses the plan's reason: `n_7 is newer with key tests`. */
 const newerIn = (reason: string): NotificationId | null =>
   (/^(\S+) is newer with key /u.exec(reason)?.[1] as NotificationId | undefined) ?? null;

@@ -4,9 +4,9 @@ import type { Cure } from './cures.ts';
 import type { Absence, RodeOn } from './facts.ts';
 import type { Verdict } from './kinds.ts';
 
-/** How the reader says times. All are epoch ms. */
+/** Formats times for the reader. All are epoch ms. */
 export type TimeWords = {
-  /** `10:31`, with the day where it is another one. */
+  /** `10:31`, with the day if it is not today. */
   readonly clock: (at: number) => string;
   /** `5.2 s`, `31 min`. */
   readonly span: (ms: number) => string;
@@ -15,7 +15,7 @@ export type TimeWords = {
 
 const NOT_FOR_NEW = 'Conversations that begin from now on do not get it.';
 
-/** One or two sentences. The first one holds without the second. */
+/** One or two sentences. The first one is true without the second. */
 export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   const { clock, span, now } = words;
   const ago = (at: number): string => `${clock(at)} (${span(Math.max(0, now - at))} ago)`;
@@ -143,7 +143,7 @@ export function sayVerdict(verdict: Verdict, words: TimeWords): string {
   }
 }
 
-/** What the gate did to tool calls so far. A call that was made before the agent was told is not a refused one. */
+/** The gate's effect on tool calls so far. A call that was made before the gate's answer counts as withheld, not as refused. */
 function gateCalls(refusals: number, withheld: number): string {
   const refused = refusals === 1 ? '1 tool call was refused' : `${refusals} tool calls were refused`;
   if (withheld === 0) return refused;
@@ -167,7 +167,7 @@ const ABSENCES: Readonly<Record<Absence, string>> = {
 };
 
 const by = (who: string | null): string => (who === null ? '' : ` by ${who}`);
-/** `Mira in the console`, for what a browser did; another name stays as it is. */
+/** `Mira in the console` for an action in a browser. Another name stays as it is. */
 export function byWhom(who: string): string {
   const person = /^browser(?: of (.+))?$/u.exec(who);
   return person === null ? who : `${person[1] ?? 'a person'} in the console`;
@@ -228,7 +228,7 @@ const MOMENT_WORDS: Readonly<Record<Extract<Deliver, string>, string>> = {
   now: 'it rides on the next message',
 };
 
-/** What a person types. */
+/** The command that a person types for this cure. */
 export function cureCommand(cure: Cure): string {
   switch (cure.kind) {
     case 'unmute':
@@ -251,5 +251,5 @@ export function cureCommand(cure: Cure): string {
   }
 }
 
-/** As a shell takes it as one word. */
+/** Quotes it for a shell as one word. */
 const shown = (word: string): string => (/^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -5,7 +5,7 @@ import { CORPUS, uniformRows } from './corpus.ts';
 import { render } from './index.ts';
 import type { ViewInput } from './view.ts';
 
-/** What a view may cost, and what it does. `value` and `bar` have the same unit. */
+/** A limit of a view. `value` and `bar` have the same unit. */
 export type Bar = { readonly what: string; readonly value: number; readonly bar: number; readonly reached: boolean };
 
 /** How the corpus is shown when it is measured and in the golden files. */

@@ -1,27 +1,27 @@
 import { LIKE_E, LIKE_P, LIKE_SLASH } from './look-alikes.ts';
 
 /**
- * What others wrote, made safe to stand inside a view. Signs that nobody sees and forms that only our frames have are
- * escaped with a backslash, so the text still says what it said. The same for every view and idempotent, so that a text
- * may move from one view to another. Cut first: the time depends on `maxChars`, save for counting what was cut.
+ * Makes foreign text safe inside a view. Invisible signs, and forms that only Earpiece's frames have, are escaped with a
+ * backslash, so the text still says the same. It is the same for every view and idempotent, so a text may move from one
+ * view to another. It cuts first: the time depends on `maxChars`, except for counting the omitted characters.
  */
 export function neutralize(body: string, maxChars: number): string {
   const trimmed = body.trim();
   const end = endOf(trimmed, maxChars);
   const seen = escapeSigns(trimmed.slice(0, end)).replace(BLANK_LINES, '\n\n').trim();
-  // Escapes make it longer, at most twice as long as was asked for.
+  // Escapes lengthen the text, at most to twice `maxChars`.
   const last = endOf(seen, 2 * maxChars);
   if (end === trimmed.length && last === seen.length) return seen;
   return `${seen.slice(0, last).trimEnd()}… (${withCommas(codePoints(trimmed))} characters, cut)`;
 }
 
-/** Whether `neutralize` leaves something out. */
+/** Whether `neutralize` omits a part of the text. */
 export function isCutAt(body: string, maxChars: number): boolean {
   const trimmed = body.trim();
   return endOf(trimmed, maxChars) < trimmed.length;
 }
 
-/** The escapes alone. */
+/** Escapes without cutting. */
 export function escapeSigns(text: string): string {
   signs ??= makeSigns();
   return text
@@ -34,19 +34,22 @@ export function escapeSigns(text: string): string {
     .replace(RULE_OR_HEADING, '$1\\');
 }
 
-/** A name, in one short line without the signs that views put around names. */
+/** A name as one short line without the signs that views put around names. */
 export function neutralizeName(name: string): string {
   const line = neutralize(name, 80).replace(/\s+/g, ' ').replace(/[“”"]/g, "'");
   return line.replace(/[[(]/g, '(').replace(/[\])]/g, ')').replaceAll(':', '.') || 'unnamed';
 }
 
-/** A source or a kind, in one word. */
+/** A source or a kind as one word. */
 export const neutralizeKind = (kind: string): string => neutralizeName(kind).replace(/[^\p{L}\p{N}_.\-]/gv, '_');
 
-/** A person's words. Quotation marks of this kind inside it become straight ones, so that it ends where we end it. */
+/**
+ * Quotes a person's words. Inner quotation marks of this kind become straight ones, so that the quote ends at the closing
+ * mark.
+ */
 export const quote = (neutral: string): string => `“${neutral.replace(/[“”]/g, '"')}”`;
 
-/** A stored text may be copied: no frame of ours is in it, and no half of a sign. */
+/** Whether a stored text may be copied: it contains no frame of Earpiece and no half of a sign. */
 export const isCopyable = (text: string): boolean => text.isWellFormed() && !/\[\/?ep\b/.test(text);
 
 export const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -56,7 +59,7 @@ const BLANK_LINES = /\n(?:[ \t]*\n){2,}/g;
 
 type Signs = Readonly<Record<'hidden' | 'frame' | 'tag' | 'jsonFrame', RegExp>>;
 
-/** Made at the first use: they take 3 ms, and most processes render nothing. */
+/** Built at the first use: this takes 3 ms, and most processes render nothing. */
 let signs: Signs | undefined;
 
 function makeSigns(): Signs {
@@ -66,19 +69,19 @@ function makeSigns(): Signs {
   return {
     // Control, bidi and zero-width signs, tags and variation selectors (text is smuggled in them), lone surrogates.
     hidden: /[[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}\u{fffe}\u{ffff}]--[\n\t]]/gv,
-    // `[ep k7f3]`, `[/ep k7f3]` and what looks like them: any opening bracket but `(` and `{`, and letters that look alike.
+    // `[ep k7f3]`, `[/ep k7f3]` and look-alikes: any opening bracket except `(` and `{`, and look-alike letters.
     frame: new RegExp(String.raw`([\p{Ps}--[\(\{（｛]])(?=${blank}${slash}${blank}${ep}(?![\p{L}\p{N}]))`, 'giv'),
     // `<notification`, `</notifications`, a host's `<system-reminder>`, a model's `<|im_start|>`.
     tag: new RegExp(String.raw`([<＜])(?=${blank}${slash}${blank}(?:notification|system[\-_]|\|))`, 'giv'),
-    // `{"ep":"k7f3"`, how the JSON view begins.
+    // `{"ep":"k7f3"`, the beginning of the JSON view.
     jsonFrame: new RegExp(String.raw`(["“”])(?=${ep}["“”][ \t]*:)`, 'giv'),
   };
 }
 
-/** Where all of a text is that was cut. */
+/** The hint that says where to find the whole of a cut text. */
 const WHOLE = /\((?=all of it: )/g;
 
-/** Lines that would be a rule (`---`) or a heading of ours (`**Error:**`) in Markdown. */
+/** Lines that would be a rule (`---`) or one of the view's headings (`**Error:**`) in Markdown. */
 const RULE_OR_HEADING = /^([ \t]*)(?=([\-*_=])[ \t]*(?:\2[ \t]*){2,}$|\*\*[^*\n]{1,60}\*\*)/gmv;
 
 const ZERO_WIDTH_JOINER = '\u200d';
@@ -86,7 +89,7 @@ const EMOJI_STYLE = '\ufe0f';
 const KEYCAP = '\u20e3';
 
 function escapeHidden(sign: string, at: number, whole: string): string {
-  // Inside an emoji these two are part of what is seen.
+  // Inside an emoji these two signs are part of the visible sign.
   const before = whole.slice(Math.max(0, at - 3), at);
   const after = whole.slice(at + 1, at + 3);
   if (sign === EMOJI_STYLE && (/\p{Extended_Pictographic}$/u.test(before) || after.startsWith(KEYCAP))) return sign;
@@ -102,7 +105,7 @@ function escapeHidden(sign: string, at: number, whole: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
 }
 
-/** The index behind the first `max` code points. */
+/** The index after the first `max` code points. */
 function endOf(text: string, max: number): number {
   if (text.length <= max) return text.length;
   let at = 0;

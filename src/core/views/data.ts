@@ -2,8 +2,8 @@ import type { Json } from '../json.ts';
 import { escapeSigns } from './body.ts';
 
 /**
- * A copy of a notification's data with neutral strings, or undefined when it has more than `maxChars` characters or is
- * no JSON. Gives up early: never walks further than that.
+ * A copy of a notification's data with neutral strings. Undefined if it has more than `maxChars` characters or is not JSON.
+ * Stops early: it never walks further than that.
  */
 export function neutralData(data: unknown, maxChars: number): Json | undefined {
   try {
@@ -36,7 +36,7 @@ function copy(value: unknown, left: { chars: number }): Json {
   throw new TypeError('no JSON');
 }
 
-/** Objects with the same keys and nothing nested: what makes a table. */
+/** Whether the rows make a table: objects with the same keys and nothing nested. */
 export function isTable(rows: readonly Json[]): boolean {
   const columns = (row: Json): string | undefined =>
     typeof row !== 'object' ||

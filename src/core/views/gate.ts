@@ -5,7 +5,8 @@ import { signalTexts } from './signal.ts';
 
 /**
  * `view`: the interrupts that hold the call back, as they were rendered for this conversation. `pulls`: see `ViewInput`.
- * `lift`: a pause is among them, and this command lifts it. `until`: when the last of the pauses expires. `made`: the call was made, and this text replaces its result.
+ * `lift`: a pause is among them, and this command lifts it. `until`: when the last of the pauses expires. `made`: the call
+ * was made, and this text replaces its result.
  */
 export type GateInput = {
   readonly view: SentView;
@@ -37,9 +38,10 @@ const WITHHELD: Words = {
 };
 
 /**
- * The answer to a call while an interrupt is unread or a pause holds: states whether the call was made, shows the interrupts
- * (who asks, what, in whose words) and what ends it. It names no call, so every call that is refused for the same view gets
- * the same text. The signal views have the third seed's text, which the model is to find instead of any result.
+ * The answer to a call while an interrupt is unread or a pause holds. It states whether the call was made, shows the
+ * interrupts (their sender, request and exact words) and says what ends the hold. It names no call, so every call that is
+ * refused for the same view gets the same text. The signal views have the third seed's text, which the model gets instead
+ * of any result.
  */
 export function gateText(format: ViewName, { view, pulls, lift, until, made = false }: GateInput): string {
   if (format === 'signal_en' || format === 'signal_ja') {
@@ -59,11 +61,11 @@ export function gateText(format: ViewName, { view, pulls, lift, until, made = fa
   return then === undefined ? stated : stated.replace(ENDING, (ending: string, sign = '') => `${sign}${then}\n${ending}`);
 }
 
-/** No body has these forms, see `neutralize`: the first and the last of a view are its frame. */
+/** No body has these forms (see `neutralize`), so the first and the last in a view are its frame. */
 const OPENING = /^(?:# )?\[ep [^\]\n]*\] /m;
 const ENDING = /^(# )?\[\/ep [^\]\n]*\]$/m;
 
-/** When the last of these pauses expires, as a model reads it. Undefined: one of them never does, or nobody knows when. */
+/** When the last of these pauses expires, as a model reads it. Undefined: one of them never expires, or its end is unknown. */
 export function pausedUntil(pauses: readonly Timed[], now: number): string | undefined {
   const ends = pauses.map((pause) => endOf(pause, now));
   // Rounded up to the next second: an earlier time would be untrue.

@@ -4,11 +4,11 @@ import type { How } from './wording.ts';
 
 /** One view: how a line becomes an item, and items a page. */
 export type Layout = {
-  /** A line that is shown for the first time. `alone`: no other line is beside it. */
+  /** Renders a line that is shown for the first time. `alone`: it is the only line. */
   item(line: Line, how: How, alone: boolean): string;
-  /** This text has the form of an item here: it can be copied as it is. */
+  /** Whether this text has the form of this view's items: then it can be copied unchanged. */
   owns(text: string): boolean;
-  /** A text that was sent in another view (the policy changed meanwhile), as an item of this one. */
+  /** Turns a text that was sent in another view (the policy changed meanwhile) into an item of this view. */
   adopt(text: string, about: About): string;
   page(page: Page): string;
 };
@@ -17,17 +17,17 @@ export type About = { readonly source: string; readonly name: string; readonly l
 
 export type Page = {
   readonly mark: string;
-  /** What is stated of all items. */
+  /** A statement about all items. */
   readonly lead: string;
-  /** Someone asks for something: then nothing is said of ignoring. */
+  /** An item asks for something. Then the frame does not say that items may be ignored. */
   readonly asks: boolean;
-  /** Said of what was sent before; undefined when nothing was. */
+  /** Which items were sent before. Undefined: none. */
   readonly repeated?: 'all' | 'some' | undefined;
   readonly items: readonly { readonly text: string; readonly about: About }[];
   /** Notifications that are counted, not shown. */
   readonly more?: { readonly text: string; readonly count: number } | undefined;
 };
 
-/** The frame of a view in lines. The only lines of ours with these forms: see `neutralize`. */
+/** The frame of a view in lines. No other line has these forms: see `neutralize`. */
 export const opening = (mark: string, lead: string): string => `[ep ${mark}] ${lead}`;
 export const ending = (mark: string): string => `[/ep ${mark}]`;

@@ -1,7 +1,7 @@
 /**
- * Signs that a reader takes for a sign of our frame, as the inside of a character class (flag v). A sign is in the list when
- * its NFKD form in lower case, without marks, is the sign itself or one of those that Unicode lists as confusable with it.
- * `look-alikes.test.ts` holds the lists to that rule over all of Unicode.
+ * Signs that look like a sign of the frame, as the inside of a character class (flag v). A sign is in the list if its NFKD
+ * form in lower case, without marks, is the sign itself or one that Unicode lists as confusable with it.
+ * `look-alikes.test.ts` checks the lists against all of Unicode.
  */
 /** Like `e`. */
 export const LIKE_E =

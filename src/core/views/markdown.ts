@@ -10,12 +10,12 @@ const HEADINGS: Readonly<Record<Level, string>> = {
   critical: '**Critical:**',
 };
 
-/** A name in brackets, or what would make a rule of the item's dash. */
+/** A name in brackets, or text that would turn the item's dash into a rule. */
 const STARTS_OURS = /^(?=\[|-[ \t-]*(?:\n|$))/;
 
 /**
- * A block with a preamble and a heading for each level that has items, the most urgent first. Who asks for something
- * stands in brackets, which no body can begin with.
+ * A block with a preamble and a heading for each level that has items, the most urgent first. The sender of a request is in
+ * brackets, which no body can begin with.
  */
 export const markdown: Layout = {
   item(line, how) {
@@ -41,7 +41,7 @@ export const markdown: Layout = {
 
 const ABOUT = 'They tell what happened meanwhile and have nothing to do with the message that they came with.';
 
-/** What is said of items that may be ignored: nothing for those that hold a call back. */
+/** The preamble for items that may be ignored. Items that hold a call back have none. */
 export const PREAMBLE = new RegExp(`^${ABOUT}[^\\n]*\\n\\n`, 'm');
 
 function preamble({ repeated, asks }: Page): string {

@@ -21,10 +21,10 @@ const LAYOUTS: Readonly<Record<Exclude<LayoutName, 'toon'>, Layout>> = {
 };
 
 /**
- * See `Render`. With nothing to show the text is empty, but for the signal views, which always say something and hold no
- * items: with them nothing was delivered yet. A `sent` text of another view is kept as it is in `items`, and embedded
- * in the text as a body. The encoder of TOON is larger than all other views together, so only a caller whose readers read
- * TOON gives `toon`.
+ * See `Render`. Without items the text is empty. The signal views are an exception: they always have a text and hold no
+ * items, so they have delivered nothing yet. A `sent` text of another view stays unchanged in `items`, and is embedded in
+ * the text as a body. The encoder of TOON is larger than all other views together, so only a caller whose readers read TOON
+ * passes `toon`.
  */
 export const renderer =
   (toon?: Layout): Render =>
@@ -33,7 +33,7 @@ export const renderer =
     const { maxTokens = Number.POSITIVE_INFINITY, maxItemChars, lines } = input;
     const how: How = {
       maxItemChars,
-      // Read only where a line shows a time: finding the system's zone takes 20 ms.
+      // Read only if a line shows a time: finding the system's zone takes 20 ms.
       get timeZone() {
         return input.timeZone;
       },
@@ -43,7 +43,8 @@ export const renderer =
     if (layout === undefined) throw new TypeError('the encoder of TOON is not loaded');
     let view = show(layout, format, input, how);
     if (lines.length !== 1 || lines[0]?.sent !== undefined) return view;
-    // One item always rides: where it is too long for the carrier by itself, it is cut and says where all of it is.
+    // One item is always delivered. If it alone is too long for the carrier, it is cut and says where to find the whole
+    // text.
     let chars = Math.min(maxItemChars, charsIn(lines, maxItemChars));
     for (let tokens = estimateTokens(view.text); tokens > maxTokens && chars > LEAST_CHARS; tokens = estimateTokens(view.text)) {
       chars = Math.max(LEAST_CHARS, Math.floor(chars * Math.min(0.9, maxTokens / tokens)));
@@ -52,7 +53,7 @@ export const renderer =
     return view;
   };
 
-/** The least of an item that is shown, in characters, whatever the budget is. */
+/** The shortest text of a shown item, in characters, whatever the budget is. */
 const LEAST_CHARS = 40;
 
 const charsIn = (lines: readonly Line[], maxItemChars: number): number =>

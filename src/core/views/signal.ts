@@ -1,30 +1,33 @@
 /**
- * Views that only say that there is something; the model fetches it with `get_notifications`. The Japanese texts are those
- * of the third of the designs that this system grew from, the English ones say the same.
+ * Views that only say that notifications wait; the model fetches them with `get_notifications`. The Japanese texts are
+ * those of the third of the designs that this system grew from. The English ones say the same.
  */
 export type SignalTexts = {
   readonly none: string;
   readonly waiting: string;
   readonly interrupt: string;
-  /** Behind `interrupt` where the call was made and its result is withheld. */
+  /** Follows `interrupt` if the call was made and its result is withheld. */
   readonly made: string;
-  /** Behind `waiting` where an interrupt refuses calls. */
+  /** Follows `waiting` if an interrupt refuses calls. */
   readonly standing: string;
-  /** Behind `interrupt` where a pause is among them; `lift` is the command that lifts it, `until` when it expires. */
+  /** Follows `interrupt` if a pause is among them. `lift` is the command that lifts it, `until` is when it expires. */
   readonly paused: (lift: string, until: string | undefined) => string;
-  /** The same where the call was made and its result is withheld. */
+  /** The same if the call was made and its result is withheld. */
   readonly pausedMade: (lift: string, until: string | undefined) => string;
 };
 
 const PULL = 'get_notifications';
 
-/** What the field `notification` says, which is always there. `pulls`: by which name the model knows the tool. */
+/** The text of the field `notification`, which is always present. `pulls`: the name by which the model knows the tool. */
 export function signalText(format: 'signal_en' | 'signal_ja', waiting: boolean, pulls: string = PULL): string {
   const texts = signalTexts(format, pulls);
   return waiting ? texts.waiting : texts.none;
 }
 
-/** The same with the interrupt or the pause that stands; `lift` as in `GateInput`. Without `waiting` it has been read, and holds. */
+/**
+ * The same with the interrupt or the pause that holds; `lift` as in `GateInput`. Without `waiting` it has been read, and
+ * still holds.
+ */
 export function standingText(
   format: 'signal_en' | 'signal_ja',
   {

@@ -6,7 +6,7 @@ import { isTable, neutralData } from './data.ts';
 import { ending, opening, type Layout, type Page } from './layout.ts';
 import { attribution, indentedBody, type How } from './wording.ts';
 
-/** The columns are always these: a row that was sent before fits into any later table. */
+/** The columns are fixed, so that a row that was sent before fits into any later table. */
 const COLUMNS = ['level', 'from', 'message'] as const;
 
 /**
@@ -18,7 +18,7 @@ export const toon: Layout = {
     const from = fromOf(line);
     if (!alone) return row(line.level, from, indentedBody(line, how));
     const data = dataOf(line, how);
-    // The table shows it.
+    // The table shows the data.
     const message = indentedBody(data === undefined ? line : { ...line, data: [] }, how);
     return encode({ [`${line.level}.${from}`]: message, ...(data === undefined ? {} : { data }) });
   },
@@ -50,7 +50,7 @@ function dataOf(line: Line, how: How): unknown {
   return Array.isArray(rows) && isTable(rows) ? rows : undefined;
 }
 
-/** One row as the encoder writes it under a header of two: a table's first line and indentation are taken off. */
+/** One row as the encoder writes it under a header of two. The table's first line and indentation are removed. */
 function row(level: string, from: string, message: string): string {
   const table = encode([{ level, from, message }]);
   return table.slice(table.indexOf('\n') + 1).trimStart();
@@ -59,14 +59,14 @@ function row(level: string, from: string, message: string): string {
 const STARTS_ROW = new RegExp(`^(?:${LEVELS.join('|')}),`);
 const STARTS_BLOCK = new RegExp(`^"?(?:${LEVELS.join('|')})\\.`);
 
-/** What the encoder would write in the same way is ours; anything else that decodes (comments, other keys) is not. */
+/** A row is valid if the encoder would write it in the same way. Any other text that decodes (comments, other keys) is not. */
 function isRow(text: string): boolean {
   if (!STARTS_ROW.test(text) || !isCopyable(text)) return false;
   const [value] = (decoded(`[1]{${COLUMNS.join(',')}}:\n  ${text}`) ?? []) as readonly Readonly<Record<string, unknown>>[];
   return value !== undefined && row(String(value['level']), String(value['from']), String(value['message'])) === text;
 }
 
-/** The keys of an item in the line form, undefined when it is none. */
+/** The keys of an item in the line form. Undefined for any other text. */
 function keysOf(text: string): readonly string[] | undefined {
   if (!STARTS_BLOCK.test(text) || !isCopyable(text)) return undefined;
   const value = decoded(text);
@@ -85,7 +85,7 @@ function decoded(text: string): object | undefined {
   }
 }
 
-/** Lines stand above the table. A key may be there only once, so a second line of the same kind becomes a row. */
+/** Lines come before the table. A key may occur only once, so a second line of the same kind becomes a row. */
 function sort({ items }: Page): { rows: readonly string[]; blocks: readonly string[] } {
   const keys = new Set(['notifications', 'more']);
   const rows: string[] = [];

@@ -6,7 +6,7 @@ import { attribution, indent, indentedBody, instructionOf, isListItem, saidBy } 
 const ELEMENT =
   /^<notification(?: [a-z]+="[^"<>]*")+>\n[^<>]*(?:\n<instruction(?: from="[^"<>]*")?>[^<>]*<\/instruction>)?\n<\/notification>$/;
 
-/** One element a notification; its text and attributes are escaped as XML wants it. */
+/** One element for each notification, with escaped text and attributes. */
 export const xml: Layout = {
   item(line, how) {
     const instruction = instructionOf(line, how);
@@ -26,7 +26,7 @@ export const xml: Layout = {
     [opening(mark, lead), items.map(({ text }) => text).join('\n\n'), ...(more ? ['', more.text] : []), ending(mark)].join('\n'),
 };
 
-/** All in one element, a line each; what did not fit is counted. */
+/** One element with a line for each notification; the rest is counted. */
 export const xmlBatch: Layout = {
   item(line, how) {
     const who = attribution(line);

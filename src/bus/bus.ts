@@ -1,7 +1,6 @@
 /**
- * Events in, notifications queued: each event goes to the subscribers of its subject's project that hear its type, and
- * what they make of it is queued for that subject and for nobody else. One bus serves one inbox; nothing in it is shared
- * between buses but the log.
+ * Turns events into queued notifications. Each event goes to the subscribers of its subject's project that listen to its
+ * type. Their notifications are queued for that subject only. One bus serves one inbox. Buses share nothing but the log.
  */
 import { parseAddress, type Address } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -20,27 +19,27 @@ import type { TemplateEngine } from './templates/engine.ts';
 export type BusDeps = {
   readonly inbox: Inbox;
   readonly subscribers: SubscriberSource;
-  /** Ids that are off in a project; asked before each notification that is queued. Default: none. */
+  /** Ids that are off in a project, read before each notification is queued. Default: none. */
   readonly disabled?: (project: string) => Promise<ReadonlySet<string>>;
-  /** Keeps a template's text where whoever renders it will find it by its hash. Default: nobody renders. */
+  /** Stores a template's text so that any renderer finds it by its hash. Default: templates are not rendered. */
   readonly keep?: (template: Template) => Promise<void>;
-  /** Whether a condition holds. Default: a subscriber with a condition hears nothing. */
+  /** Whether a condition holds. Default: a subscriber with a condition gets no events. */
   readonly evaluate?: (
     expression: string,
     context: Json,
   ) => Promise<{ readonly kind: 'value'; readonly value: boolean } | { readonly kind: 'failed'; readonly reason: string }>;
   /** For previews. Without it a preview shows the event's own message. */
   readonly templates?: Pick<TemplateEngine, 'render'>;
-  /** Events of one key within it fold before they are queued. Default 100 ms. */
+  /** Events of one key within this time fold before they are queued. Default 100 ms. */
   readonly foldMs?: number;
-  /** What goes wrong without anybody waiting for it, one line each. */
+  /** Gets one line for each failure that no caller awaits. */
   readonly onTrouble?: (line: string) => void;
 };
 
 const FOLD_MS = 100;
-/** Ids of events that were seen lately: sent again within that many they are not even counted. */
+/** The number of recent event ids that are remembered. An event that repeats one of them is not even counted. */
 const IDS_KEPT = 10_000;
-/** An agent's events that lead to notifications that lead to events end here. */
+/** A chain of an agent's events that lead to notifications that lead to events ends at this depth. */
 const MAX_DEPTH = 4;
 const CHANNEL_IDLE_MS = 60_000;
 
@@ -65,7 +64,7 @@ export class Bus implements Emitter, AsyncDisposable {
   readonly #troubles = new Set<string>();
   readonly #writer = new OrderedWriter();
   readonly #subjects = new Map<string, Address>();
-  /** Ids of events that have none begin with it. */
+  /** Prefix of the ids for events without an id. */
   readonly #name: string;
   #emitted = 0;
   #sweepAt = 1_024;
@@ -80,17 +79,17 @@ export class Bus implements Emitter, AsyncDisposable {
     this.#inbox.holdsBack(this);
   }
 
-  /** The subscribers of a project as they are now, and what is wrong with their files. */
+  /** The current subscribers of a project, and the problems of their files. */
   subscribers(project: string): SubscriberSet {
     return this.#deps.subscribers.of(project);
   }
 
-  /** What a subscriber would say about a sample event. Nothing is queued. */
+  /** The notification that a subscriber would make of a sample event. Queues nothing. */
   preview(subscriber: Subscriber, subject: string): Promise<Preview> {
     return previewOf(subscriber, this.#deps.templates, { now: this.#inbox.store.now(), subject });
   }
 
-  /** Some notifications of emitted events are not queued yet. The inbox asks for this before each carrier. */
+  /** Some notifications of emitted events are not queued yet. The inbox checks this before each carrier. */
   get pending(): boolean {
     if (this.#writer.isAsking) return true;
     for (const channel of this.#channels.values()) if (channel.pending) return true;
@@ -111,14 +110,14 @@ export class Bus implements Emitter, AsyncDisposable {
     try {
       return { event, heard: await this.#hear(event, now) };
     } catch (error) {
-      // It may be sent again.
+      // A failed event may be sent again.
       if (seen !== undefined) this.#seen.delete(seen);
       throw error;
     }
   }
 
   async flush(): Promise<void> {
-    // The worker that evaluates conditions has a deadline of its own, so this ends.
+    // The worker that evaluates conditions has its own deadline, so this ends.
     await this.#writer.answered();
     const now = this.#now();
     await Promise.all([...this.#channels.values()].map((channel) => channel.flush(now, true)));
@@ -146,8 +145,8 @@ export class Bus implements Emitter, AsyncDisposable {
       const only = hearing[0] as Subscriber;
       return this.#offer(only, event, address, now).then((heard) => [heard]);
     }
-    // Withdrawals come first, because a notification that is queued now may have the same key. Nothing is awaited between
-    // them, so that the next event comes after all of this one.
+    // Withdrawals come first, because a notification that is queued now may have the same key. No await separates them, so
+    // that the next event comes after all of this one.
     const taken = taking.map((subscriber) => this.#takeBack(subscriber, event, address, now));
     const heard = hearing.map((subscriber) => this.#offer(subscriber, event, address, now));
     return Promise.all([...taken, ...heard]);
@@ -157,7 +156,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const because = unheardBecause(subscriber, event);
     if (because !== undefined) return Promise.resolve({ subscriber: subscriber.id, kind: 'skipped', because });
     const key = keyOf(subscriber, event);
-    // The usual case: no condition is evaluated anywhere.
+    // The usual case: no condition is being evaluated.
     if (subscriber.condition === undefined && !this.#writer.isAsking) return this.#put({ subscriber, event, address, key }, now);
     if (subscriber.condition === undefined)
       return this.#writer.whenAnswered({ address, key }, undefined, (_, waited) =>
@@ -178,7 +177,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return heard;
   }
 
-  /** What is wrong with the condition for this event, undefined where it holds. */
+  /** The problem with the condition for this event. Undefined if the condition holds. */
   async #holds(subscriber: Subscriber, expression: string, event: Event): Promise<string | undefined> {
     const { evaluate } = this.#deps;
     if (evaluate === undefined) return 'it has a condition, and there is nothing here that evaluates it';
@@ -214,7 +213,7 @@ export class Bus implements Emitter, AsyncDisposable {
   #channel(subscriber: Subscriber, subject: string, address: Address, now: Moment): Channel {
     const name = `${subscriber.id}\n${subject}`;
     const known = this.#channels.get(name);
-    // A changed subscriber begins anew; what the old one holds back is still written.
+    // A changed subscriber starts with a new channel. The old channel still writes the events that it holds back.
     if (known !== undefined && known.subscriber === subscriber) return known;
     if (known?.pending) this.#channels.set(`${name}\n${this.#inbox.ids.make('c')}`, known);
     if (this.#channels.size >= this.#sweepAt) this.#sweep(now.tick);
@@ -263,7 +262,7 @@ export class Bus implements Emitter, AsyncDisposable {
     return channel;
   }
 
-  /** Channels that nobody uses are let go, so that their number follows the addresses in use. */
+  /** Drops unused channels, so that their number follows the addresses in use. */
   #sweep(tick: number): void {
     for (const [name, channel] of this.#channels)
       if (!channel.pending && tick - channel.usedAt > CHANNEL_IDLE_MS) this.#channels.delete(name);
@@ -281,7 +280,7 @@ export class Bus implements Emitter, AsyncDisposable {
     const now = this.#now();
     let next = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels.values()) {
-      // Who emitted hears of failures; nobody waits here.
+      // The emitter's promise reports failures; nothing here awaits them.
       if (channel.dueAt <= now.tick) void channel.flush(now);
       next = Math.min(next, channel.dueAt);
     }

@@ -1,7 +1,8 @@
 /**
- * A channel queues the notifications of one subscriber for one address. The first event of a key is queued at once. Later events of the key within
- * `foldMs` are counted and queued after that, and the inbox folds them onto the first. In a storm (more different things at
- * once than stay listed) the rest is only counted. `ordered-writer.ts` says in which order all of this is written.
+ * A channel queues the notifications of one subscriber for one address. It queues the first event of a key at once. It
+ * counts later events of the key within `foldMs` and queues them after that; the inbox folds them into the first. In a
+ * storm (more different events at once than a list holds) the rest is only counted. `ordered-writer.ts` defines the order
+ * of all writes.
  */
 import type { Address } from '../core/address.ts';
 import type { Event, Heard } from '../core/event.ts';
@@ -19,19 +20,19 @@ export type ChannelDeps = {
   readonly writer: OrderedWriter;
   readonly queue: (shaped: Shaped) => Promise<Queued | Skipped>;
   readonly withdraw: (key: string, reason: string) => Promise<readonly string[]>;
-  /** The notifications of the subscriber that are open there. */
+  /** The subscriber's open notifications for this address. */
   readonly open: () => Promise<readonly Item[]>;
-  /** The notifications of the subscriber that any process queued there since then (epoch ms), newest first. */
+  /** The subscriber's notifications that any process queued for this address since then (epoch ms), newest first. */
   readonly lately: (since: number) => Promise<readonly Logged[]>;
-  /** The newest notification of the key that is open there, never was offered, and waits for no time. */
+  /** The newest notification of the key that is open for this address, was never offered, and waits for no time. */
   readonly untold: (key: string) => Promise<string | undefined>;
-  /** The event as the log has it. */
+  /** The event as the log keeps it. */
   readonly redacted: (event: Event) => Event;
-  /** The counts in open notifications about the rest of storms, whichever process wrote them. */
+  /** The counts of open notifications about the rest of storms, whichever process wrote them. */
   readonly counted: () => Promise<Counted>;
-  /** They count it no more. */
+  /** Subtracts these from the counts. */
   readonly recount: (over: Counted) => Promise<void>;
-  /** `dueAt` is earlier than it was. */
+  /** Called when `dueAt` moves to an earlier time. */
   readonly wake: (channel: Channel) => void;
   readonly foldMs: number;
   readonly now: () => Moment;
@@ -39,21 +40,21 @@ export type ChannelDeps = {
 
 export type Skipped = { readonly kind: 'skipped'; readonly because: string };
 
-/** `leadTick`: when the fold of now began. `told`: the details that this process queued lately. */
+/** `leadTick`: the start of the current fold. `told`: the details that this process queued recently. */
 type Key = { leadTick: number; readonly told: ToldDetails; waiting: Fold | undefined };
 
-/** Counted events whose state is over. `done`: the log does not count them any more. */
+/** Counted events whose state has ended. `done`: the log no longer counts them. */
 type Over = { readonly counted: Map<string, number>; readonly done: PromiseWithResolvers<void> };
 
-/** `at`: the store's time, epoch ms. `tick`: ms that only run forward, for the fold. */
+/** `at`: the store's time, epoch ms. `tick`: monotonic ms, for the fold. */
 export type Moment = { readonly at: number; readonly tick: number };
 
-/** So many different things stay open at once, beside one line's worth; the rest is counted. Of errors more are listed. */
+/** The most different events that stay open at once, beside one line's worth; the rest is counted. More errors are listed. */
 const BURST_OF_SINGLES = 20;
 const BURST_OF_ERRORS = 100;
 const isUrgent = ({ severity }: Event): boolean => severity === 'error' || severity === 'critical';
 
-/** Reading what other processes have queued takes at most this share of the time. */
+/** Reading the notifications of other processes takes at most this share of the time. */
 const LOOKING = 1 / 20;
 
 export class Channel implements Holder {
@@ -62,18 +63,18 @@ export class Channel implements Holder {
   readonly #deps: ChannelDeps;
   readonly #keys = new Map<string, Key>();
   readonly #burst: number;
-  /** How many different things may still be queued before it is looked how many are open. */
+  /** The number of different events that may be queued before the open ones are counted again. */
   #free: { urgent: number; other: number };
   #storm: Storm | undefined;
-  /** The counts of storms, as the log had them at that tick. */
+  /** The counts of storms in the log, as read at that tick. */
   #counted: { readonly tick: number; readonly counted: Counted } | undefined;
-  /** Counted events that are over, until the log counts them no more. */
+  /** Counted events whose state has ended, until the log no longer counts them. */
   #over: Over | undefined;
-  /** The details that other processes queued lately. The log is not read again before `#lookTick`. */
+  /** The details that other processes queued recently. The log is not read again before `#lookTick`. */
   #lately = new Map<string, ToldDetails>();
   #lookTick = Number.NEGATIVE_INFINITY;
   readonly #outlet: Outlet;
-  /** When something last happened, and when something has to be flushed; ticks. */
+  /** The time of the last activity, and of the next flush; ticks. */
   usedAt: number;
   dueAt = Number.POSITIVE_INFINITY;
 
@@ -98,7 +99,7 @@ export class Channel implements Holder {
       const known = key === undefined ? undefined : this.#keys.get(key);
       if (key !== undefined && known !== undefined && now.tick - known.leadTick < this.#deps.foldMs)
         return this.#wait(known, key, event);
-      // A later event of a key that was queued lately folds onto that notification, or supersedes it, so it needs no room.
+      // A later event of a recently queued key folds into that notification, or supersedes it, so it needs no room.
       const behindOthers = key !== undefined && this.#storm?.details.has(key);
       if (behindOthers || (known === undefined && !this.#mayQueue(event))) return this.#count(event, key, now.tick);
     }
@@ -119,25 +120,25 @@ export class Channel implements Holder {
     if (counted === undefined) return;
     this.#outlet.release(key);
     const told = this.#tell(counted, key, now);
-    // The caller that emitted it gets the failure when the storm is written.
+    // The storm's write reports the failure to the emitter.
     told.catch(() => {});
     this.#storm?.before.push(told);
   }
 
-  /** The state is gone: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
+  /** The state has ended: open notifications are withdrawn or subtracted from the count, and held events are dropped. */
   withdraw(key: string, reason: string, now: Moment): Promise<Heard> {
     this.usedAt = now.tick;
     const known = this.#keys.get(key);
     this.#keys.delete(key);
     this.#storm?.takeBack(key);
     this.#outlet.release(key);
-    // Events of the key that other channels hold arrived earlier. They go first, and are withdrawn with the rest.
+    // Other channels may hold earlier events of the key. They go first, and are withdrawn with the rest.
     this.#outlet.overtake(key);
     const { id } = this.subscriber;
     known?.waiting?.done.resolve({ subscriber: id, kind: 'skipped', because: `taken back: ${reason}` });
     const written = this.#outlet.write([key], async () => {
       const ids = await this.#deps.withdraw(key, reason);
-      // The same event is news from now on, because its state was over in between.
+      // The same event is news from now on, because its state ended in between.
       this.#lately.delete(key);
       this.#keys.get(key)?.told.clear();
       return { ids, counted: await this.#isOver(shortName(key)) };
@@ -163,7 +164,7 @@ export class Channel implements Holder {
     return { done: over.done.promise };
   }
 
-  /** Writes what is due; with `all` also what is not. Resolves when everything is written, whatever became of it. */
+  /** Writes all due events; with `all` also the others. Resolves when everything is written or has failed. */
   async flush(now: Moment, all = false): Promise<void> {
     const isDue = all || now.tick >= this.dueAt;
     if (isDue) {
@@ -178,13 +179,13 @@ export class Channel implements Holder {
     }
     await this.#outlet.written();
     if (!isDue || this.#over === undefined) return;
-    // The withdrawals that were just written have found out which counted events are over.
+    // The withdrawals that were just written have found the counted events that have ended.
     this.#countAnew(this.#over);
     if (this.#storm === undefined) this.dueAt = this.#foldsUntil();
     await this.#outlet.written();
   }
 
-  /** When the first of what waits for the end of its fold is due. */
+  /** The earliest end of a fold that has waiting events. */
   #foldsUntil(): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { waiting, leadTick } of this.#keys.values())
@@ -192,14 +193,14 @@ export class Channel implements Holder {
     return due;
   }
 
-  /** Keys that neither fold nor repeat any more. */
+  /** Drops keys that neither fold nor repeat any more. */
   #forget(now: Moment): void {
     const keptMs = Math.max(this.#deps.foldMs, this.subscriber.batching.dedupeWindowMs);
     for (const [key, { waiting, leadTick }] of this.#keys)
       if (waiting === undefined && now.tick - leadTick > keptMs) this.#keys.delete(key);
   }
 
-  /** Queues it, and begins a fold of its key. A failed or skipped event does not count as queued. */
+  /** Queues an event and begins a fold of its key. A failed or skipped event does not count as queued. */
   #tell(detail: Detail, key: string | undefined, now: Moment, before?: number): Promise<Heard> {
     const known = key === undefined ? undefined : this.#lead(key, now);
     if (key !== undefined) this.#outlet.overtake(key, before);
@@ -214,7 +215,7 @@ export class Channel implements Holder {
     });
   }
 
-  /** What comes of the key from now on folds. */
+  /** Later events of the key fold from now on. */
   #lead(key: string, now: Moment): Key {
     if (this.#keys.size >= KEYS) this.#forget(now);
     const known = this.#keys.get(key) ?? { leadTick: now.tick, told: new Map<string, number>(), waiting: undefined };
@@ -223,7 +224,7 @@ export class Channel implements Holder {
     return known;
   }
 
-  /** The same again within the dedupe window is told when that is over, and interrupts nobody a second time. */
+  /** A repetition within the dedupe window is delivered at the end of that window, and does not interrupt again. */
   async #queue(
     { event, count }: Detail,
     { key, known }: { readonly key: string | undefined; readonly known: Key | undefined },
@@ -237,10 +238,10 @@ export class Channel implements Holder {
     const { told } = known;
     const isOver = (at: number | undefined): boolean => at === undefined || at + dedupeWindowMs <= now.at;
     let first = told.get(detail);
-    // Asked of the log only where this process does not know better.
+    // Reads the log only if this process does not know better.
     if (dedupeWindowMs > 0 && isOver(first)) first = (await this.#toldByOthers(event, key, now)) ?? first;
     if (!isOver(first)) {
-      // A state that nobody has been told yet is as it is: a repetition that waits must not take its place.
+      // A state that was not delivered yet stays as it is: a waiting repetition must not replace it.
       const untold = (event.supersede ?? this.subscriber.output.supersede) ? await this.#deps.untold(key) : undefined;
       if (untold !== undefined)
         return { subscriber: this.subscriber.id, kind: untold === input.id ? 'duplicate' : 'folded', id: untold };
@@ -258,7 +259,7 @@ export class Channel implements Holder {
     return this.#heard(await this.#deps.queue({ ...shaped, input }));
   }
 
-  /** When the same was told, by whomever; undefined where nobody did of late, or where it cannot be found out. */
+  /** When any process last queued the same. Undefined if none did recently, or if that is unknown. */
   async #toldByOthers(event: Event, key: string, now: Moment): Promise<number | undefined> {
     if (now.tick >= this.#lookTick) {
       const began = performance.now();
@@ -284,8 +285,8 @@ export class Channel implements Holder {
   }
 
   /**
-   * The fold window must not slow down a caller that awaits each `emit`: what is still alone after a turn of the event loop,
-   * while nothing else is being written, does not wait for others.
+   * The fold window must not slow down a caller that awaits each `emit`. An event that is still alone after one turn of the
+   * event loop, while nothing else is being written, does not wait for others.
    */
   #soon(isAlone: () => boolean, write: () => void): void {
     setImmediate(() => {
@@ -319,7 +320,7 @@ export class Channel implements Holder {
     return storm.done.promise;
   }
 
-  /** As many as have room in the list are queued after all; the others are counted. */
+  /** Queues as many events as the list has room for. Counts the others. */
   #writeStorm({ details, more, last, before, done }: Storm, now: Moment): void {
     this.#storm = undefined;
     const keys = [...details.values()].flatMap(({ key }) => (key === undefined ? [] : [key]));
@@ -355,7 +356,7 @@ export class Channel implements Holder {
     return this.#heard(await this.#deps.queue(shapeRest(this.subscriber, event, more)));
   }
 
-  /** What counts is told anew without what is over. */
+  /** Queues the count again without the events that have ended. */
   #countAnew(over: Over): void {
     this.#over = undefined;
     const written = this.#outlet.write([], async () => {
@@ -365,7 +366,7 @@ export class Channel implements Holder {
     written.then(over.done.resolve, over.done.reject);
   }
 
-  /** False when as many as are listed at once were queued since it was last seen how many are still open. */
+  /** False if as many as one list holds were queued since the open ones were last counted. */
   #mayQueue(event: Event): boolean {
     const kind = isUrgent(event) ? 'urgent' : 'other';
     if (this.#free[kind] < 1) return false;
@@ -380,5 +381,5 @@ export class Channel implements Holder {
   }
 }
 
-/** With so many keys it is looked which of them can be forgotten. */
+/** From this number of keys on, the channel looks for keys to drop. */
 const KEYS = 1_000;

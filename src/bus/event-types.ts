@@ -1,16 +1,15 @@
 /**
- * The types of events that our sources emit, and those that programs around an agent are expected to emit: what
- * subscribers may listen for, and what a template finds in the payload. Any other type is as good; this table is for
- * "did you mean" and for `docs/subscribers.md`.
+ * The event types that Earpiece's sources emit, and those that programs around an agent are expected to emit, with their
+ * payloads. Subscribers may listen to any other type too. This table is for "did you mean" and for `docs/subscribers.md`.
  */
 import { didYouMean } from '../core/errors.ts';
 import type { Severity } from '../core/event.ts';
 import { matchesType } from './matching.ts';
 
 export type EventType = {
-  /** As the source emits it, where the source does not say otherwise. */
+  /** The default severity. */
   readonly severity: Severity;
-  /** Fields of the payload; `|` parts names of which either is used, `?` ends one that may be missing. */
+  /** Fields of the payload. `|` separates alternative names, and `?` ends an optional one. */
   readonly payload: readonly string[];
   readonly what: string;
 };
@@ -39,7 +38,7 @@ export const EVENT_TYPES = {
     what: 'all tools of a batch have answered',
   },
 
-  // Tools in the background; the event says what happened in its message.
+  // Background tools; the event's message says what happened.
   'tool.stopped': { severity: 'info', payload: ['handle', 'tool', 'duration_ms?'], what: 'a tool in the background has ended' },
   'tool.waiting': {
     severity: 'warning',
@@ -193,12 +192,12 @@ export type KnownType = keyof typeof EVENT_TYPES;
 
 const KNOWN = Object.keys(EVENT_TYPES);
 
-/** One that a source of ours emits: its payload is known. */
+/** Whether an Earpiece source emits this type: then its payload is known. */
 export const isKnownType = (type: string): boolean => Object.hasOwn(EVENT_TYPES, type);
 
 /**
- * The known type that is meant by one that looks mistyped; undefined for a known one, and for one that looks like none.
- * Who begins with another word means something else: `deploy.failed` is no slip for `process.failed`.
+ * The known type that a mistyped one probably means. Undefined for a known type, and for one that resembles none. A
+ * different first word is not a typing error: `deploy.failed` does not mean `process.failed`.
  */
 export function knownTypeNear(pattern: string): string | undefined {
   const wild = pattern.endsWith('.*');

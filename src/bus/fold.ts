@@ -4,13 +4,13 @@ import type { Detail } from './storm.ts';
 import { detailOfEvent } from './told.ts';
 
 export class Fold {
-  /** By the text of the detail. The newest is the last. */
+  /** Details by their text, the newest last. */
   readonly details = new Map<string, Detail>();
   /** How many events wait. */
   events = 0;
   /** The number (`OrderedWriter.arrived`) of the newest event. */
   last = 0;
-  /** What became of them, for every caller that emitted one. */
+  /** The result for every caller that emitted one of these events. */
   readonly done = Promise.withResolvers<Heard>();
   #newest = '';
 
@@ -27,12 +27,12 @@ export class Fold {
       detail.count++;
       return;
     }
-    // Moved behind the others, because the last one is the state that holds now.
+    // Moved to the end, because the last detail is the current state.
     details.delete(name);
     details.set(name, { event, count: (detail?.count ?? 0) + 1 });
     this.#newest = name;
   }
 }
 
-/** A fold keeps at most 50 different details of one key; the inbox keeps no more either. */
+/** A fold keeps at most 50 different details of one key, the same limit as the inbox. */
 export const DETAILS = 50;

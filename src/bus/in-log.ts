@@ -1,4 +1,7 @@
-/** What one subscriber has queued for one address, as the log has it: whichever process did. */
+/**
+ * The notifications that one subscriber has queued for one address, read from the log, so those of other processes are
+ * included.
+ */
 import { logOf, splitLog, type Address, type LogKey } from '../core/address.ts';
 import { ANYONE, type Item } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
@@ -8,10 +11,10 @@ import { countedKeys } from '../core/unlisted.ts';
 import { countedIn, dataOf, stillCounted, withoutOver, type Counted } from './storm.ts';
 import type { Logged } from './told.ts';
 
-/** So far back it is looked for what was told of late. */
+/** The number of recent notifications that are searched. */
 const PAGE = 100;
 const PAGES = 10;
-/** As often another one may change a count while it is counted anew. */
+/** The most attempts to change a count that other processes also change. */
 const TRIES = 20;
 
 export class InLog {
@@ -25,7 +28,10 @@ export class InLog {
     this.#address = address;
   }
 
-  /** Takes back what is open under the key; the ids. What another conversation was told of is for that one to be over. */
+  /**
+   * Withdraws open notifications of the key and returns their ids. A conversation's own notifications are withdrawn by that
+   * conversation's events.
+   */
   async withdraw(key: string, reason: string): Promise<readonly string[]> {
     const address = this.#address;
     const why = { by: this.#subscriber, reason };
@@ -40,7 +46,10 @@ export class InLog {
     return [...ids];
   }
 
-  /** What open notifications under `restKey` count, whoever wrote them: of each key the most that one of them does. */
+  /**
+   * The counts of open notifications under `restKey`, whichever process wrote them. Each key counts with the highest number
+   * of any of them.
+   */
   async counted(restKey: string): Promise<Counted> {
     const most = new Map<string, number>();
     for (const log of await this.#logs())
@@ -49,7 +58,10 @@ export class InLog {
     return most;
   }
 
-  /** They count what is over no more: each is closed and queued anew in one step, so that nothing is lost and nothing told twice. */
+  /**
+   * Subtracts ended events from the counts. Each affected notification is closed and queued again in one step, so that none
+   * is lost and none is delivered twice.
+   */
   async recount(restKey: string, over: Counted): Promise<void> {
     for (const log of await this.#logs())
       for (let tries = 0; tries < TRIES; tries++) {
@@ -58,7 +70,7 @@ export class InLog {
           const drafts = this.#without(item, over);
           if (drafts.length > 0) results.push(await this.#inbox.store.append(log, drafts));
         }
-        // Another one was faster, or it was taken: what is there now is looked at.
+        // Another process was faster, or a carrier took it: read the current state again.
         if (results.every(({ kind }) => kind === 'appended')) break;
       }
   }
@@ -85,7 +97,7 @@ export class InLog {
     return [closed, queuedRecord({ ...notification, id, count, firstAt: notification.firstAt ?? at, data }, to)];
   }
 
-  /** Nobody has seen them. */
+  /** Counts that no model has seen yet. */
   async #rests(log: LogKey, restKey: string): Promise<readonly Item[]> {
     const address = this.#address;
     const open = await this.#inbox.store.items(log, { kind: 'key', key: restKey });
@@ -98,7 +110,7 @@ export class InLog {
     );
   }
 
-  /** What is open, each once however many it is for. */
+  /** Open notifications, each once, however many conversations they are for. */
   async open(): Promise<readonly Item[]> {
     const found = new Map<string, Item>();
     for (const log of await this.#logs())
@@ -106,7 +118,10 @@ export class InLog {
     return [...found.values()];
   }
 
-  /** The newest of the key where it was never offered and waits for no time. Of a whole project each may have read another. */
+  /**
+   * The newest notification of the key that was never offered and waits for no time. For a whole project there is none,
+   * because each agent may have read another one.
+   */
   async untold(key: string): Promise<string | undefined> {
     if (this.#address.kind === 'project') return undefined;
     const open = await this.#inbox.store.items(logOf(this.#address), { kind: 'key', key });
@@ -115,7 +130,7 @@ export class InLog {
     return isUntold ? newest.id : undefined;
   }
 
-  /** What was queued since then (epoch ms), newest first. */
+  /** The notifications that were queued since then (epoch ms), newest first. */
   async lately(since: number): Promise<readonly Logged[]> {
     const address = this.#address;
     if (address.kind === 'project') return this.#fannedOut(since);
@@ -131,7 +146,7 @@ export class InLog {
     return found;
   }
 
-  /** Of a whole project its own log knows what was for everyone. */
+  /** The project's own log holds the notifications that went to all of its agents. */
   async #fannedOut(since: number): Promise<readonly Logged[]> {
     const records = await this.#inbox.store.read({
       log: logOf(this.#address),

@@ -1,9 +1,9 @@
-/** Which subscribers hear an event, and by what it is told apart from others. Decided from values alone. */
+/** Decides which subscribers get an event, and the key that identifies it. Pure. */
 import { checksum, severityRank, type Event } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import type { Subscriber, SubscriberSet } from './subscriber.ts';
 
-/** Finds the subscribers of a type without looking at all of them. */
+/** Finds the subscribers of a type without scanning all of them. */
 export class TypeIndex {
   readonly #heard: ByType;
   readonly #withdrawn: ByType;
@@ -23,7 +23,7 @@ export class TypeIndex {
 }
 
 const NOBODY: readonly Subscriber[] = [];
-/** Types seen are remembered; whoever makes up types without end must not fill the memory. */
+/** The most remembered types: a source that makes up new types without end must not fill the memory. */
 const TYPES_KEPT = 1_000;
 
 class ByType {
@@ -46,11 +46,11 @@ class ByType {
   }
 }
 
-/** Exactly, or `prefix.*` for what begins with `prefix.`. */
+/** Matches exactly, or `prefix.*` for every type that begins with `prefix.`. */
 export const matchesType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)) && type.length >= pattern.length);
 
-/** Why a subscriber of its type does not hear it all the same; undefined when it does. */
+/** Why a subscriber of this type does not get the event. Undefined if it does. */
 export function unheardBecause({ events }: Subscriber, event: Event): string | undefined {
   if (severityRank(event.severity) < severityRank(events.severityFilter))
     return `severity ${event.severity} is below ${events.severityFilter}`;
@@ -60,8 +60,8 @@ export function unheardBecause({ events }: Subscriber, event: Event): string | u
 }
 
 /**
- * What has the same key is one thing: counted, superseded, withdrawn together. The event's own key wins, as it is; without
- * either each event is a thing of its own.
+ * The key that identifies an event. Events with the same key are counted, superseded and withdrawn together. The event's
+ * own key wins unchanged. Without any key each event is separate.
  */
 export function keyOf({ id, batching }: Subscriber, event: Event): string | undefined {
   if (event.key !== undefined) return event.key;

@@ -1,7 +1,7 @@
 /**
- * The one place that decides when the bus writes. What concerns one key in one agent's log is written in the order in which
- * its events arrived: whichever subscriber made it, and whether it is for the agent, for one conversation or for the whole
- * project. Other keys do not wait. An event that has arrived is in one of these states:
+ * Decides when the bus writes; nothing else does. Writes for one key in one agent's log happen in the order in which the
+ * events arrived, whichever subscriber made them, and whether they are for the agent, for one conversation or for the whole
+ * project. Other keys do not wait. An arrived event is in one of these states:
  *
  *   arrived ──has a condition──▶ asked ──answered──▶ held or in line
  *   arrived ──its key was written less than a fold ago, or in a storm──▶ held
@@ -9,33 +9,33 @@
  *   held ──its time is over, or a later event of its key is in line──▶ in line
  *   in line ──all earlier writes of its key and of its channel are done──▶ written
  *
- * - asked: a condition is evaluated. Whatever arrives later under the same key waits for the answer (`whenAnswered`).
- * - held: the channel keeps it back (`hold`), to count it with others. A later event of its key that goes in line from another
- *   channel first sends the held one there (`overtake`); the channel stops holding it (`release`).
- * - in line: its write waits for earlier ones (`write`). A failed write holds up none of the later ones.
+ * - asked: a condition is being evaluated. Later events of the same key wait for the answer (`whenAnswered`).
+ * - held: the channel keeps the event back (`hold`), to count it with others. When a later event of its key goes in line
+ *   from another channel, the held one goes first (`overtake`), and the channel stops holding it (`release`).
+ * - in line: its write waits for earlier ones (`write`). A failed write does not delay later ones.
  */
 import type { Address } from '../core/address.ts';
 
-/** What holds events back for one address: a channel. */
+/** Holds events back for one address: a channel. */
 export interface Holder {
   readonly address: Address;
-  /** The number (`arrived`) of the newest event that it holds back of the key; undefined: none. */
+  /** The number (`arrived`) of the newest held event of the key. Undefined: none. */
   heldBack(key: string): number | undefined;
-  /** What it holds back of the key goes in line now. */
+  /** Puts the held events of the key in line now. */
   letGo(key: string): void;
 }
 
-/** One key of one project: everything of it that is not written yet. */
+/** The unwritten events of one key of one project. */
 type Lane = {
   readonly name: string;
-  /** The last question under the key, until it is answered and acted on. */
+  /** The last condition that is evaluated under the key, until its answer has been acted on. */
   asked: Promise<void> | undefined;
   readonly holding: Set<Outlet>;
   /** The last write for each agent, and for "*", which means all of them. */
   readonly inLine: Map<string, { readonly by: Outlet; readonly done: Promise<unknown> }>;
 };
 
-/** Lanes are kept only while something of their key is not written. */
+/** Lanes exist only while an event of their key is not written. */
 class Lanes {
   readonly #byName = new Map<string, Lane>();
 
@@ -50,7 +50,7 @@ class Lanes {
     return lane;
   }
 
-  /** Something of the lane's key is over. */
+  /** An event of the lane's key is done. */
   leave(lane: Lane): void {
     const { name, asked, holding, inLine } = lane;
     if (asked === undefined && holding.size === 0 && inLine.size === 0 && this.#byName.get(name) === lane)
@@ -63,17 +63,17 @@ export class OrderedWriter {
   readonly #questions = new Set<Promise<void>>();
   #arrivals = 0;
 
-  /** The number of an event that arrives now. */
+  /** Numbers an event that arrives now. */
   arrived(): number {
     return ++this.#arrivals;
   }
 
-  /** The way into the log for one holder. */
+  /** The write access of one holder to the log. */
   outlet(holder: Holder): Outlet {
     return new Outlet(this.#lanes, holder);
   }
 
-  /** A condition is evaluated. */
+  /** Whether a condition is being evaluated. */
   get isAsking(): boolean {
     return this.#questions.size > 0;
   }
@@ -84,8 +84,8 @@ export class OrderedWriter {
   }
 
   /**
-   * Acts at once, unless a condition has to answer first: `question`, or one that was asked before it under the same key.
-   * `act` is given the answer, and whether it had to wait.
+   * Acts at once, unless a condition has to answer first: `question`, or an earlier one under the same key. `act` gets the
+   * answer, and whether it had to wait.
    */
   whenAnswered<A, T>(
     { address, key }: { readonly address: Address; readonly key: string | undefined },
@@ -94,7 +94,8 @@ export class OrderedWriter {
   ): Promise<T> {
     const before = key === undefined ? undefined : this.#lanes.find(address, key)?.asked;
     if (question === undefined && before === undefined) return act(undefined, false);
-    // The result is wrapped, so that `acted` is over when `act` has begun. A flush waits for that, and then for the writes.
+    // The result is wrapped, so that `acted` resolves when `act` has begun. A flush waits for that, and then for the
+    // writes.
     const acted = Promise.all([question, before]).then(([answer]) => ({ result: act(answer, true) }));
     const over: Promise<void> = acted.then(
       () => undefined,
@@ -113,7 +114,7 @@ export class OrderedWriter {
   }
 }
 
-/** What one holder writes is written one after the other. */
+/** Runs the writes of one holder one after the other. */
 export class Outlet {
   readonly #lanes: Lanes;
   readonly holder: Holder;
@@ -125,12 +126,12 @@ export class Outlet {
     this.holder = holder;
   }
 
-  /** Something is in line. */
+  /** Whether a write is in line. */
   get isWriting(): boolean {
     return this.#writing > 0;
   }
 
-  /** Resolves when everything that is in line by now is written, or has failed. */
+  /** Resolves when every write that is in line by now is done or has failed. */
   async written(): Promise<void> {
     await this.#last;
   }
@@ -145,7 +146,7 @@ export class Outlet {
     if (lane?.holding.delete(this)) this.#lanes.leave(lane);
   }
 
-  /** What other holders keep back of the key, and arrived before number `before`, goes in line; the oldest first. */
+  /** Puts events of the key in line that other holders keep back and that arrived before number `before`, the oldest first. */
   overtake(key: string, before = Number.POSITIVE_INFINITY): void {
     const lane = this.#lanes.find(this.holder.address, key);
     if (lane === undefined || lane.holding.size === 0 || (lane.holding.size === 1 && lane.holding.has(this))) return;
@@ -156,7 +157,7 @@ export class Outlet {
     for (const { holder } of earlier.toSorted((a, b) => a.at - b.at)) holder.letGo(key);
   }
 
-  /** Runs `work` after what this holder wrote before, and after what others write under these keys. */
+  /** Runs `work` after this holder's earlier writes, and after other holders' writes under these keys. */
   write<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     this.#writing++;
     const lanes = keys.map((key) => this.#lanes.at(this.holder.address, key));
@@ -173,7 +174,7 @@ export class Outlet {
 
   #joins(lane: Lane, done: Promise<unknown>): void {
     const agent = agentOf(this.holder.address);
-    // A write for all agents waits for the write of each, so it stands for them.
+    // A write for all agents waits for each agent's write, so it replaces them here.
     if (agent === '*') lane.inLine.clear();
     const last = { by: this, done };
     lane.inLine.set(agent, last);

@@ -1,4 +1,4 @@
-/** What a subscriber would say about a sample event, without queueing anything, and the test notification that quotes it. */
+/** Previews the notification of a sample event without queueing anything, and makes the test notification that quotes it. */
 import { EarpieceError } from '../core/errors.ts';
 import { makeEvent } from '../core/event.ts';
 import { ANYONE, settle, type Item } from '../core/items.ts';
@@ -18,9 +18,9 @@ export type Preview = {
   readonly type: string;
   readonly kind: string;
   readonly level: Level;
-  /** What would be sent of it, without the frame. */
+  /** The text for the model, without the frame. */
   readonly words: string;
-  /** Why its template could not say it; then `words` are the event's own message. */
+  /** Why its template failed. Then `words` are the event's own message. */
   readonly failed?: string;
 };
 
@@ -35,7 +35,7 @@ export async function previewOf(
   const notification = { ...makeNotification(input, { id: 'preview', now, ttlMs }), subscriber: subscribed };
   const made = settle(queuedRecord(notification, {}), { seq: 1, at: now }, []);
   const items: readonly Item[] = made.kind === 'settled' ? made.items : [];
-  // At this contact point each moment has come but those of another turn, which do not matter here.
+  // At this contact point every moment is due, except those of another turn, which do not matter here.
   const { lines } = plan(
     items.map((item) => ({ ...item, audience: ANYONE, notification: { ...item.notification, deliver: 'next' } })),
     'tool_batch_end',
@@ -72,10 +72,10 @@ export async function previewOf(
   };
 }
 
-/** The source of the kind of each test: people and models see it, and filters and mutes can name it. */
+/** The source of every test's kind: people and models see it, and filters and mutes can name it. */
 export const TEST_SOURCE = 'test';
 
-/** It says that nothing happened before it quotes the words, and its level interrupts and wakes nobody. */
+/** It says that nothing happened before it quotes the words. Its level interrupts and wakes nobody. */
 export function testNotification(subscriber: Subscriber, { kind, words }: Preview, by: string): NotificationInput {
   const deliver = MOMENT_OF[subscriber.output.injectAt];
   return {

@@ -1,4 +1,7 @@
-/** An event of each known type as its source emits it: to try a subscriber out, and for the page that shows what each makes. */
+/**
+ * A sample event of each known type, as its source emits it. For trying a subscriber, and for the page that shows the
+ * result of each.
+ */
 import type { EventInput } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { EVENT_TYPES, type KnownType } from './event-types.ts';
@@ -197,8 +200,8 @@ export const SAMPLES: Readonly<Record<KnownType, Sample>> = {
 };
 
 /**
- * An event that this subscriber hears, of the first of its types that is known; of one that is not, with a message alone.
- * Its condition may still not hold.
+ * An event that this subscriber listens to: the first known type of its list, or an unknown type with a message only. Its
+ * condition may still not hold.
  */
 export function sampleEvent({
   events,

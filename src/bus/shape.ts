@@ -1,4 +1,4 @@
-/** What a subscriber makes of an event: the notification that is queued. Decided from values alone. */
+/** Makes the notification that a subscriber queues for an event. Pure. */
 import { checksum, kindOf, levelOf, messageOf, notificationIdOf, type Event } from '../core/event.ts';
 import { levelRank, LIMITS, type Deliver, type Level, type NotificationInput, type Subscribed } from '../core/notification.ts';
 import { dataOf, type Tally } from './storm.ts';
@@ -6,7 +6,7 @@ import { INJECTION_POINTS, PRIORITIES, type InjectAt, type Priority, type Subscr
 
 export type Shaped = { readonly input: NotificationInput; readonly subscribed: Subscribed };
 
-/** The glossary's moments for the words of subscriber files. */
+/** Maps the words of subscriber files to the glossary's moments. */
 export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
   immediate: 'now',
   turn_start: 'next_cycle',
@@ -15,8 +15,8 @@ export const MOMENT_OF: Readonly<Record<InjectAt, Exclude<Deliver, object>>> = {
 };
 
 /**
- * `key`: what `keyOf` says. A payload's `priority` and `inject_at` win over the subscriber's; nonsense in them is ignored.
- * What comes from webhooks and from agents is never critical.
+ * `key`: the result of `keyOf`. A payload's `priority` and `inject_at` override the subscriber's; invalid values are
+ * ignored. Events of webhooks and agents are never critical.
  */
 export function shape(subscriber: Subscriber, event: Event, key: string | undefined): Shaped {
   const { output, batching } = subscriber;
@@ -53,7 +53,7 @@ export function levelFor({ output }: Subscriber, event: Event): Level {
   return capped(priority === 'critical' ? 'critical' : levelOf(event.severity), event);
 }
 
-/** Counts what a storm has too many of, under one key. */
+/** The notification that counts the surplus events of a storm, under one key. */
 export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Shaped {
   const { input, subscribed } = shape(subscriber, event, undefined);
   const { data: _data, about: _about, id = '', ...rest } = input;
@@ -70,7 +70,7 @@ export function shapeRest(subscriber: Subscriber, event: Event, more: Tally): Sh
   };
 }
 
-/** Leaves room for what is put behind it. */
+/** Leaves room for a suffix. */
 const ID_CHARS = LIMITS.idChars - 20;
 
 export const restKeyOf = ({ id }: Subscriber): string => `${id}:~rest`;

@@ -1,4 +1,4 @@
-/** What there is too much of at once: as much as fits one line is listed, the others are counted. */
+/** A storm: more events at once than one line holds. One line's worth is listed, the others are counted. */
 import type { Event, Heard } from '../core/event.ts';
 import type { Item } from '../core/items.ts';
 import type { Json } from '../core/json.ts';
@@ -6,16 +6,16 @@ import type { Json } from '../core/json.ts';
 /** One different detail of a key, counted. */
 export type Detail = { event: Event; count: number };
 
-/** `last`: the number of the newest event of it. */
+/** `last`: the number of its newest event. */
 type Listed = Detail & { readonly key: string | undefined; last: number };
 
 export class Storm {
   readonly details = new Map<string, Listed>();
   readonly more = new Tally();
   last: Event;
-  /** How many events it counts. */
+  /** The number of counted events. */
   events = 0;
-  /** What of it had to be told before the rest. */
+  /** Results of events that had to be queued before the rest. */
   readonly before: Promise<Heard>[] = [];
   readonly done = Promise.withResolvers<Heard>();
   readonly #listed: number;
@@ -25,7 +25,7 @@ export class Storm {
     this.#listed = listed;
   }
 
-  /** Whether it is listed now, and was not before. */
+  /** Counts an event. True if it is newly listed. */
   count(event: Event, key: string | undefined, last: number): boolean {
     this.last = event;
     this.events++;
@@ -45,28 +45,28 @@ export class Storm {
     return true;
   }
 
-  /** What is listed of the key; from now on it is not of this storm. */
+  /** Removes the listed detail of the key from this storm and returns it. */
   takeOut(key: string): Detail | undefined {
     const detail = this.details.get(key);
     this.details.delete(key);
     return detail;
   }
 
-  /** It is over: then it is neither listed nor counted. */
+  /** The state has ended: the key is neither listed nor counted. */
   takeBack(key: string): void {
     this.details.delete(key);
     this.more.take(key);
   }
 }
 
-/** So many are remembered by their keys. What is counted beyond them stays counted when it is over. */
+/** The most keys that are tracked. An event beyond them stays counted after its state ends. */
 const KEYS = 4_000;
 
-/** The record of a storm's rest names so many of its keys, for a reader who looks closer. */
+/** The most keys that the record of a storm's rest names, for a reader who looks closer. */
 const NAMED = 100;
 const NAME_CHARS = 80;
 
-/** How much was counted, and under which keys. */
+/** Counts events by key. */
 export class Tally {
   readonly #byKey = new Map<string, number>();
   total = 0;
@@ -78,27 +78,27 @@ export class Tally {
     if (known !== undefined || this.#byKey.size < KEYS) this.#byKey.set(key, (known ?? 0) + count);
   }
 
-  /** It is not counted any more. */
+  /** Stops counting the key. */
   take(key: string): void {
     this.total -= this.#byKey.get(key) ?? 0;
     this.#byKey.delete(key);
   }
 
-  /** Some of the keys, as people read them: without the name of the subscriber `id`. */
+  /** Some of the keys for people: without the name of the subscriber `id`. */
   names(id: string): readonly string[] {
     return namesOf(this.#byKey.keys(), id);
   }
 
-  /** As the log keeps it beside the number, so that any process can take off what is over. */
+  /** The counts as the log keeps them beside the number, so that any process can subtract ended events. */
   counted(): Counted {
     return new Map([...this.#byKey].map(([key, count]) => [shortName(key), count]));
   }
 }
 
-/** Of each key, by its short name, how often it was counted. */
+/** The number of counted events by a key's short name. */
 export type Counted = ReadonlyMap<string, number>;
 
-/** What a notification that counts the rest of storms counts, with all that was folded into it. */
+/** The counts in a notification about the rest of storms, folded ones included. */
 export function countedIn({ notification, differs }: Pick<Item, 'notification' | 'differs'>): Counted {
   const counted = new Map<string, number>();
   for (const { data } of [notification, ...differs])
@@ -108,7 +108,7 @@ export function countedIn({ notification, differs }: Pick<Item, 'notification' |
   return counted;
 }
 
-/** What is left of it: each at most as often as it was counted. */
+/** Subtracts `over`: each key at most as often as it was counted. */
 export function withoutOver(counted: Counted, over: Counted): { readonly left: Counted; readonly gone: number } {
   const left = new Map(counted);
   let gone = 0;
@@ -130,11 +130,11 @@ function namesOf(keys: Iterable<string>, id: string): readonly string[] {
   return names;
 }
 
-/** Those of the names that are still counted. */
+/** The names that are still counted. */
 export const stillCounted = (names: readonly string[], counted: Counted, id: string): readonly string[] =>
   names.filter((name) => counted.has(shortName(name)) || counted.has(shortName(`${id}:${name}`)));
 
-/** `write` tells repetitions apart: what is folded as the same is kept once. */
+/** `write` distinguishes repetitions: equal data would be kept only once when it is folded. */
 export const dataOf = (counted: Counted, write: string, keys: readonly string[]): Json => ({
   counted: Object.fromEntries(counted),
   write,
@@ -144,7 +144,7 @@ export const dataOf = (counted: Counted, write: string, keys: readonly string[])
 const isTable = (data: Json | undefined): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
-/** 64 bits of a key, in few characters: there may be thousands of them in one record. */
+/** 64 bits of a key in few characters, because one record may hold thousands of them. */
 export function shortName(key: string): string {
   let a = 0x811c9dc5;
   let b = 0x9dc5811c;

@@ -1,11 +1,14 @@
-/** A subscriber as its file says it, checked. `subscribers/` holds the shipped ones, `folders.ts` finds them. */
+/** A subscriber as its file defines it, checked. `subscribers/` holds the shipped ones, `folders.ts` finds them. */
 import type { Severity } from '../core/event.ts';
 
-/** What has an effect on when: critical interrupts, high and normal ride next, low waits for the end of the agent's cycle. */
+/**
+ * The priority decides the moment. critical interrupts, high and normal are delivered next, low waits for the end of the
+ * agent's cycle.
+ */
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** The seed's words for moments: `immediate` is now, `turn_start` the next cycle, `turn_end` the end of a cycle. */
+/** The seed's words for moments: `immediate` is now, `turn_start` is the next cycle, `turn_end` is the end of a cycle. */
 export const INJECTION_POINTS = ['immediate', 'turn_start', 'after_tool', 'turn_end'] as const;
 export type InjectAt = (typeof INJECTION_POINTS)[number];
 
@@ -17,38 +20,41 @@ export type Subscriber = {
   readonly events: {
     /** Exact types, or `prefix.*` for all that begin with `prefix.`. */
     readonly types: readonly string[];
-    /** Events below it are not heard. */
+    /** Events below this severity are ignored. */
     readonly severityFilter: Severity;
     /** Only events of these sources; undefined: any. */
     readonly sources?: readonly string[];
   };
   readonly batching: {
-    /** 0: each event is a line of its own. Otherwise they are grouped, and an idle agent wakes so much later. */
+    /** 0: each event is a separate line. Otherwise events are grouped, and an idle agent wakes later by this time. */
     readonly windowMs: number;
-    /** Most notifications in one line. */
+    /** The most notifications in one line. */
     readonly maxSize: number;
-    /** Paths such as `payload.tool_name`, joined by ":"; what has the same values is counted, not repeated. */
+    /** Paths such as `payload.tool_name`, joined by ":". Events with the same values are counted, not repeated. */
     readonly dedupeKey?: readonly string[];
-    /** A repetition within it after the first was queued is told when it is over. */
+    /** A repetition within this time after the first is delivered at the end of the window. */
     readonly dedupeWindowMs: number;
   };
   readonly output: {
     readonly priority: Priority;
     readonly injectAt: InjectAt;
-    /** Undefined where its file is missing: then the generic view says it. */
+    /** Undefined if its file is missing: then the generic view renders the line. */
     readonly template?: Template;
-    /** Cannot be disabled. */
+    /** A core subscriber cannot be disabled. */
     readonly core: boolean;
     /** `source.name` instead of the event's type. */
     readonly kind?: string;
     /** The newest state wins, instead of being counted. */
     readonly supersede: boolean;
   };
-  /** Events that take back what is open under the same dedupe key: the state is gone. */
+  /** Events that end the state: they withdraw open notifications with the same dedupe key. */
   readonly withdraw?: { readonly types: readonly string[] };
-  /** A minijinja expression over `event`, `payload`, `type`, `source`, `severity`: only where it is true. */
+  /**
+   * A minijinja expression over `event`, `payload`, `type`, `source`, `severity`. The subscriber gets only events for which
+   * it is true.
+   */
   readonly condition?: { readonly expression: string };
-  /** Where it comes from; a later folder's wins over an earlier one's. */
+  /** The origin of the file. A later folder overrides an earlier one. */
   readonly from: { readonly folder: FolderName; readonly file: string };
 };
 
@@ -58,7 +64,7 @@ export type Template = { readonly name: string; readonly text: string; readonly 
 export const FOLDERS = ['shipped', 'user', 'project', 'program'] as const;
 export type FolderName = (typeof FOLDERS)[number];
 
-/** What is wrong with a file. Lines and columns from 1. `warning`: it loads all the same. */
+/** A problem of a file. Lines and columns start at 1. `warning`: the file still loads. */
 export type SubscriberProblem = {
   readonly file: string;
   readonly line?: number;
@@ -67,14 +73,14 @@ export type SubscriberProblem = {
   readonly message: string;
 };
 
-/** `held`: a project's that do not count until they are trusted. */
+/** `held`: a project's subscribers that are not used until the user trusts them. */
 export type SubscriberSet = {
   readonly subscribers: readonly Subscriber[];
   readonly held?: readonly Subscriber[];
   readonly problems: readonly SubscriberProblem[];
 };
 
-/** The subscribers of a project as they are now; the same object as long as nothing changed. Must not throw. */
+/** The current subscribers of a project: the same object as long as nothing changed. Must not throw. */
 export interface SubscriberSource {
   of(project: string): SubscriberSet;
 }

@@ -1,4 +1,7 @@
-/** Which subscribers a user, or a project, has switched off. It is in the store, so every process sees it at the next event. */
+/**
+ * Subscribers that a user or a project has switched off. The store keeps the list, so every process sees a change at the
+ * next event.
+ */
 import { logOf, parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -8,21 +11,24 @@ import type { SubscriberSet } from './subscriber.ts';
 /** `user`: in all projects of this store. */
 export type ToggleScope = { readonly kind: 'user' } | { readonly kind: 'project'; readonly project: string };
 
-/** Ids in the order of the alphabet. */
+/** Ids in alphabetical order. */
 export type Toggled = { readonly user: readonly string[]; readonly project: readonly string[] };
 
 export type SubscriberToggles = {
-  /** What is off in a project, for whatever reason. One of the core may be among it (it was not once): it is on all the same. */
+  /**
+   * All ids that are off in a project. The list may include a subscriber that became a core one later: that one is still
+   * on.
+   */
   disabled(project: string): Promise<ReadonlySet<string>>;
   lists(project: string): Promise<Toggled>;
   /**
-   * False where it was off already. `set` are the subscribers that there are: throws `not_found` for an id of none of
-   * them and `bad_subscriber` for one of the core.
+   * Returns false if it was off already. `set` are the existing subscribers. Throws `not_found` for an unknown id and
+   * `bad_subscriber` for a core one.
    */
   disable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** False where it was on already. */
+  /** Returns false if it was on already. */
   enable(scope: ToggleScope, id: string, by: string, set: SubscriberSet): Promise<boolean>;
-  /** Replaces the whole list, all or nothing; resolves with it. */
+  /** Replaces the whole list, all or nothing, and resolves with it. */
   set(scope: ToggleScope, ids: readonly string[], by: string, set: SubscriberSet): Promise<readonly string[]>;
 };
 
@@ -42,7 +48,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       const on = old.filter((id) => !list.includes(id));
       if (off.length === 0 && on.length === 0) return { changed: false, list };
       const swap = { key, from, to: list.length === 0 ? undefined : list };
-      // Where somebody else was faster, what they have made of it counts.
+      // If another process was faster, its list is the base.
       if (scope.kind === 'user') {
         if (!(await inbox.store.swapSetting(key, swap.from, swap.to))) continue;
         return { changed: true, list };
@@ -71,7 +77,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
       return (await change(scope, by, (old) => [...old, id])).changed;
     },
     async enable(scope, id, by, set) {
-      // What is off may be gone since: then it can still be taken off the list.
+      // A subscriber in the list may no longer exist: it can still be removed from the list.
       const { changed } = await change(scope, by, (old) => old.filter((each) => each !== id));
       if (!changed) checkKnown(id, set);
       return changed;
@@ -84,7 +90,7 @@ export function subscriberToggles(inbox: Inbox): SubscriberToggles {
   };
 }
 
-/** A project's name has no "*". */
+/** A project's name cannot contain "*", so the keys differ. */
 const keyOf = (scope: ToggleScope): string => `subscribers off ${scope.kind === 'user' ? '*' : scope.project}`;
 
 const readList = (stored: Json | undefined): readonly string[] =>
@@ -108,5 +114,5 @@ function checkMayBeOff(id: string, set: SubscriberSet): void {
   throw new EarpieceError('bad_subscriber', `${id} (${name}) cannot be disabled: ${WHY_LOCKED}`, { data: { id } });
 }
 
-/** Why one of the core stays on, for people. */
+/** Why a core subscriber stays on, for people. */
 export const WHY_LOCKED = 'it is of the core: an agent must not miss what it tells';

@@ -1,4 +1,4 @@
-/** What a subscriber queued lately, as the log has it: other processes queue too. Decided from values alone. */
+/** The details that a subscriber queued recently, as the log has them, because other processes queue too. Pure. */
 import { messageOf, VOLATILE, type Event } from '../core/event.ts';
 import { AGREE_MS, queuedAt } from '../core/clocks.ts';
 import type { Item } from '../core/items.ts';
@@ -6,10 +6,10 @@ import type { Json } from '../core/json.ts';
 import { matchesType } from './matching.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** What the log has of a notification that was queued. */
+/** The log's data about a queued notification. */
 export type Logged = Pick<Item, 'notification' | 'at' | 'clock' | 'lastAt' | 'differs' | 'outcome'>;
 
-/** The items with times of this clock. An item whose time lies in its future is left out: nothing may wait for such a time. */
+/** The items with times of this clock. Omits an item whose time is in the clock's future: nothing may wait for such a time. */
 export const byClock = (items: readonly Logged[], now: number): readonly Logged[] =>
   items.flatMap((item) => {
     const at = queuedAt(item, now);
@@ -17,12 +17,12 @@ export const byClock = (items: readonly Logged[], now: number): readonly Logged[
     return [{ ...item, at, lastAt: item.lastAt > now + AGREE_MS ? at : item.lastAt }];
   });
 
-/** Each different detail of a key and when it was queued first, epoch ms. */
+/** Each different detail of a key, and when it was first queued, epoch ms. */
 export type ToldDetails = Map<string, number>;
 
 /**
- * Two events with the same text are the same detail if they have one type: an alert that fires is not its end. A message that
- * was made from the data adds nothing to them.
+ * Two events with the same text are the same detail only if they have one type: an alert that fires is not its end. A
+ * message that was made from the data adds nothing.
  */
 function detailOf(type: string, message: string | undefined, data: Json): string {
   const own = message === undefined || (isTable(data) && message === messageOf({ type, data })) ? '' : message;
@@ -35,8 +35,8 @@ const isTable = (data: Json): data is Readonly<Record<string, Json>> =>
   typeof data === 'object' && data !== null && !Array.isArray(data);
 
 /**
- * The details by key, from the subscriber's `items`, newest first. An event that comes again after its notification was
- * withdrawn, or after its state was over, is news. Of states only the newest counts.
+ * The details by key, from the subscriber's `items`, newest first. An event that repeats after its notification was
+ * withdrawn, or after its state ended, is news. Only the newest of several states counts.
  */
 export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[]): Map<string, ToldDetails> {
   const told = new Map<string, ToldDetails>();
@@ -48,7 +48,7 @@ export function toldBy({ withdraw, output }: Subscriber, items: readonly Logged[
       over.add(key);
       continue;
     }
-    // This one is a repetition itself, and waits for the end of the window of the first.
+    // This item is itself a repetition that waits for the end of the first one's window.
     if (typeof deliver === 'object' && 'at' in deliver) continue;
     const details = told.get(key) ?? new Map<string, number>();
     told.set(key, details);

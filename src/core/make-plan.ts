@@ -2,8 +2,7 @@
  * The decision for one carrier. Pure: the same open set, policy, facts and time give the same plan, on any machine.
  *
  * filter → relevance → supersede → moment → coalesce → order → budget. Each item gets exactly one decision, with its
- * reason. Errors, criticals and notifications with an `action` are never summarized: without room they stay open and wait
- * for the next carrier.
+ * reason. Errors and notifications with an `action` are never summarized: without room they stay open.
  */
 import { isDue, isExpired, saidAt, waitedMs, type Sighted } from './clocks.ts';
 import type { Item } from './items.ts';
@@ -34,17 +33,11 @@ export type Facts = {
   /** The number of turns that started since an item was queued, for items with `afterTurns`. */
   readonly turnsSince: Readonly<Record<string, number>>;
   readonly mutes: readonly Mute[];
-  /**
-   * Open states that a newer state of their key has overtaken, by id, with the newer one's id. The newer one is already
-   * closed.
-   */
+  /** Open states that a newer state of their key has overtaken, with the newer one's id. The newer one is closed. */
   readonly overtaken?: Readonly<Record<string, NotificationId>>;
   /** The latest possible queue time of items whose age this clock cannot compute from their stamps. */
   readonly sighted?: Sighted;
-  /**
-   * No other live process has a clock that agrees with this one. Items that it takes for expired are hidden here, not
-   * closed.
-   */
+  /** No other live process has a clock that agrees with this one: expired items are hidden here, not closed. */
   readonly clockAlone?: true;
   /** The tools whose results this carrier holds, or whose batch it closes. */
   readonly tools?: readonly string[];
@@ -163,10 +156,7 @@ function timeText(at: number): string {
 const has = (facts: Facts, points: readonly ContactPoint[]): boolean =>
   facts.points.length === 0 || points.some((p) => facts.points.includes(p));
 
-/**
- * Groups items that are one thing for the reader: items sent as one line, items of one subscriber, of one key, of one kind
- * within its window, warnings of one source.
- */
+/** Groups items: those sent as one line, of one subscriber, of one key, of one kind within its window, warnings of one source. */
 function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   const groups: Item[][] = [];
   const join = (find: (group: Item[]) => boolean, item: Item): void => {
@@ -200,10 +190,7 @@ function coalesce(due: readonly Item[], policy: Policy): Item[][] {
   return groups;
 }
 
-/**
- * Sorts the items of each key by their latest record, counted or new, so that the current state comes last. Items without a
- * key keep their place.
- */
+/** Sorts the items of each key by their latest record, so that the current state comes last. Others keep their place. */
 function newestLast(group: Item[]): Item[] {
   if (group.length < 2 || sentOf(group) !== undefined) return group;
   const byKey = Map.groupBy(group, ({ notification }) => notification.key);
@@ -226,10 +213,7 @@ function fitting(group: Item[], policy: Policy, facts: Facts): Item[][] {
 const standsAlone = ({ notification: n }: Item): boolean =>
   n.action !== undefined || n.instruction !== undefined || n.origin?.person !== undefined || tellerOf(n) !== undefined;
 
-/**
- * Whether the item joins the group: same subscriber, template and level, up to the subscriber's group size. The count of a
- * storm's rest always joins.
- */
+/** Whether the item joins: same subscriber, template and level, up to its group size. A count of a storm's rest always joins. */
 function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
   const first = group[0];
   const of = item.notification.subscriber;
@@ -248,10 +232,7 @@ function isGroupOf(group: Item[], item: Item, policy: Policy): boolean {
 const sizeOf = (group: readonly Item[]): number =>
   messagesOf(group).reduce((sum, message) => sum + ROW_CHARS + Math.min(message.length, SAID_CHARS), 0);
 
-/**
- * A line stays as it was rendered. After another conversation released an item for any conversation, its taker must not
- * read items that were for the other conversation.
- */
+/** A line stays as rendered, so the next taker of a released item must not read items for the conversation that released it. */
 const joins = (group: Item[], item: Item): boolean => {
   const first = group[0];
   if (first === undefined || first.text !== undefined || standsAlone(first) || first.audience !== item.audience) return false;

@@ -1,4 +1,4 @@
-/** What only running them tells: whether templates and conditions can be compiled, and what they make of a sample. */
+/** Finds problems that show only at run time: whether templates and conditions compile, and what they make of a sample. */
 import { dirname, join } from 'node:path';
 import type { Json } from '../../core/json.ts';
 import { levelOf, messageOf } from '../../core/event.ts';
@@ -12,7 +12,7 @@ import type { FolderState } from './folder.ts';
 type Checked = FolderState['files'][number];
 type Engine = Pick<TemplateEngine, 'check' | 'checkExpression' | 'render'>;
 
-/** Beside what `files` have told already. A template that several use is checked once. */
+/** Returns only problems that `files` do not have yet. A template with several users is checked once. */
 export async function checkRunning(files: readonly Checked[], engine: Engine): Promise<readonly SubscriberProblem[]> {
   const problems: SubscriberProblem[] = [];
   const seen = new Set<string>();
@@ -42,7 +42,7 @@ export async function checkRunning(files: readonly Checked[], engine: Engine): P
   return problems;
 }
 
-/** Only where the payload of its events is known: what a template of other events needs, nobody can tell. */
+/** Checks only known event types: the fields that a template of other events needs are unknown. */
 async function failsForSample(
   subscriber: Subscriber,
   engine: Engine,

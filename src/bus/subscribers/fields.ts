@@ -1,4 +1,4 @@
-/** What a subscriber's file may say: each field, what it takes, and what holds where nothing is said. */
+/** The fields of a subscriber's file: the accepted values and the default of each. */
 import { boolean, integer, oneOf, problem, text, texts, value, type Read, type Value } from '../../config/values.ts';
 import { seen } from '../../config/problems.ts';
 import { EVENT_LIMITS, SEVERITIES } from '../../core/event.ts';
@@ -6,7 +6,7 @@ import { parseKind } from '../../core/notification.ts';
 import { INJECTION_POINTS, PRIORITIES } from '../subscriber.ts';
 
 export const LIMITS = {
-  /** Of a subscriber's file and of a template, each. */
+  /** For a subscriber's file and for a template, each. */
   fileBytes: 65_536,
   idChars: 64,
   nameChars: 100,
@@ -21,7 +21,7 @@ export const TEMPLATE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,200}\.toon\.j2$/;
 type Field<T> = {
   readonly value: Value<T>;
   readonly required?: true | undefined;
-  /** As the page tells it. */
+  /** The default as the page shows it. */
   readonly default?: string | undefined;
   readonly what: string;
 };
@@ -35,7 +35,7 @@ const field = <T>(value: Value<T>, what: string, more: { required?: true; defaul
 /** The strict form of semver.org: three numbers without leading zeros, a pre-release and a build. */
 const SEMVER = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** What a dedupe key may hold beside the payload. */
+/** The fields that a dedupe key may use beside the payload. */
 const WHOLE = ['type', 'source', 'severity', 'subject'];
 
 export const FIELDS = {
@@ -121,7 +121,7 @@ function line(max: number, empty?: 'may be empty'): Value<string> {
   return { ...rest, read: (raw) => (empty && raw === '' ? value('') : read(raw)) };
 }
 
-/** Says of each element what is wrong with it. */
+/** Reports the problem of each element. */
 function list(expects: string, max: number, check: (element: string) => string | undefined): Value<readonly string[]> {
   const each = texts(expects, check);
   return {

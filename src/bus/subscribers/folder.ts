@@ -1,4 +1,7 @@
-/** One folder of subscribers, as it is now. No timer and no file watch: whoever asks looks, and what did not change is kept. */
+/**
+ * One folder of subscribers, in its current state. It has no timer and no file watch: a caller triggers a look, and
+ * unchanged files are kept.
+ */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
@@ -9,12 +12,12 @@ import type { FolderName, SubscriberProblem, Template } from '../subscriber.ts';
 import { LIMITS } from './fields.ts';
 import { NOWHERE, parseSubscriber, type Parsed, type TemplateFound } from './parse.ts';
 
-/** A file that could be read; without `subscriber` it says nothing that can be used. */
+/** A readable file. Without `subscriber` it defines nothing usable. */
 export type SubscriberFile = Parsed & { readonly file: string };
 
-/** Another object only where something has changed; files and subscribers that have not are the same objects in it. */
+/** A new object only if something has changed. Unchanged files and subscribers are the same objects in it. */
 export type FolderState = {
-  /** Those that count, by file name; each id once. */
+  /** The files that are used, by file name; each id once. */
   readonly files: readonly (SubscriberFile & Required<Pick<Parsed, 'subscriber'>>)[];
   readonly problems: readonly SubscriberProblem[];
 };
@@ -22,9 +25,9 @@ export type FolderState = {
 export type FolderOptions = {
   readonly path: string;
   readonly name: FolderName;
-  /** It is no problem where it is not there. */
+  /** A missing folder is not a problem. */
   readonly optional: boolean;
-  /** At most one look in so many milliseconds; Infinity: only the first. */
+  /** The shortest time between two looks, in milliseconds. Infinity: only the first look. */
   readonly lookEveryMs: number;
 };
 
@@ -33,7 +36,7 @@ const HALF_MS = 0.5;
 
 export class Folder {
   readonly #options: FolderOptions;
-  /** How everything looked before it was read: a change while reading is seen by the next look. */
+  /** The state of everything before it was read: the next look sees a change during the read. */
   #stamps = new Map<string, Stamp>();
   #files = new Map<string, Known>();
   #templates = new Map<string, KnownTemplate>();
@@ -44,20 +47,20 @@ export class Folder {
     this.#options = options;
   }
 
-  /** `now`: milliseconds of a clock that never runs backwards. Must not throw. */
+  /** `now`: milliseconds of a monotonic clock. Must not throw. */
   look(now: number): FolderState {
     if (now < this.#nextLook) return this.#state;
     const { lookEveryMs } = this.#options;
     const began = performance.now();
     const unchanged = this.#stamps.size > 0 && [...this.#stamps].every(([path, stamp]) => isSame(stamp, stampOf(path)));
     if (!unchanged) this.#read();
-    // A folder of very many files is looked at less often: a look takes at most a twentieth of the time.
+    // A very large folder is read less often: looks take at most a twentieth of the time.
     const took = unchanged ? performance.now() - began : 0;
     this.#nextLook = now + lookEveryMs * Math.max(1, took / HALF_MS);
     return this.#state;
   }
 
-  /** One file of it, whatever it is called; undefined where it is not there. */
+  /** One of the folder's files, under any name. Undefined if it does not exist. */
   file(name: string): SubscriberFile | undefined {
     return this.#file(name, new Map())?.parsed;
   }
@@ -100,7 +103,7 @@ export class Folder {
       problems.push({ file: path, severity: 'error', message: way });
       return [];
     }
-    // What editors leave behind begins with a dot.
+    // Temporary files of editors begin with a dot.
     const names = all.filter((each) => each.endsWith('.toml') && !each.startsWith('.')).sort();
     if (names.length > MAX_FILES)
       problems.push({
@@ -111,7 +114,7 @@ export class Folder {
     return names.slice(0, MAX_FILES);
   }
 
-  /** Undefined where it has vanished meanwhile. */
+  /** Undefined if the file has vanished meanwhile. */
   #file(name: string, templates: Map<string, KnownTemplate>): Known | undefined {
     const path = join(this.#options.path, name);
     const before = this.#files.get(name);
@@ -160,14 +163,14 @@ export class Folder {
     return { kind: 'template', template: { name, text: text.text, hash } satisfies Template };
   }
 
-  /** Undefined where nothing is there any more. */
+  /** Undefined if the file no longer exists. */
   #text(path: string, { stat }: Stamp): Text | undefined {
-    // Without rights on the folder nothing is known of the file; reading says why.
+    // Without rights on the folder the file's state is unknown; reading it reports why.
     if (stat !== undefined && !stat.isFile()) return { kind: 'refused', why: 'is no file' };
     if (stat !== undefined && stat.size > LIMITS.fileBytes)
       return { kind: 'refused', why: `has ${stat.size} bytes, at most ${LIMITS.fileBytes} are read` };
     try {
-      // What came with a clone may not bring files of its user to a model; a user's own links are the user's business.
+      // A cloned repository must not bring files of its user to a model. A user's own links are allowed.
       if (this.#options.name === 'project' && !realpathSync(path).startsWith(realpathSync(this.#options.path) + sep))
         return { kind: 'refused', why: 'is a link that leaves the folder' };
       return decoded(readLimited(path, LIMITS.fileBytes));
@@ -180,7 +183,7 @@ export class Folder {
     }
   }
 
-  /** Of one id the first by file name counts. */
+  /** For each id, the first file by name is used. */
   #settle(known: readonly Known[], problems: SubscriberProblem[], name: FolderName): void {
     const files: FolderState['files'][number][] = [];
     const first = new Map<string, string>();
@@ -209,7 +212,7 @@ export class Folder {
   }
 }
 
-/** A single file with the templates beside it; undefined where it is not there. */
+/** A single file with the templates beside it. Undefined if it does not exist. */
 export const readSubscriber = (path: string): SubscriberFile | undefined =>
   new Folder({ path: dirname(path), name: 'user', optional: false, lookEveryMs: 0 }).file(basename(path));
 
@@ -217,13 +220,13 @@ type Text = { readonly kind: 'text'; readonly text: string } | { readonly kind: 
 type Known = {
   readonly stamp: Stamp;
   readonly text: Text;
-  /** The template that the file asked for, and what it got. */
+  /** The template that the file named, and the result. */
   readonly asked: { readonly name: string; readonly found: TemplateFound } | undefined;
   readonly parsed: SubscriberFile;
 };
 type KnownTemplate = { readonly stamp: Stamp; readonly found: TemplateFound };
 
-/** Files of Windows may begin with a mark of their encoding, or have another one. */
+/** Files of Windows may begin with a byte-order mark, or have another encoding. */
 function decoded(bytes: Buffer): Text {
   const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isUtf16 || !isUtf8(bytes)) return { kind: 'refused', why: `is ${isUtf16 ? 'UTF-16' : 'not UTF-8'}; save it as UTF-8` };
@@ -240,11 +243,11 @@ const refusal = (file: string, why: string): Parsed => ({
 
 type Stamp = {
   readonly stat: Stats | undefined;
-  /** Written so lately that it may be written again, at the same length, without looking different. */
+  /** Written so recently that another write of the same length might leave the same stamp. */
   readonly fresh: boolean;
 };
 
-/** File systems count time in steps of some milliseconds; until one is over only reading tells. */
+/** File systems count time in steps of some milliseconds. Within a step only reading shows a change. */
 const STEP_MS = 100;
 
 function stampOf(path: string): Stamp {

@@ -1,6 +1,6 @@
 /**
- * Where subscribers are: the package's own folder, the user's, the project's. A later one's file is used instead of an
- * earlier one's with the same id. What is new, changed or gone counts from the next event on.
+ * Finds subscribers in three folders: the package's, the user's, the project's. A file in a later folder replaces one with
+ * the same id in an earlier folder. A new, changed or removed file has effect from the next event on.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,22 +11,22 @@ import type { Subscriber, SubscriberProblem, SubscriberSet, SubscriberSource } f
 import { Folder, type FolderState } from './folder.ts';
 
 export type SubscriberFoldersOptions = {
-  /** See `shippedFolder`. Read once: a running process keeps those that came with it. */
+  /** See `shippedFolder`. Read once: a running process keeps the shipped subscribers of its start. */
   readonly shipped: string;
   readonly user?: string;
-  /** Undefined: nobody knows where that project is. */
+  /** Undefined: the project's folder is unknown. */
   readonly projectRoot?: (project: string) => string | undefined;
-  /** Which of a project's subscribers count; default: all. `state` changes with what is allowed. */
+  /** Which of a project's subscribers are used. Default: all. `state` changes with the permissions. */
   readonly projectTrust?: ProjectTrust;
-  /** Called with what is newly wrong, once for each state of a folder. What it throws is ignored. */
+  /** Called with new problems, once for each state of a folder. Its exceptions are ignored. */
   readonly onProblem?: (problems: readonly SubscriberProblem[]) => void;
-  /** How often folders are looked at, at most. Default 10 ms. */
+  /** The shortest time between two looks at a folder. Default 10 ms. */
   readonly lookEveryMs?: number;
 };
 
 export type ProjectTrust = { readonly state: () => string; readonly allows: (subscriber: Subscriber) => boolean };
 
-/** With its place, as a warning where it is only one. */
+/** Adds the file's place, and "warning" for a warning. */
 export const formatSubscriberProblem = ({ severity, message, ...place }: SubscriberProblem): string =>
   formatProblem({ ...place, message: severity === 'warning' ? `warning: ${message}` : message });
 
@@ -94,13 +94,13 @@ type Project = {
   set: SubscriberSet;
 };
 
-/** Names of projects come from outside; those asked for longest ago are found again when they are asked for. */
+/** Names of projects come from outside, so their number is bounded. A dropped project is found again at its next use. */
 function forget(projects: Map<string, Project>, roots: Map<string, Folder>): void {
   projects.delete(projects.keys().next().value ?? '');
   if (roots.size > MAX_PROJECTS) roots.delete(roots.keys().next().value ?? '');
 }
 
-/** `about`: what is wrong with a file only because of those below it. */
+/** `about`: problems that a file has only because of files in lower folders. */
 function merge(
   states: readonly FolderState[],
   trust: ProjectTrust | undefined,
@@ -139,7 +139,7 @@ function merge(
   };
 }
 
-/** The same object for the same one: a subscriber that is another object begins anew. */
+/** Returns the same object for the same input: the bus restarts a subscriber that is another object. */
 function withCore(subscriber: Subscriber, core: boolean): Subscriber {
   if (subscriber.output.core === core) return subscriber;
   let other = OTHERWISE.get(subscriber);
@@ -148,7 +148,7 @@ function withCore(subscriber: Subscriber, core: boolean): Subscriber {
 }
 const OTHERWISE = new WeakMap<Subscriber, Subscriber>();
 
-/** Says of each place only what it did not say in its last state. */
+/** Reports for each place only the problems that its last state did not have. */
 class Reporter {
   readonly #onProblem: SubscriberFoldersOptions['onProblem'];
   readonly #told = new Map<string, ReadonlySet<string>>();
@@ -171,12 +171,12 @@ function quiet<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
-    // A report that fails, or a project that cannot be found, is not worth an event that is lost.
+    // An event must not be lost because a report fails or a project cannot be found.
     return undefined;
   }
 }
 
-/** Of the package: beside `src` and beside `dist` alike, however deep a chunk lies in it. */
+/** The package's folder: beside `src` and beside `dist`, however deep a chunk lies in it. */
 export function shippedFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {
     const here = join(folder, 'subscribers');

@@ -1,4 +1,4 @@
-/** From the text of a subscriber's file to the subscriber and its problems: all of them, each with its place. */
+/** Parses a subscriber's file. Returns the subscriber and all problems, each with its place. */
 import { pathKey, scanToml, type Place } from '../../config/positions.ts';
 import { seen, type Position } from '../../config/problems.ts';
 import { isTable, unknownKey, type Table } from '../../config/servers.ts';
@@ -8,15 +8,15 @@ import { knownTypeNear } from '../event-types.ts';
 import type { FolderName, InjectAt, Priority, Subscriber, SubscriberProblem, Template } from '../subscriber.ts';
 import { FIELDS, LIMITS } from './fields.ts';
 
-/** What stands under a template's name in the subscriber's folder. */
+/** The file under a template's name in the subscriber's folder. */
 export type TemplateFound =
   | { readonly kind: 'template'; readonly template: Template }
-  /** Then the generic view says it. */
+  /** Then the generic view renders the line. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly why: string };
 
 export type ParseOptions = {
-  /** As problems name it. */
+  /** The file's name in problems. */
   readonly file: string;
   readonly folder: FolderName;
   readonly template: (name: string) => TemplateFound;
@@ -26,9 +26,9 @@ export type ParseOptions = {
 export type Parsed = {
   readonly subscriber?: Subscriber;
   readonly problems: readonly SubscriberProblem[];
-  /** Of what others have a say in. */
+  /** The places of fields that other files or folders can override or contradict. */
   readonly at: Readonly<Record<'id' | 'types' | 'core' | 'template' | 'condition', Position>>;
-  /** What the file itself says, where it does. */
+  /** The file's own value of `core`, if it has one. */
   readonly core?: boolean;
 };
 
@@ -115,7 +115,7 @@ const isSaid = (root: Table, name: string, key: string): boolean => {
   return isTable(table) && Object.hasOwn(table, key);
 };
 
-/** A field that stands above the first header, or a table that is none. */
+/** Reports a field before the first header, or an unknown table. */
 function unknownTable(name: string): string {
   const home = Object.entries(TABLES).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
   return home === undefined ? unknownKey(name, Object.keys(TABLES)) : `is unknown here; ${name} stands in [${home}]`;
@@ -129,7 +129,7 @@ function unknownField(table: string, key: string): string {
   return home === undefined ? plain : `is unknown here; ${key} stands in [${home}]`;
 }
 
-/** What no field can tell alone. */
+/** Checks rules that concern several fields. */
 function checkTogether(said: Said, walk: Walk): void {
   const key = said.batching?.dedupe_key;
   if (said.output?.supersede === true && key === undefined)
@@ -160,7 +160,7 @@ function findTemplate(said: Said, { template }: ParseOptions, walk: Walk): Templ
   return undefined;
 }
 
-/** A type that nobody emits is as good as any; one that looks mistyped is told. */
+/** Any type is allowed. One that looks mistyped gets a warning. */
 function checkTypes(said: Said, walk: Walk): void {
   for (const table of ['events', 'withdraw'] as const)
     for (const [i, type] of (said[table]?.types ?? []).entries()) {

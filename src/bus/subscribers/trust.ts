@@ -1,6 +1,6 @@
 /**
- * A project's subscribers say what its agents read, in frames that agents believe. So the folder counts once its user has
- * trusted it; from then on its files come and go like the user's own.
+ * A project's subscribers decide what its agents read, in frames that agents believe. So the folder is used only after its
+ * user has trusted it. From then on its files come and go like the user's own.
  */
 import { dirname } from 'node:path';
 import type { Surroundings } from '../../config/places.ts';

@@ -1,8 +1,8 @@
-/** What minijinja says of a template, in words for people. */
+/** Translates minijinja's errors for people. */
 import { didYouMean } from '../../core/errors.ts';
 import type { Complaint, Limits } from './protocol.ts';
 
-/** Every name that a template may use; minijinja tells them itself. */
+/** Every name that a template may use. minijinja lists them itself. */
 export type Words = {
   readonly filter: readonly string[];
   readonly test: readonly string[];
@@ -10,7 +10,7 @@ export type Words = {
 };
 
 const MESSAGE_CHARS = 300;
-/** minijinja writes `<kind>: <what> (in <name>:<line>)`, then, of some, the source. */
+/** minijinja writes `<kind>: <what> (in <name>:<line>)`, and for some errors the source after that. */
 const PLACE = / \(in (?:template|<expression>):(?<line>\d+)\)/u;
 const UNKNOWN = /^unknown (?<what>filter|test|function): (?:filter |test )?(?<name>\S+) is unknown$/u;
 
@@ -18,7 +18,7 @@ export function complaintOf(error: Error, source: string, { fuel }: Limits, word
   const place = PLACE.exec(error.message);
   const what = (place ? error.message.slice(0, place.index) : (error.message.split('\n')[0] ?? '')).trim();
   const found = place?.groups?.['line'];
-  // Of an empty text it is 0.
+  // For an empty text the line is 0.
   const line = found === undefined ? undefined : Math.max(1, Number(found));
   const at = (message: string): Complaint => {
     const short = message.length > MESSAGE_CHARS ? `${message.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : message;
@@ -43,11 +43,11 @@ export function unknownWord(kind: keyof Words, name: string, words: Words): stri
   return `unknown ${kind} ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** What a trap of the engine's machine means. `panic`: what it said last; without memory it cannot say anything. */
+/** The meaning of a trap of the engine's WebAssembly machine. `panic`: its last output. Out of memory, it cannot write any. */
 export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: Limits): Complaint {
   const said = String(error);
   if (error instanceof RangeError || said.includes('out of bounds')) return { message: 'is nested too deeply' };
-  // So it ends at a tag's end that no tag began.
+  // So the text ends at a tag's end without a beginning.
   if (panic === 'empty lexer stack') return { message: 'syntax error: unexpected "}}" or "%}"' };
   const isTrap = error instanceof Error && error.name === 'RuntimeError';
   if (panic === 'capacity overflow' || (isTrap && panic === undefined))
@@ -56,8 +56,8 @@ export function trapOf(error: unknown, panic: string | undefined, { memoryMb }: 
 }
 
 /**
- * The first filter or test that nobody knows: minijinja looks them up when they run, a checker wants to know before.
- * `text` has compiled already, so what is found in its tags is what it seems. Functions may be macros and are left alone.
+ * The first unknown filter or test. minijinja looks names up at run time, but a checker needs them earlier. `text` has
+ * compiled already, so its tags are what they seem. Functions are not checked, because they may be macros.
  */
 export function unknownIn(text: string, words: Words): Complaint | undefined {
   for (const tag of text.matchAll(TAG)) {

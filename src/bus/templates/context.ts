@@ -1,26 +1,26 @@
-/** What the templates of subscribers see: the seed's words for a line of the plan. */
+/** The context that subscribers' templates see: the seed's words for a line of the plan. */
 import type { Json } from '../../core/json.ts';
 import { formatKind } from '../../core/notification.ts';
 import type { Grouped, Line } from '../../core/plan.ts';
 import { LISTED_EVENTS } from '../../core/unlisted.ts';
 
-/** Of a text in a payload, and of a message. */
+/** For a text in a payload, and for a message. */
 const TEXT_CHARS = 500;
 const MESSAGE_CHARS = 2_000;
-/** Of the payload of one event, and of all payloads and messages of a line: beyond it there is "…" instead. */
+/** For the payload of one event, and for all payloads and messages of a line. The rest is replaced by "…". */
 const EVENT_CHARS = 20_000;
 const LINE_CHARS = 100_000;
 const MAX_DEPTH = 50;
 
 /**
  * - `notification`: `{subscriber_id, kind, level}`.
- * - `events`, oldest first, one for each detail that differs: `{type, source, severity, timestamp, payload, data, message,
- *   count}`; `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing where there is none.
- * - `count`: of all, also of what is counted and not listed: the engine itself says how many those are (`core/unlisted.ts`).
- *    `timestamp`: of the last, `time_zone`: for `format_time`.
+ * - `events`, oldest first, one for each different detail: `{type, source, severity, timestamp, payload, data, message,
+ *   count}`. `data` is `payload`, `timestamp` is ISO. `event` is the first of them; missing if there is none.
+ * - `count`: the number of all, also of unlisted ones. The engine itself adds the number of those (`core/unlisted.ts`).
+ * - `timestamp`: of the last; `time_zone`: for `format_time`.
  *
- * Of what was counted together nobody knows which detail was seen how often: the first has all but one for each other.
- * Control characters stay: views neutralize what templates make.
+ * For events that were counted together, the count of each detail is unknown: each other detail gets one, and the first
+ * gets the rest. Control characters stay, because views neutralize the templates' results.
  */
 export function contextOf(
   line: Pick<Line, 'subscriber' | 'group' | 'kind' | 'level' | 'lastAt'>,
@@ -56,7 +56,7 @@ function eventOf(item: Grouped, at: number, purse: Purse): Json {
     type: event.type,
     source: event.source,
     severity: event.severity,
-    // When each of the others was is not kept: at the latest, with the last.
+    // The time of each of the others is not kept: it is at the latest that of the last.
     timestamp: isoOf(at === 0 ? event.time : item.lastAt),
     payload,
     data: payload,
@@ -69,7 +69,7 @@ const countOf = ({ count, details }: Grouped, at: number): number => (at === 0 ?
 
 type Purse = { left: number };
 
-/** The value with its long texts cut; what the purse does not pay for is "…". */
+/** Copies the value with long texts cut. Parts that exceed the purse become "…". */
 function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   if (purse.left <= 0) return '…';
   if (typeof value === 'string') {
@@ -100,7 +100,7 @@ function lighter(value: Json, purse: Purse, chars: number, depth = 0): Json {
   return Object.fromEntries(fields);
 }
 
-/** Never through the middle of a character. */
+/** Never cuts through the middle of a character. */
 function cut(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const end = chars - 1;

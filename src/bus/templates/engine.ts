@@ -1,11 +1,10 @@
 /**
- * Templates and conditions of subscribers, run where they can hurt nobody: in a worker, one at a time, with bounds of
- * steps, time, memory, input and output. A worker that is not done in time, or that a template broke, is ended, and the
- * next question starts a new one.
+ * Runs templates and conditions of subscribers in a worker, one at a time, with limits for steps, time, memory, input and
+ * output. A worker that exceeds its time, or that a template broke, is ended. The next question starts a new one.
  *
  * States: *idle* (no worker: before the first question, and after a worker was lost), *starting*, *ready* (a worker that
- * waits; it keeps no process alive), *asked*, *closed*. Questions queue; only `#answer`, one run of it at a time, and
- * `close` move between them.
+ * waits; it keeps no process alive), *asked*, *closed*. Questions queue. Only `#answer`, one run of it at a time, and
+ * `close` change the state.
  */
 import type { Json } from '../../core/json.ts';
 import type { Rendered } from '../../core/ports.ts';
@@ -14,18 +13,18 @@ import { startThread, type Lost, type Thread } from './thread.ts';
 
 export type { Complaint } from './protocol.ts';
 
-/** Nothing here throws or rejects; reasons are for people. */
+/** Methods neither throw nor reject. Reasons are for people. */
 export interface TemplateEngine extends AsyncDisposable {
-  /** What a template makes of a context. */
+  /** Renders a template with a context. */
   render(template: { readonly name: string; readonly text: string }, context: Json): Promise<Rendered>;
-  /** Whether an expression is true of a context, as Jinja has it: what is empty, zero or missing is not. */
+  /** Whether an expression is true of a context. As in Jinja, empty, zero and missing values are false. */
   evaluate(expression: string, context: Json): Promise<Evaluated>;
-  /** What is wrong with a template, as far as can be told without a context; undefined: nothing. */
+  /** The problem of a template, as far as it shows without a context. Undefined: none. */
   check(template: { readonly text: string }): Promise<Complaint | undefined>;
   checkExpression(expression: string): Promise<Complaint | undefined>;
-  /** Something is asked, and not answered yet. */
+  /** Whether a question has no answer yet. */
   readonly busy: boolean;
-  /** Ends the worker; what is asked afterwards fails. */
+  /** Ends the worker. Later questions fail. */
   close(): Promise<void>;
 }
 
@@ -34,23 +33,26 @@ export type Evaluated =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TemplateEngineOptions = {
-  /** For one render, from when the worker begins with it. Default 250. */
+  /** The time for one render, from its start in the worker. Default 250. */
   readonly deadlineMs?: number;
-  /** For the worker to start. Default 30,000: it takes some 50 ms, a very busy machine needs seconds. */
+  /** The time for the worker to start. Default 30,000: it takes about 50 ms, but a very busy machine needs seconds. */
   readonly startMs?: number;
-  /** Of a result. Default 16,384. */
+  /** The longest result. Default 16,384. */
   readonly maxChars?: number;
-  /** Of a context as JSON, about. Default 524,288. */
+  /** The longest context as JSON, approximately. Default 524,288. */
   readonly maxContextChars?: number;
-  /** Steps of one render. Default 1,000,000, some 50 ms. */
+  /** Steps of one render. Default 1,000,000, about 50 ms. */
   readonly fuel?: number;
-  /** Of the engine itself, besides its code. Default 64. */
+  /** The memory of the engine itself, without its code. Default 64. */
   readonly memoryMb?: number;
-  /** A worker was lost; says over what, and why. Templates that are merely wrong are no trouble. */
+  /**
+   * Called when a worker was lost, with the template or expression and the reason. A merely wrong template does not trigger
+   * it.
+   */
   readonly onTrouble?: (reason: string) => void;
 };
 
-/** Of a template's or an expression's text. */
+/** For the text of a template or an expression. */
 const MAX_SOURCE_CHARS = 65_536;
 const MAX_DEPTH = 200;
 
@@ -66,7 +68,7 @@ class WorkerEngine implements TemplateEngine {
   #thread: Thread | undefined;
   /** Resolves when all questions so far have their answers. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** Resolves when the workers that were given up have ended. */
+  /** Resolves when the discarded workers have ended. */
   #leaving: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
   #unanswered = 0;
@@ -179,7 +181,7 @@ class WorkerEngine implements TemplateEngine {
   #giveUp(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    // The answer does not wait for it, the next question does.
+    // The answer does not wait for this, the next question does.
     if (thread) this.#leaving = thread.end();
   }
 
@@ -196,11 +198,14 @@ class WorkerEngine implements TemplateEngine {
     try {
       this.#options.onTrouble?.(reason);
     } catch {
-      // Who listens cannot stop a render.
+      // A listener's exception must not stop a render.
     }
   }
 
-  /** Throws, for people, where it is too much: before the work, which would be done in the caller's thread. */
+  /**
+   * Throws a message for people if the context is too large. Checked first, because the work would run in the caller's
+   * thread.
+   */
   #contextText(context: Json): string {
     const { maxContextChars } = this.#options;
     if (!isWithin(context, maxContextChars))
@@ -213,7 +218,7 @@ const failure = (message: string): Failure => ({ kind: 'failed', complaint: { me
 const short = (what: string): string => (what.length > 120 ? `${what.slice(0, 119).toWellFormed()}…` : what);
 const CLOSED = failure('the template engine is closed');
 
-/** The line is left out of what has one line only. */
+/** Omits the line number if the text has only one line. */
 function reasonOf(verdict: Verdict, expression?: string): string {
   if (verdict.kind !== 'failed') return `the template worker gave a ${verdict.kind}`;
   const { line, message } = verdict.complaint;
@@ -221,8 +226,8 @@ function reasonOf(verdict: Verdict, expression?: string): string {
 }
 
 /**
- * Whether a value is at most about so many characters of JSON; gives up as soon as it is not. Small values count for the
- * work that they make.
+ * Whether a value is at most about this many characters of JSON. Stops at the first excess. Small values also count, for
+ * the work that they cause.
  */
 function isWithin(value: Json, maxChars: number): boolean {
   let left = maxChars;

@@ -1,13 +1,13 @@
 /**
- * What templates have beside minijinja's own. Values come from minijinja as plain values, arrays and Maps; what was
- * undefined or none comes as undefined. Keyword arguments come last, as a Map.
+ * The filters that templates have beside minijinja's own. Values arrive from minijinja as plain values, arrays and Maps.
+ * Undefined and none arrive as undefined. Keyword arguments come last, as a Map.
  */
 import { encode } from '@toon-format/toon';
 import type { Json } from '../../core/json.ts';
 
 export type Filter = (value: unknown, ...more: readonly unknown[]) => string;
 
-/** `timeZone` asks for that of the template that is rendered now. */
+/** `timeZone` returns the zone of the template that is being rendered. */
 export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO_NULLS): Readonly<Record<string, Filter>> => ({
   toon_encode: (value) => toonOf(value, nulls()),
   format_time: (value) => formatTime(value, timeZone()),
@@ -16,13 +16,13 @@ export const filtersFor = (timeZone: () => string, nulls: () => Nulls = () => NO
 });
 
 /**
- * The fields of objects that had some null, by the JSON of the object without them: templates see no null, and a table keeps
- * its columns.
+ * The fields of objects that had a null, by the JSON of the object without them. Templates see no null, and a table still
+ * keeps its columns.
  */
 export type Nulls = ReadonlyMap<string, readonly string[]>;
 const NO_NULLS: Nulls = new Map();
 
-/** By the official encoder. Nothing is the empty text. */
+/** Encodes with the official encoder. Nothing becomes the empty text. */
 export function toonOf(value: unknown, nulls: Nulls = NO_NULLS): string {
   const json = jsonOf(value, nulls);
   return json === null ? '' : encode(Array.isArray(json) ? asTable(json) : json);
@@ -40,13 +40,13 @@ function jsonOf(value: unknown, nulls: Nulls = NO_NULLS): Json {
   return typeof value === 'bigint' ? String(value) : (value as Json);
 }
 
-/** The same for the same fields and values, in whatever order a template engine lists the fields. */
+/** Equal for equal fields and values, in any order of the fields. */
 export const nameOf = (object: Readonly<Record<string, Json>>): string =>
   JSON.stringify(Object.entries(object).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
- * Rows of plain values of which some lack a field become rows of the same fields, as null: one table instead of a list
- * that repeats each name. Only where most cells are there, else a list is shorter.
+ * Gives rows of plain values the same fields, with null for missing ones: one table instead of a list that repeats each
+ * name. Only if most cells exist, else a list is shorter.
  */
 function asTable(rows: readonly Json[]): readonly Json[] {
   const flat = rows.filter(
@@ -64,7 +64,7 @@ function asTable(rows: readonly Json[]): readonly Json[] {
   );
 }
 
-/** HH:MM:SS of an ISO text or epoch ms. What is no time stays as it is. */
+/** HH:MM:SS of an ISO text or epoch ms. A value that is not a time stays unchanged. */
 export function formatTime(value: unknown, timeZone: string): string {
   if (value === undefined || value === null || value === '') return '';
   const time = new Date(typeof value === 'number' || typeof value === 'string' ? value : Number.NaN);
@@ -73,7 +73,7 @@ export function formatTime(value: unknown, timeZone: string): string {
 
 let clock: { readonly timeZone: string; readonly format: Intl.DateTimeFormat } | undefined;
 
-/** One is kept: a conversation has one time zone. An unknown one is UTC. */
+/** Keeps one formatter: a conversation has one time zone. An unknown zone means UTC. */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   if (clock?.timeZone !== timeZone) {
     const options = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
@@ -88,13 +88,16 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock.format;
 }
 
-/** Of a severity, of an event, or of a notification. */
+/** For a severity, an event, or a notification. */
 export function severityPrefix(value: unknown): string {
   const severity: unknown = value instanceof Map ? (value.get('severity') ?? value.get('level')) : value;
   return severity === 'critical' || severity === 'error' || severity === 'warning' ? `!${severity}:` : '';
 }
 
-/** Jinja's, positional and by keyword: `length` 255, `killwords` false, `end` "...", `leeway` 5. minijinja's takes keywords only. */
+/**
+ * Jinja's `truncate`, with positional and keyword arguments: `length` 255, `killwords` false, `end` "...", `leeway` 5.
+ * minijinja's own accepts only keywords.
+ */
 export function truncate(text: string, more: readonly unknown[]): string {
   const last = more.at(-1);
   const named = last instanceof Map ? last : new Map<unknown, unknown>();

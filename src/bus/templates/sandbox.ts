@@ -1,6 +1,6 @@
 /**
- * minijinja with our filters and limits, in the thread that imports this. It blocks: `worker.ts` is its only user beside
- * tests. Templates reach nothing but their context: no files, no other templates, no JavaScript.
+ * minijinja with Earpiece's filters and limits, in the importing thread. It blocks: only `worker.ts` and tests use it.
+ * Templates reach nothing but their context: no files, no other templates, no JavaScript.
  */
 import { Environment } from 'minijinja-js';
 import type { Json } from '../../core/json.ts';
@@ -8,7 +8,7 @@ import { complaintOf, trapOf, unknownIn, type Words } from './complaints.ts';
 import { filtersFor, nameOf, type Filter } from './filters.ts';
 import type { Answer, Limits, Question } from './protocol.ts';
 
-/** Compiled templates that are kept. */
+/** The most compiled templates that are kept. */
 const KEPT = 64;
 const NAME = 'template';
 
@@ -17,7 +17,7 @@ export type Sandbox = { readonly answer: (question: Question) => Answer };
 export function sandbox(limits: Limits): Sandbox {
   const compiled = new Map<string, Environment>();
   let timeZone = 'UTC';
-  /** A filter must not throw into minijinja, which would break for good: the render fails when it is through. */
+  /** A filter must not throw into minijinja, which would break permanently: the render fails afterwards. */
   let trouble: Error | undefined;
   const takeTrouble = (): Error | undefined => {
     const taken = trouble;
@@ -46,7 +46,7 @@ export function sandbox(limits: Limits): Sandbox {
     ),
   ).map(([name, filter]) => [name, safely(filter)] as const);
 
-  /** One for each template, so that none can include another. */
+  /** One environment for each template, so that none can include another. */
   const environment = (): Environment => {
     const made = new Environment();
     made.trimBlocks = true;
@@ -61,17 +61,17 @@ export function sandbox(limits: Limits): Sandbox {
   };
   const plain = environment();
   try {
-    // With its first error it begins to say why it panics.
+    // From its first error on, the machine reports why it panics.
     plain.evalExpr('!', {});
   } catch {
-    // Meant.
+    // This error is intended.
   }
 
   const compile = (text: string): Environment => {
     const known = compiled.get(text);
     if (known) compiled.delete(text);
     const made = known ?? environment();
-    // A name without an ending is never escaped.
+    // minijinja never escapes a name without an extension.
     if (!known) made.addTemplate(NAME, text);
     compiled.set(text, made);
     const [oldest] = compiled.keys();
@@ -88,7 +88,7 @@ export function sandbox(limits: Limits): Sandbox {
     takeTrouble();
     panic = undefined;
     const say = console.error;
-    // Where a panic of the machine goes; its second line says what.
+    // The machine prints its panics here. The second line has the reason.
     console.error = (text: unknown) => (panic ??= String(text).split('\n')[1] ?? String(text));
     try {
       const answer = run();
@@ -133,7 +133,7 @@ export function sandbox(limits: Limits): Sandbox {
           });
         case 'check_expression':
           return attempt(question.expression, () => {
-            // There is no way to compile an expression alone: it stops before its first step.
+            // An expression cannot be compiled alone: it stops before its first step.
             plain.fuel = 1;
             try {
               plain.evalExpr(question.expression, {});
@@ -151,9 +151,9 @@ export function sandbox(limits: Limits): Sandbox {
 }
 
 /**
- * minijinja prints null as "none" and has no way to change that: a field that is null is left out, as if it were missing
- * (it prints as nothing, `default` and `is defined` work), and `nulls` remembers it for tables; in a list it is the empty
- * text. A whole number that minijinja would print with ".0" is a text.
+ * minijinja prints null as "none" and offers no way to change that. So a null field is removed, as if it were missing (it
+ * prints as nothing, `default` and `is defined` work), and `nulls` keeps it for tables. In a list, null becomes the empty
+ * text. A whole number that minijinja would print with ".0" becomes a text.
  */
 function plainFor(value: Json, nulls?: Map<string, readonly string[]>): Json {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value;
@@ -176,18 +176,18 @@ function zoneOf(context: Json): string {
   return typeof zone === 'string' ? zone : 'UTC';
 }
 
-/** minijinja's own errors are plain ones; a trap, an overflow and the like are not. */
+/** minijinja throws plain errors. Traps and overflows have other classes. */
 const isComplaint = (error: unknown): error is Error =>
   error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 
-/** As Jinja has it: what is empty is false. */
+/** As in Jinja, an empty value is false. */
 function isTrue(value: unknown): boolean {
   if (value instanceof Map) return value.size > 0;
   if (Array.isArray(value)) return value.length > 0;
   return Boolean(value);
 }
 
-/** minijinja's own list of what it knows, from its `debug()`. */
+/** minijinja's own list of its filters and tests, from its `debug()`. */
 function wordsOf(environment: Environment): Words {
   environment.fuel = 1_000;
   const text = environment.renderNamedStr(NAME, '{{ debug() }}', {});

@@ -1,4 +1,4 @@
-/** Templates in the store, so that any process can render what another queued, however the files have changed since. */
+/** Stores templates, so that any process can render the notifications of another one, even after the files changed. */
 import type { Json } from '../../core/json.ts';
 import type { Line } from '../../core/plan.ts';
 import type { LineRenderer, Rendered, Store } from '../../core/ports.ts';
@@ -6,11 +6,14 @@ import type { Template } from '../subscriber.ts';
 import { contextOf } from './context.ts';
 import type { TemplateEngine } from './engine.ts';
 
-/** Templates that are remembered. */
+/** The most templates in memory. */
 const REMEMBERED = 256;
 
 export type StoredTemplates = LineRenderer & {
-  /** Before what refers to it is queued. Rejects with what the store throws, and tries again the next time. */
+  /**
+   * Called before a notification that refers to the template is queued. Rejects with the store's error, and tries again the
+   * next time.
+   */
   keep(template: Template): Promise<void>;
 };
 
@@ -21,7 +24,7 @@ export function storedTemplates(
   engine: Pick<TemplateEngine, 'render'> & Partial<Pick<TemplateEngine, 'busy'>>,
 ): StoredTemplates {
   const known = new Map<string, Kept>();
-  /** Those that are in the store for certain, or will be. */
+  /** Templates that the store has, or is about to have. */
   const keeping = new Map<string, Promise<void>>();
 
   const remember = (hash: string, template: Kept): void => {
@@ -41,7 +44,7 @@ export function storedTemplates(
       const before = keeping.get(hash);
       if (before) return before;
       const kept = (async () => {
-        // Most starts find it there: a look is cheaper than a write.
+        // Usually the store already has it: a read is cheaper than a write.
         if ((await find(hash)) === undefined) await store.setSetting(keyOf(hash), { name, text });
         remember(hash, { name, text });
       })();

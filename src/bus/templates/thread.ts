@@ -1,20 +1,20 @@
-/** A worker's life: started, asked one question at a time, each against a deadline, ended. */
+/** A worker's life: started, asked one question at a time, each with a deadline, and ended. */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { GONE, isGone } from '../../core/errors.ts';
 import type { Answer, Limits, Question, WorkerData } from './protocol.ts';
 
 export type Thread = {
-  /** One at a time. After `lost` or `broken` it is of no more use: end it. The deadline counts from when it begins. */
+  /** One question at a time. After `lost` or `broken`, end the worker. The deadline counts from the start of the work. */
   ask(question: Question, deadlineMs: number): Promise<Answer | Lost>;
-  /** Resolves when it has ended; what is asked then is `lost`. As often as you like. */
+  /** Ends the worker and resolves when it has ended. Later questions are `lost`. May be called repeatedly. */
   end(): Promise<void>;
 };
 
-/** `reason`: what became of the worker, for people. */
+/** `reason`: the worker's fate, for people. */
 export type Lost = { readonly kind: 'lost'; readonly reason: 'late' | { readonly died: string } };
 
-/** Beside the sources, and in the package a folder of its own beside or above the chunk that this is in. */
+/** Beside the sources; in the package, in a separate folder beside or above this chunk. */
 const PLACES = ['./worker.ts', './workers/template.js', '../workers/template.js'];
 
 export async function startThread(limits: Limits, startMs: number): Promise<Thread | Lost> {
@@ -26,19 +26,19 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
     worker = new Worker(file, {
       name: 'earpiece-templates',
       workerData: { limits, begun: begun.buffer } satisfies WorkerData,
-      // Nothing of ours to see, and no flag of the host's to stumble over.
+      // The worker gets no environment variables, and no flags of the host that could break it.
       env: {},
       execArgv: [],
       stdout: true,
       stderr: true,
-      // The stack is smaller than the engine's own inside of its memory, so that it is the one that ends first.
+      // The stack is smaller than the engine's own stack inside of its memory, so that this one overflows first.
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 1 },
     });
   } catch (error) {
     return died(messageOf(error));
   }
 
-  /** Who waits for the next message, or for the end. */
+  /** The reader that waits for the next message, or for the end. */
   let waiting: ((message: unknown) => void) | undefined;
   let last: string | undefined;
   const heard = (message: unknown): void => {
@@ -60,8 +60,8 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 
   /**
-   * The next message; `late` when `left` says that no time is left, and `grace` gives none. It keeps the process alive for
-   * so long only.
+   * The next message. `late` if `left` returns no time and `grace` adds none. It keeps the process alive only while it
+   * waits.
    */
   const next = async (left: () => number, grace: () => Promise<number> = async () => 0): Promise<unknown> => {
     let timer: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
           const ms = left();
           const more = ms > 0 ? ms : await grace();
           if (waiting !== resolve) return;
-          // One more turn of the loop: what arrived while this thread was busy is read before it counts as late.
+          // One more turn of the loop: a message that arrived while this thread was busy must not count as late.
           if (more <= 0) setImmediate(() => waiting === resolve && heard(LATE));
           else timer = setTimeout(() => void watch(), more);
         };
@@ -103,10 +103,10 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
       return (await next(
         () => {
           const from = Atomics.load(begun, 0);
-          // On a busy machine it may take a while before it comes to run at all.
+          // On a busy machine the worker may start late.
           return from === 0n ? Math.min(deadlineMs, startMs - msSince(asked)) : deadlineMs - msSince(from);
         },
-        // And it may run only now and then: what counts is the time that it had.
+        // The worker may also run rarely: its own processor time counts.
         async () => {
           if (msSince(asked) >= BUSY * deadlineMs) return 0;
           const [before, now] = await Promise.all([usedBefore, usedMs(worker)]);
@@ -118,12 +118,15 @@ export async function startThread(limits: Limits, startMs: number): Promise<Thre
   };
 }
 
-/** So much more than the deadline a question may take where others have the processor: one that never ends has it, too. */
+/**
+ * The multiple of the deadline that a question may take while other processes use the processor. It also limits a question
+ * that never ends.
+ */
 const BUSY = 40;
-/** A rest that is not worth a look. */
+/** A shorter rest is not worth another check. */
 const NEARLY = 0.1;
 
-/** The processor's time that it has had; undefined where that cannot be told (Node before 24.6, a worker that ended). */
+/** The worker's processor time. Undefined if it is unknown (Node before 24.6, a worker that ended). */
 async function usedMs(worker: Worker): Promise<number | undefined> {
   try {
     const { user, system } = await (worker as Partial<Pick<Worker, 'cpuUsage'>>).cpuUsage!.call(worker);

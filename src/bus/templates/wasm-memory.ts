@@ -1,13 +1,13 @@
-/** Bounds the memory of WebAssembly modules: minijinja's has no limit of its own, and a template can ask for gigabytes. */
+/** Limits the memory of WebAssembly modules: minijinja's has no limit, and a template can request gigabytes. */
 
 type Bytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
-/** What we touch of it; the types of Node do not have it. */
+/** The part of WebAssembly that this file uses; the types of Node lack it. */
 declare const WebAssembly: { Module: new (bytes: Bytes) => object };
 
 const PAGE_BYTES = 65_536;
 const MEMORY_SECTION = 5;
 
-/** From now on every module that this thread compiles from bytes has at most so much memory. For a worker of its own only. */
+/** From now on, every module that this thread compiles from bytes has at most this memory. Only for a separate worker. */
 export function boundMemory(megabytes: number): void {
   const { Module } = WebAssembly;
   WebAssembly.Module = class extends Module {
@@ -17,7 +17,7 @@ export function boundMemory(megabytes: number): void {
   };
 }
 
-/** The module with a maximum in its memory section; growing beyond it fails, which ends what asked for it. */
+/** The module with a maximum in its memory section. Growing beyond it fails, which ends the render. */
 export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffer> {
   const bytes = ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
@@ -26,7 +26,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   while (at < bytes.length) {
     const [size, body] = readNumber(bytes, at + 1);
     if (bytes[at] === MEMORY_SECTION) {
-      // One memory: its count, its flags, the pages that it starts with. Limits that it had are replaced.
+      // One memory: its count, its flags, its initial pages. Existing limits are replaced.
       const [count, flags] = readNumber(bytes, body);
       const [initial] = readNumber(bytes, flags + 1);
       if (count !== 1) throw new Error(`a module of ${count} memories`);
@@ -42,7 +42,7 @@ export function withMaximum(source: Bytes, pages: number): Uint8Array<ArrayBuffe
   throw new Error('a module without memory');
 }
 
-/** LEB128, unsigned: the value and where it ends. */
+/** Reads an unsigned LEB128 number: the value and the position after it. */
 function readNumber(bytes: Uint8Array, start: number): readonly [value: number, end: number] {
   let value = 0;
   let at = start;

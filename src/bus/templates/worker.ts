@@ -1,4 +1,4 @@
-/** The worker that templates run in: an entry of its own in the built package. `thread.ts` starts, watches and ends it. */
+/** The worker that runs templates: a separate entry of the built package. `thread.ts` starts, watches and ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Question, WorkerData } from './protocol.ts';
 import { boundMemory } from './wasm-memory.ts';
@@ -6,7 +6,7 @@ import { boundMemory } from './wasm-memory.ts';
 const { limits, begun } = workerData as WorkerData;
 const began = new BigInt64Array(begun);
 
-// Before minijinja is compiled, which importing it does.
+// Must run before the import, which compiles minijinja.
 boundMemory(limits.memoryMb);
 const { sandbox } = await import('./sandbox.ts');
 const { answer } = sandbox(limits);

@@ -205,18 +205,33 @@ test('the command runs and knows its version', () => {
   expect(readFileSync(cli, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
 });
 
-test('the README runs the command of an installed package', () => {
-  const words = /^npx (earpiece help) +#/mu.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1];
+test('the README installs Earpiece into an agent, and its message reaches that agent, by the package', () => {
+  const home = join(folder, 'readme');
+  mkdirSync(join(home, '.claude'), { recursive: true });
   const link = join(app, 'node_modules/.bin/earpiece');
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(cli, link);
-  const { status, stdout } = spawnSync('npx', ['--no', '--offline', ...(words ?? '').split(' ')], {
-    cwd: app,
-    encoding: 'utf8',
-    env: { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`, HOME: folder },
-  });
-  expect(status).toBe(0);
-  expect(stdout).toContain('earpiece send');
+  const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`, HOME: home };
+  const sh = (line: string, input = ''): string => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', line], { cwd: app, encoding: 'utf8', env, input });
+    expect({ line, status, stderr }).toEqual({ line, status: 0, stderr: '' });
+    return stdout;
+  };
+  /** A line of the README as it stands there; `more` is typed behind it. */
+  const typed = (words: string, more = ''): string => {
+    const [line = ''] = new RegExp(`^npx ${words}[^#\\n]*`, 'mu').exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    return sh(`${line.replace('npx', 'npx --no --offline')} ${more}`);
+  };
+  typed('earpiece install', '--yes');
+  const { hooks } = JSON.parse(readFileSync(join(home, '.claude/settings.json'), 'utf8')) as {
+    hooks: Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>;
+  };
+  const hook = (event: string): string =>
+    sh(hooks[event]?.[0]?.hooks[0]?.command ?? '', JSON.stringify({ hook_event_name: event, session_id: 's1', cwd: app }));
+  hook('SessionStart');
+  expect(typed('earpiece send')).toContain('queued for app/claude-code');
+  expect(hook('UserPromptSubmit')).toContain('the build ended');
+  expect(typed('earpiece help')).toContain('run-and-tell');
 });
 
 test('the README puts the command of a clone into every folder, whatever Node is there', () => {

@@ -94,14 +94,14 @@ describe('a gateway', () => {
 
 describe('at its start', () => {
   it.each([
-    ['a gateway', GATEWAY, { kb: 870, packages: [] }],
-    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 750, packages: [] }],
-    ['earpiece inbox', ['inbox'], { kb: 760, packages: [] }],
+    ['a gateway', GATEWAY, { kb: 815, packages: [] }],
+    ['earpiece send', ['send', '--to', 'coder', 'x'], { kb: 700, packages: [] }],
+    ['earpiece inbox', ['inbox'], { kb: 708, packages: [] }],
     [
       'earpiece serve',
       ['serve', '--port', '0'],
       {
-        kb: 1_255,
+        kb: 1_245,
         packages: [
           'commander',
           'hono',

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { configWriter } from '../../src/config/index.ts';
+import { configWriter } from '../../src/config/change.ts';
 import { verifies } from '../verifies.ts';
 import { advanced, row, userFile } from './advanced-page.ts';
 import { openBrowser } from './browser.ts';

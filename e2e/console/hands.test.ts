@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { configWriter } from '../../src/config/index.ts';
+import { configWriter } from '../../src/config/change.ts';
 import { nextFor, Tasks } from '../../src/tasks/index.ts';
 import { verifies } from '../verifies.ts';
 import { conversation, rode, staged } from './articles.ts';

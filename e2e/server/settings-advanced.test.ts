@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { SettingReply, SettingsReply } from '../../src/wire/client/index.ts';
-import { configWriter, readConfig } from '../../src/config/index.ts';
+import { configWriter } from '../../src/config/change.ts';
+import { readConfig } from '../../src/config/index.ts';
 import { verifies } from '../verifies.ts';
 import { Stage } from './stage.ts';
 

@@ -1,5 +1,6 @@
 /** `earpiece gateway` itself: servers, front and rider put together. */
-import { formatProblem, readConfig, readMcpServers, untrustedTold, type Config, type McpServers } from '../config/index.ts';
+import { formatProblem, readConfig, untrustedTold, type Config } from '../config/index.ts';
+import type { McpServers } from '../config/mcp-servers.ts';
 import { parseAddress } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { ViewName } from '../core/records.ts';
@@ -65,7 +66,7 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
   const told = new Set([...problems, ...config.gateway.problems].map((problem) => formatProblem(problem)));
   for (const line of told) complain(line);
 
-  const upstreams = own === undefined ? upstreamsFrom(words, options, config, running) : [];
+  const upstreams = own === undefined ? await upstreamsFrom(words, options, config, running) : [];
   const front = frontFrom(options, config);
   for (const each of config.untrusted) complain(untrustedTold(each));
   const address = addressOf(options, config);
@@ -159,10 +160,10 @@ async function serveWith(words: readonly string[], options: GatewayOptions, { ow
 }
 
 /** Why a gateway with this command line would not start here; undefined where it would. */
-export function hindrance(words: readonly string[], options: GatewayOptions): string | undefined {
+export async function hindrance(words: readonly string[], options: GatewayOptions): Promise<string | undefined> {
   const { config } = readConfig(placeOf(options));
   try {
-    upstreamsFrom(words, options, config);
+    await upstreamsFrom(words, options, config);
     addressOf(options, config);
     return undefined;
   } catch (error) {
@@ -221,12 +222,12 @@ function addressOf(options: GatewayOptions, config: Config): string | undefined 
   );
 }
 
-function upstreamsFrom(
+async function upstreamsFrom(
   words: readonly string[],
   options: GatewayOptions,
   config: Config,
   running?: Spawned,
-): readonly Upstream[] {
+): Promise<readonly Upstream[]> {
   const given = [words.length > 0, options.url !== undefined, options.servers !== undefined].filter(Boolean).length;
   if (given > 1) throw new EarpieceError('bad_argument', 'give one of: a command behind --, --url, --servers');
   if (options.name !== undefined) checkName(options.name);
@@ -242,7 +243,7 @@ function upstreamsFrom(
   }
   if (options.url !== undefined) return [{ kind: 'http', name: options.name ?? serverName([options.url]), url: options.url }];
 
-  const { servers, leftOut } = options.servers === undefined ? config.gateway : serversOf(options.servers);
+  const { servers, leftOut } = options.servers === undefined ? config.gateway : await serversOf(options.servers);
   const upstreams = Object.values(servers).map((server) => upstreamOf(server));
   if (upstreams.length > 0) return withAbsent(upstreams, leftOut);
   if (options.servers !== undefined)
@@ -260,7 +261,8 @@ function upstreamsFrom(
 }
 
 /** One server that cannot be started must not take the others away. */
-function serversOf(file: string): McpServers {
+async function serversOf(file: string): Promise<McpServers> {
+  const { readMcpServers } = await import('../config/mcp-servers.ts');
   const read = readMcpServers(file, { env: process.env });
   const { servers, leftOut, problems } = read;
   if (problems.length === 0) return read;

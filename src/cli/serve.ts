@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
-import { configWriter, readConfig, watchConfig } from '../config/index.ts';
+import { configWriter } from '../config/change.ts';
+import { readConfig, watchConfig } from '../config/index.ts';
 import { EarpieceError } from '../core/errors.ts';
 import { createServer, isLoopbackHost, openTelemetry } from '../server/index.ts';
 import { loadWhy } from '../inbox/index.ts';

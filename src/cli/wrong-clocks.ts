@@ -1,7 +1,6 @@
 /** What `doctor`, the gateway and the server say about clocks that are wrong. */
-import { isExpired } from '../core/clocks.ts';
+import { isExpired, offBy } from '../core/clocks.ts';
 import type { LogKey } from '../core/address.ts';
-import { offBy } from '../core/verdict/words.ts';
 import type { Inbox, WrongClock } from '../inbox/index.ts';
 import type { Finding } from './what-agents-miss.ts';
 

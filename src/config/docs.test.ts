@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { world } from './fixtures.ts';
-import { checkConfigText, formatProblem, parseMcpServers, trustBook } from './index.ts';
+import { checkConfigText, formatProblem, trustBook } from './index.ts';
+import { parseMcpServers } from './mcp-servers.ts';
 import { ALL_SETTINGS } from './schema.ts';
 
 const page = readFileSync(new URL('../../docs/config.md', import.meta.url), 'utf8');

@@ -1,14 +1,13 @@
-/** `earpiece.toml`: what it may say, who said it, and what follows from it. `docs/config.md` is its page for people. */
-export { configWriter, type Asked, type ConfigWriter } from './change.ts';
-export { changeOf, takesEffect } from './changeable.ts';
+/**
+ * `earpiece.toml`: what it may say, who said it, and what follows from it. `docs/config.md` is its page for people. Every
+ * process loads this. Whoever changes files imports `change.ts`, `edit.ts`, `edit-json.ts` or `replace.ts`, and whoever reads
+ * the servers of another program imports `mcp-servers.ts`.
+ */
 export { checkConfigText } from './check.ts';
-export { editToml, type Edited } from './edit.ts';
-export { appendJson, jsonAt, jsonProblem, removeJson, setJson } from './edit-json.ts';
 export { deciderOf, explain, type ExplainedSetting } from './explain.ts';
 export type { LeftOut, ServerConfig } from './gateway.ts';
 export { formatSource, type Flags } from './layers.ts';
 export { loadConfig, readConfig, type Config } from './load.ts';
-export { parseMcpServers, readMcpServers, type McpServers } from './mcp-servers.ts';
 export {
   cacheFolder,
   projectPlace,
@@ -22,7 +21,6 @@ export { formatProblem, type Problem } from './problems.ts';
 export { homeOfProject, nameTold, policySource, rememberProject } from './projects.ts';
 export { readEntries, takeName } from './registry.ts';
 export { foreignNames, nobodyToAsk } from './foreign.ts';
-export { replaceFile } from './replace.ts';
 export { readState, unreadable, unusable, writeState } from './state-file.ts';
 export { readToml } from './toml.ts';
 export { checkTrustFile, untrustedTold, trustBook, type TrustBook } from './trust.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatProblem, parseMcpServers, readMcpServers } from './index.ts';
+import { formatProblem } from './index.ts';
+import { parseMcpServers, readMcpServers } from './mcp-servers.ts';
 import { parseJsonc, toValue } from './jsonc.ts';
 
 const parse = (text: string, env: Record<string, string> = {}): { servers: unknown; problems: string[] } => {

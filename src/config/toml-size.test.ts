@@ -5,7 +5,8 @@ import { proves } from '../../e2e/verifies.ts';
 import { parseSubscriber } from '../bus/subscribers/parse.ts';
 import { checkConfigText } from './check.ts';
 import { world } from './fixtures.ts';
-import { configWriter, formatProblem } from './index.ts';
+import { configWriter } from './change.ts';
+import { formatProblem } from './index.ts';
 import { excessOf, MAX_ENTRIES, MAX_KEY, MAX_LEVELS, MAX_PARTS } from './toml-size.ts';
 
 const MB = 1_000_000;

@@ -81,3 +81,9 @@ export function waitedMs(item: Stamped & Pick<Item, 'id'>, { now, sighted = {} }
   const queued = sighted[item.id] ?? queuedAt(item, now);
   return queued === undefined ? Number.POSITIVE_INFINITY : now - queued;
 }
+
+/** `365 days ahead`. */
+export function offBy(ms: number): string {
+  const days = Math.round(Math.abs(ms) / 86_400_000);
+  return `${days} ${days === 1 ? 'day' : 'days'} ${ms < 0 ? 'behind' : 'ahead'}`;
+}

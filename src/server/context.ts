@@ -2,7 +2,8 @@
 import { createRoute, z, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Emitter } from '../core/event.ts';
-import type { Config, ConfigWriter } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
+import type { ConfigWriter } from '../config/change.ts';
 import type { Address } from '../core/address.ts';
 import type { ShellInfo } from '../wire/api.ts';
 import type { NotificationInput } from '../core/notification.ts';

@@ -1,15 +1,7 @@
 import { readLimited } from '../../input/index.ts';
-import {
-  checkConfigText,
-  configWriter,
-  deciderOf,
-  explain,
-  formatProblem,
-  readConfig,
-  takesEffect,
-  type Asked,
-  type Problem,
-} from '../../config/index.ts';
+import { checkConfigText, deciderOf, explain, formatProblem, readConfig, type Problem } from '../../config/index.ts';
+import { configWriter, type Asked } from '../../config/change.ts';
+import { takesEffect } from '../../config/changeable.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Answer, CommandLine } from '../command-line.ts';
 import { onlyAPerson, type GlobalOptions } from '../context.ts';

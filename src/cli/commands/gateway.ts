@@ -51,7 +51,7 @@ earpiece gateway --servers ~/.cursor/mcp.json --http --port 0`,
         for (const warning of text.warnings ?? []) complain(warning);
         if (options.all) return;
         const { hindrance } = await import('../gateway.ts');
-        const why = hindrance(words, options);
+        const why = await hindrance(words, options);
         if (why !== undefined) complain(`in this folder it would not start yet: ${why}`);
         return;
       }

@@ -1,4 +1,5 @@
 /** A verdict and its cures in plain words, the same on a terminal and in the console. */
+import { offBy } from '../clocks.ts';
 import type { Deliver } from '../notification.ts';
 import type { Cure } from './cures.ts';
 import type { Absence, RodeOn } from './facts.ts';
@@ -152,12 +153,6 @@ function gateCalls(refusals: number, withheld: number): string {
       ? '1 tool call was made and its result is withheld'
       : `${withheld} tool calls were made and their results are withheld`;
   return refusals === 0 ? made : `${refused}, and ${made}`;
-}
-
-/** `365 days ahead`. */
-export function offBy(ms: number): string {
-  const days = Math.round(Math.abs(ms) / 86_400_000);
-  return `${days} ${days === 1 ? 'day' : 'days'} ${ms < 0 ? 'behind' : 'ahead'}`;
 }
 
 const ABSENCES: Readonly<Record<Absence, string>> = {

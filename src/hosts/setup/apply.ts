@@ -1,7 +1,7 @@
 /** Writes what was planned: each file whole or not at all, and recorded before, so that it can be undone. */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
-import { replaceFile } from '../../config/index.ts';
+import { replaceFile } from '../../config/replace.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import { changes, type FilePlan } from './plan.ts';
 import { digest, MAX_BYTES, type InstallBook } from './record.ts';

@@ -1,6 +1,7 @@
 /** Hooks in the shape that Claude Code began and others took over: `hooks.<Event>[].hooks[]`. */
 import { isDeepStrictEqual } from 'node:util';
-import { appendJson, jsonAt, jsonProblem, removeJson, type Edited } from '../../config/index.ts';
+import { appendJson, jsonAt, jsonProblem, removeJson } from '../../config/edit-json.ts';
+import type { Edited } from '../../config/edit.ts';
 import type { FoundHook, Part } from './setup.ts';
 
 /** One entry of an event's list. */

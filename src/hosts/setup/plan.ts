@@ -1,7 +1,8 @@
 /** What installing or removing changes, file by file, before anything is changed. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { formatProblem, type Edited } from '../../config/index.ts';
+import { formatProblem } from '../../config/index.ts';
+import type { Edited } from '../../config/edit.ts';
 import { readLimited } from '../../input/index.ts';
 import type { Ours } from './ours.ts';
 import { digest, MAX_BYTES, type InstallBook, type Recorded } from './record.ts';

@@ -1,6 +1,8 @@
 /** Our MCP server in the settings of an agent. */
 import { isDeepStrictEqual } from 'node:util';
-import { editToml, jsonAt, jsonProblem, readToml, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { editToml, type Edited } from '../../config/edit.ts';
+import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
+import { readToml } from '../../config/index.ts';
 import { isOurServer, SERVER_NAME } from './ours.ts';
 import type { Part } from './setup.ts';
 

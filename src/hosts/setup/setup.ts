@@ -1,5 +1,5 @@
 /** What `earpiece install` changes for an agent: which files, and which of their entries are ours. One table a host. */
-import type { Edited } from '../../config/index.ts';
+import type { Edited } from '../../config/edit.ts';
 import type { HookHost } from '../host.ts';
 import type { Ours } from './ours.ts';
 

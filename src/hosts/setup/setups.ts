@@ -1,6 +1,7 @@
 /** The agents that `earpiece install` knows. */
 import { join } from 'node:path';
-import { jsonAt, readToml } from '../../config/index.ts';
+import { jsonAt } from '../../config/edit-json.ts';
+import { readToml } from '../../config/index.ts';
 import { HOOK_HOSTS, type HookHost } from '../index.ts';
 import { hooksIn, hooksPart, type Group } from './hook-settings.ts';
 import { HOOK_TOOL, isOurHook, programOf, SERVER_NAME, shellLine, type Program } from './ours.ts';

@@ -1,6 +1,7 @@
 /** What is open, behind the status line that a person has in Claude Code. */
 import { isDeepStrictEqual } from 'node:util';
-import { jsonAt, jsonProblem, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
+import type { Edited } from '../../config/edit.ts';
 import { shellLine, type Ours } from './ours.ts';
 import type { Part } from './setup.ts';
 

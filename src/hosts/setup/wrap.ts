@@ -5,7 +5,8 @@
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { jsonAt, jsonProblem, removeJson, setJson, type Edited } from '../../config/index.ts';
+import { jsonAt, jsonProblem, removeJson, setJson } from '../../config/edit-json.ts';
+import type { Edited } from '../../config/edit.ts';
 import { isOurServer, KEPT, programOf, startsEarpiece, type Ours } from './ours.ts';
 import { look } from './plan.ts';
 import { digest } from './record.ts';

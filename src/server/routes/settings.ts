@@ -5,16 +5,9 @@
 import { existsSync } from 'node:fs';
 import type { SettingChange, SettingScope, SettingsReply } from '../../wire/api.ts';
 import type { Json } from '../../core/json.ts';
-import {
-  changeOf,
-  deciderOf,
-  explain,
-  formatSource,
-  takesEffect,
-  type Asked,
-  type Config,
-  type ConfigWriter,
-} from '../../config/index.ts';
+import { changeOf, takesEffect } from '../../config/changeable.ts';
+import { deciderOf, explain, formatSource, type Config } from '../../config/index.ts';
+import type { Asked, ConfigWriter } from '../../config/change.ts';
 import { mustBeAdmin } from '../authority.ts';
 import { answers, createRoute, jsonBody, reply, type Api, type Deps } from '../context.ts';
 import { principalOf } from '../guards.ts';

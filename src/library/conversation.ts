@@ -9,7 +9,7 @@ import {
 } from '../core/records.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { Decision } from '../core/plan.ts';
-import { begin, type Conversation as Inner, type Pulled } from '../inbox/index.ts';
+import { begin, type Conversation as Inner, type Offer as Lease, type Pulled } from '../inbox/index.ts';
 import { check, checkText, checkWord, type Table } from './arguments.ts';
 
 export type ConversationOptions = {
@@ -127,6 +127,11 @@ export const CONVERSATION: Table<ConversationOptions> = {
   shared: 'flag',
   folder: 'text',
 };
+/** A loop that lives this long after a refusal has taken it. One that dies earlier is told again, flagged. */
+const TAKEN_AFTER_MS = 2_000;
+/** The calls of one batch follow each other faster than this. */
+const SAME_BATCH_MS = 1_000;
+
 const OFFER: Table<OfferOptions> = { at: CONTACT_POINTS, on: 'text', maxChars: 'number' };
 
 /**
@@ -139,6 +144,8 @@ export class Conversation {
   readonly address: string;
   readonly #inner: Inner;
   #begun: Promise<unknown> | undefined;
+  /** The refusal that the loop has, and that is not confirmed yet. */
+  #refusal: { readonly lease: Lease; readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
 
   /** Made by `Earpiece.conversation`. */
   constructor(inner: { readonly address: string }) {
@@ -150,7 +157,7 @@ export class Conversation {
   async userMessage(text: string, options: { readonly author?: string } = {}): Promise<Message> {
     checkText('userMessage', 'text', text);
     check('userMessage', options, { author: 'text' });
-    await this.#begin();
+    await this.#goOn();
     const { author } = options;
     const request = { type: 'chat_request' as const, content: text, ...(author === undefined ? {} : { author }) };
     return messageOf(await this.#inner.carry([{ type: 'turn_start' }, request], { at: 'turn_start' }));
@@ -159,7 +166,7 @@ export class Conversation {
   /** The result of a tool call. Returns what to send to the model in its place. */
   async toolResult(result: ToolResult): Promise<Message> {
     check('toolResult', result, TOOL_RESULT);
-    await this.#begin();
+    await this.#goOn();
     const { id, content, is_error = false, name, known } = result;
     return messageOf(
       await this.#inner.carry(
@@ -171,28 +178,35 @@ export class Conversation {
 
   /** The tool calls of one answer are all done and the model is asked next. An earlier refusal counts as read from here on. */
   async batchEnded(): Promise<void> {
+    await this.#goOn();
     await this.#inner.answered('tool_batch_end');
   }
 
   /**
    * Ask before each tool call. Returns what to answer instead while an interrupt is unread, and undefined when the tool may
    * run. An interrupt counts as read at the next `userMessage` or `batchEnded`, or at a call that begins at least 1 s after
-   * the last refusal. A `pause` holds until a person resumes the agent.
+   * the last refusal. A `pause` holds until a person resumes the agent. If the process dies within 2 s of the first refusal and
+   * before another call here, the interrupt is told again and flagged as repeated.
    */
   async refuse(tool: string): Promise<Refusal | undefined> {
     checkText('refuse', 'the name of the tool', tool);
     await this.#begin();
+    if (this.#refusal !== undefined && this.#now() - this.#refusal.at >= SAME_BATCH_MS) await this.#confirmRefusal();
     const refusal = await this.#inner.refuse({ on: tool });
     if (refusal === undefined) return undefined;
-    // The gate stays up until the model has been asked again, so a crash before that loses nothing.
-    await refusal.offer?.confirm();
+    if (refusal.offer !== undefined) {
+      await this.#confirmRefusal();
+      const timer = setTimeout(() => void this.#confirmRefusal().catch(() => {}), TAKEN_AFTER_MS);
+      timer.unref();
+      this.#refusal = { lease: refusal.offer, at: this.#now(), timer };
+    }
     return { text: refusal.text, ids: refusal.ids, repeated: refusal.repeated };
   }
 
   /** Leases due notifications. Undefined: nothing is due, or the text is longer than `maxChars`. */
   async offer(options: OfferOptions = {}): Promise<Offer | undefined> {
     check('offer', options, OFFER);
-    await this.#begin();
+    await this.#goOn();
     const offer = await this.#inner.offer({ at: 'tool_result', ...options });
     if (offer === undefined) return undefined;
     return {
@@ -211,7 +225,7 @@ export class Conversation {
   /** Returns waiting notifications, newest first, for a tool that the model calls. With `mark: false` nothing changes. */
   async notifications(options: { readonly mark?: boolean; readonly limit?: number } = {}): Promise<Notifications> {
     check('notifications', options, { mark: 'flag', limit: 'number' });
-    await this.#begin();
+    await this.#goOn();
     const { offer, ...pulled } = await this.#inner.pull({ mark: true, ...options });
     return {
       ...pulled,
@@ -237,7 +251,25 @@ export class Conversation {
 
   /** Ends the conversation. Unread notifications wait for the agent's next conversation. */
   async end(): Promise<void> {
+    await this.#confirmRefusal();
     await this.#inner.ended();
+  }
+
+  /** The loop goes on, so it has the answer to its last call. */
+  async #goOn(): Promise<void> {
+    await this.#begin();
+    await this.#confirmRefusal();
+  }
+
+  #now(): number {
+    return this.#inner.inbox.store.now();
+  }
+
+  async #confirmRefusal(): Promise<void> {
+    const { lease, timer } = this.#refusal ?? {};
+    this.#refusal = undefined;
+    clearTimeout(timer);
+    await lease?.confirm();
   }
 
   /** Unread notifications of an earlier conversation pass to this one. */

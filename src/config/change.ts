@@ -1,4 +1,4 @@
-/** Setting and unsetting keys of a person's `earpiece.toml`, for the command line and the server. */
+/** Sets and unsets keys of a person's `earpiece.toml`, for the command line and the server. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
@@ -17,10 +17,10 @@ import { readToml } from './toml.ts';
 import { trustBook } from './trust.ts';
 import type { Read } from './values.ts';
 
-/** Whose file: the user's for all projects, or the project's. */
+/** The file to change: the user's for all projects, or the project's. */
 export type Scope = 'user' | 'project';
 
-/** What a person asks for: a value as JSON has it, as the text of a command line, or that the key is taken out. */
+/** A requested change: a JSON value, a text from a command line, or the removal of the key. */
 export type Asked = {
   readonly key: string;
   readonly to:
@@ -31,20 +31,20 @@ export type Asked = {
 
 export type Changed = {
   readonly file: string;
-  /** As `explain` takes them. */
+  /** In the form that `explain` takes. */
   readonly keys: readonly string[];
-  /** False where the file said so already. */
+  /** False if the file had this value already. */
   readonly written: boolean;
 };
 
 export type ConfigWriter = {
-  /** Where a change goes; the file need not be there yet. */
+  /** The file that a change is written to; it may not exist yet. */
   readonly fileOf: (scope: Scope) => string;
-  /** What is wrong with the files as they are, one line each. */
+  /** The current problems of the files, one line each. */
   readonly problems: () => readonly string[];
   /**
-   * All of it or nothing. Throws `bad_argument` (with `field`, the key) for what is no setting or no value of it, `bad_config`
-   * when the file would not be right as a whole or cannot be written, `conflict` when somebody else is at it.
+   * Makes all changes or none. Throws `bad_argument` (with `field`, the key) for an unknown setting or an invalid value,
+   * `bad_config` if the resulting file would be invalid or cannot be written, `conflict` if another process is changing it.
    */
   readonly change: (scope: Scope, asked: readonly Asked[]) => Promise<Changed>;
 };
@@ -65,11 +65,11 @@ export function configWriter(options: LoadOptions): ConfigWriter {
         const value = valueOf(each, file);
         return { path, value, quoted: value === true && isOff(layers, path) };
       });
-      // The user's file may hold passwords; a project's is everybody's.
+      // The user's file may hold passwords; a project's file is public.
       const mode = scope === 'user' ? 0o600 : 0o644;
       const written = await replaceFile(file, (text) => changed(text, changes, file), { mode });
       const keys = changes.map(({ path }) => joinKey(canonical(path)));
-      // Whoever changes it by name here has looked at it.
+      // A person who names a key here has seen its value.
       if (scope === 'project')
         trustBook(options).allow(
           file,
@@ -80,13 +80,13 @@ export function configWriter(options: LoadOptions): ConfigWriter {
   };
 }
 
-/** What runs no command and opens no network is trusted by being changed by name. */
+/** Changing these keys by name makes them trusted, because they run no command and open no network. */
 const LOOKED_AT = /^(?:(?:wake|ttl|max_level)\.|(?:interrupt|budget\.max_item_chars)$)/;
 
 type Change = {
   readonly path: readonly string[];
   readonly value: Plain | undefined;
-  /** A kind whose whole source is off is let through by the quoted form alone. */
+  /** Only the quoted form enables a kind whose whole source is off. */
   readonly quoted: boolean;
 };
 
@@ -105,13 +105,13 @@ function changed(text: string, changes: readonly Change[], file: string): string
       edited = next.text;
     }
   }
-  // A file with a problem changes nothing while Earpiece runs: then this change would not count either.
+  // A file with a problem has no effect while Earpiece runs, so this change would have none either.
   const { problems } = edited === text ? { problems: [] } : checkConfigText(edited, file);
   if (problems.length > 0) throw unchanged(problems);
   return edited;
 }
 
-/** Every spelling of the setting that the file has, so that they do not contradict each other; else the one that was asked. */
+/** Every spelling of the setting that the file has, so that they do not contradict each other. Without any: the requested one. */
 function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[] {
   const key = joinKey(canonical(path));
   const spelled = piecesOf(text).flatMap((piece) =>
@@ -119,7 +119,7 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
   );
   if (spelled.length === 0 && value === undefined && nodeAt(path)?.setting === undefined)
     throw refused(joinKey(path), unknownSetting(joinKey(path)));
-  // Also where it is not there: a file that is no TOML says so.
+  // Also without a spelling: a file that is not TOML reports that here.
   const ways = spelled.length === 0 ? [path] : spelled;
   if (value === undefined) return ways.map((each) => ({ path: each }));
   if (!quoted) return ways.map((each) => ({ path: each, value }));
@@ -129,15 +129,15 @@ function editsOf(text: string, { path, value, quoted }: Change): readonly Edit[]
 
 const isText = (path: readonly (string | number)[]): path is readonly string[] => path.every((part) => typeof part === 'string');
 
-/** Of what is no setting, the path itself: it can still be taken out. */
+/** For an unknown setting, the path itself: it can still be removed. */
 const canonical = (path: readonly string[]): readonly string[] => nodeAt(path)?.setting?.meaning?.(path) ?? path;
 
-/** Undefined: to be taken out. */
+/** Undefined: remove it. */
 function valueOf({ key, to }: Asked, file: string): Plain | undefined {
   const path = splitKey(key);
   const setting = path && nodeAt(path)?.setting;
   if (to.kind === 'unset' && path !== undefined) {
-    // A key that is unknown is what a person wants to be rid of; whether it is there is seen later.
+    // A person may want to remove an unknown key; a later step checks that it exists.
     if (setting?.value.takesTable) throw refused(key, `${key} is a table; take it out of ${file} by hand`);
     return undefined;
   }
@@ -154,13 +154,13 @@ function plainOf(setting: AnySetting, raw: unknown): Read<Plain> | undefined {
   return isPlain(raw) ? { kind: 'value', value: raw } : undefined;
 }
 
-/** As behind a flag; a list may also be written as the file has it. */
+/** Reads the text of a flag. A list may also have the form of the file. */
 function plainOfText(setting: AnySetting, text: string): Read<Plain> | undefined {
   const list = text.trim().startsWith('[') ? readToml(`list = ${text}`, '') : undefined;
   if (list?.kind === 'table' && setting.value.read([]).kind === 'value') return plainOf(setting, list.table['list']);
   const read = setting.value.fromText(text);
   if (read.kind === 'problems') return read;
-  // A duration is a number to us and a text in the file.
+  // A duration is a number in the program and a text in the file.
   for (const raw of [read.value, text.trim(), setting.value.show(read.value)])
     if (isPlain(raw) && setting.value.read(raw).kind === 'value') return { kind: 'value', value: raw };
   return undefined;
@@ -177,7 +177,7 @@ function unchanged(problems: readonly Problem[]): EarpieceError {
   return new EarpieceError('bad_config', `${lines}\nnothing was changed: put that right first`, { data });
 }
 
-/** The one that counts there, else one at the project's root. */
+/** The project's file in use, else a new one at the project's root. */
 function projectFile(cwd: string): string {
   const { root, candidates } = projectPlace(cwd);
   return candidates.find((file) => existsSync(file)) ?? join(root, CONFIG_FILE);

@@ -1,13 +1,13 @@
 /**
- * What a change of a setting does, and which ones a person changes while agents work: the only ones that are changed over
- * the network, since none of them runs a command, opens a connection, says where things are kept or takes from what is redacted.
+ * The effect of a change of each setting, and the settings that a person may change while agents work. Only these can be
+ * changed over the network: none of them runs a command, opens a connection, sets a place for data or reduces redaction.
  */
 import { nodeAt } from './check.ts';
 import { splitKey } from './positions.ts';
 import { SETTINGS, type AnySetting } from './schema.ts';
 import type { Form } from './values.ts';
 
-/** When a changed setting counts; undefined for what is no setting. */
+/** When a changed setting takes effect. Undefined for an unknown setting. */
 export function takesEffect(key: string): string | undefined {
   const path = splitKey(key) ?? [];
   const setting = settingAt(path);
@@ -45,11 +45,11 @@ export type Change = {
   readonly label: string;
   readonly help: string;
   readonly form: Form;
-  /** A list to which each file adds. */
+  /** A list that joins the values of all files. */
   readonly addsUp: boolean;
 };
 
-/** How a page offers it; undefined where it is changed in its file, or by `earpiece config set`. */
+/** The form in which a page offers the setting. Undefined if it is changed only in its file or by `earpiece config set`. */
 export function changeOf(key: string): Change | undefined {
   const path = splitKey(key) ?? [];
   const setting = settingAt(path);

@@ -1,4 +1,4 @@
-/** From the text of one configuration file to its entries and its problems: all of them, not only the first. */
+/** Parses the text of one configuration file. Returns its entries and all of its problems, not only the first. */
 import { didYouMean } from '../core/errors.ts';
 import { joinKey, pathKey, scanToml, type Place } from './positions.ts';
 import { seen, type Position, type Problem } from './problems.ts';
@@ -6,7 +6,7 @@ import { ALL_SETTINGS, nameProblem, SETTINGS, type AnySetting } from './schema.t
 import { isTable, unknownKey, type Table } from './servers.ts';
 import { byPlace, readToml } from './toml.ts';
 
-/** One value that a file sets. `key` is canonical: both spellings of a setting have the same. */
+/** One value that a file sets. `key` is canonical: both spellings of a setting have the same key. */
 export type Entry = {
   readonly key: string;
   readonly path: readonly string[];
@@ -17,10 +17,10 @@ export type Entry = {
 
 export type Checked = { readonly entries: readonly Entry[]; readonly problems: readonly Problem[] };
 
-/** Of a configuration file. */
+/** The largest configuration file. */
 export const MAX_BYTES = 1_048_576;
 
-/** Never throws. Entries are those that are right, also when others are not; none when the text is no TOML. */
+/** Never throws. Returns all valid entries even if others are invalid, and none if the text is not TOML. */
 export function checkConfigText(text: string, file: string): Checked {
   if (text.length > MAX_BYTES)
     return broken(text, { file, message: `has ${text.length} characters, at most ${MAX_BYTES} are read` });
@@ -31,12 +31,18 @@ export function checkConfigText(text: string, file: string): Checked {
   return { entries: settle(walk), problems: walk.problems.sort(byPlace) };
 }
 
-/** A pattern that nobody can use: texts are redacted whole. */
+/** An invalid pattern: texts are redacted whole. */
 const UNREADABLE = '(';
-/** Where a broken file seems to set `redact`, in any spelling and at any place of a line. A comment counts too: better too much. */
+/**
+ * A line of a broken file that seems to set `redact`, in any spelling and position. A comment matches too: too much redaction
+ * is better than too little.
+ */
 const REDACT = /\bredact["']?\s*=/u;
 
-/** Nothing in a broken file counts, but it must not switch off its own `redact`: nobody knows which texts that would have hidden. */
+/**
+ * A broken file has no effect, with one exception: it must not switch off its own `redact`, because the texts that it would
+ * have hidden are unknown.
+ */
 function broken(text: string, problem: Problem): Checked {
   if (!REDACT.test(text)) return { entries: [], problems: [problem] };
   const entry: Entry = {
@@ -97,7 +103,7 @@ function readEntry(raw: unknown, setting: AnySetting, path: readonly string[], w
 }
 
 /**
- * Two spellings of one setting in one file: of the kinds the flat one wins; a tool's must agree. One entry is left for
+ * Resolves two spellings of one setting in one file: for kinds the flat one wins, a tool's must agree. Leaves one entry for
  * each key.
  */
 function settle(walk: Walk): Entry[] {
@@ -134,7 +140,7 @@ function complain(
   walk.problems.push({ file: walk.file, ...(place?.[about] ?? { line: 1, column: 1 }), key, message: `${key} ${text}` });
 }
 
-/** A key that is known elsewhere was most often put below the wrong header. */
+/** A key that exists elsewhere was usually put below the wrong header. */
 function unknownHere(node: Node, path: readonly string[], name: string): string {
   const known = [...node.keys.keys()];
   if (didYouMean(name, known) !== undefined) return unknownKey(name, known);
@@ -180,13 +186,13 @@ function grow(): Node {
 
 export const hasChildren = (node: Node): boolean => node.keys.size > 0 || node.any !== undefined;
 
-/** The node of a path; undefined when the configuration has no such key. */
+/** The node of a path. Undefined if the configuration has no such key. */
 export function nodeAt(path: readonly string[]): Node | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? undefined : found;
 }
 
-/** What is wrong with a name that a person chose in a key; undefined where it is the key itself. */
+/** The problem of a name that a person chose in a key. Undefined if the key itself is the problem. */
 export function wrongNameIn(path: readonly string[]): string | undefined {
   const found = walkTo(path);
   return typeof found === 'string' ? found : undefined;

@@ -1,7 +1,6 @@
 /**
  * Changes one place of a JSON text that a person wrote, and nothing else: comments, trailing commas, layout and line ends
- * stay, byte for byte. Each result is read again: a text that does not say exactly what it said before and the change is
- * thrown away.
+ * stay, byte for byte. Each result is parsed again and must equal the old value with the change; otherwise it is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Edited } from './edit.ts';
@@ -12,15 +11,15 @@ export type JsonPath = readonly (string | number)[];
 type Container = Extract<Node, { kind: 'object' | 'array' }>;
 type Sheet = { readonly text: string; readonly root: Node; readonly end: '\n' | '\r\n'; readonly unit: string };
 
-/** Sets a member; objects that are missing above it are made. A text without any value counts as `{}`. Never throws. */
+/** Sets a member and makes missing objects above it. An empty text counts as `{}`. Never throws. */
 export const setJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, false);
 
-/** Adds a value behind the last of a list; the list and what is missing above it are made. Never throws. */
+/** Appends a value to a list; makes the list and missing objects above it. Never throws. */
 export const appendJson = (text: string, path: readonly string[], value: unknown, file: string): Edited =>
   put(text, path, value, file, true);
 
-/** Takes out what stands there, with its line; changes nothing where nothing stands there. Never throws. */
+/** Removes the value at a path, with its line. Changes nothing if there is none. Never throws. */
 export function removeJson(text: string, path: JsonPath, file: string): Edited {
   const last = path.at(-1);
   if (last === undefined || jsonAt(text, path) === undefined) return { kind: 'text', text };
@@ -36,7 +35,7 @@ export function removeJson(text: string, path: JsonPath, file: string): Edited {
   });
 }
 
-/** The plain value that stands there, or undefined. A text that is no JSON holds nothing. */
+/** The plain value at a path, or undefined. A text that is not JSON has no values. */
 export function jsonAt(text: string, path: JsonPath): unknown {
   const parsed = parsedOf(text);
   if (parsed.kind !== 'parsed') return undefined;
@@ -44,7 +43,7 @@ export function jsonAt(text: string, path: JsonPath): unknown {
   return depth === path.length ? toValue(node) : undefined;
 }
 
-/** What is wrong with a text that should hold an object, or nothing yet. */
+/** The problem of a text that should be an object or empty. */
 export function jsonProblem(text: string, file: string): Extract<Edited, { kind: 'problem' }> | undefined {
   if (isBlank(text)) return undefined;
   const parsed = parsedOf(text);
@@ -60,7 +59,7 @@ export function jsonProblem(text: string, file: string): Extract<Edited, { kind:
   };
 }
 
-/** One change asks the same text many times, and Claude Code's file may have tens of megabytes. */
+/** Cached, because one change reads the same text many times, and Claude Code's file may have tens of megabytes. */
 let last: { readonly text: string; readonly parsed: Parsed } | undefined;
 
 function parsedOf(text: string): Parsed {
@@ -117,7 +116,7 @@ function deepest(root: Node, path: JsonPath): { readonly node: Node; readonly de
   return { node, depth: path.length };
 }
 
-/** A copy with one place changed; objects that are missing above it are made. */
+/** A copy with one place changed; makes missing objects above it. */
 function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unknown) => unknown): unknown {
   if (key === undefined) return change(value);
   if (Array.isArray(value)) return value.map((each, i) => (i === key ? changed(each, rest, change) : each));
@@ -125,7 +124,7 @@ function changed(value: unknown, [key, ...rest]: JsonPath, change: (there: unkno
   return { ...table, [key]: changed(Object.hasOwn(table, key) ? table[key] : undefined, rest, change) };
 }
 
-/** Behind the last, on a line of its own, behind the comment that stands on the line of the last. */
+/** Inserts after the last member, on a new line, after the comment on the last member's line. */
 function added(sheet: Sheet, container: Container, name: string | undefined, value: unknown): string {
   const { text, end, unit } = sheet;
   const inside = childrenOf(container);
@@ -154,7 +153,7 @@ function without(text: string, container: Container, node: Node): string {
   const cut = splice(text, from, comma === undefined ? node.end : comma + 1, '');
   const commaBefore = before === undefined ? undefined : commaBehind(text, before.end, node.from);
   if (comma === undefined && commaBefore !== undefined) return splice(cut, commaBefore, commaBefore + 1, '');
-  // What is left of an object that held nothing else is `{}`.
+  // An object that becomes empty is written as `{}`.
   const removed = text.length - cut.length;
   const [open, close] = [container.at + 1, closing - removed];
   return inside.length === 1 && cut.slice(open, close).trim() === '' ? splice(cut, open, close, '') : cut;
@@ -174,14 +173,14 @@ function commaBehind(text: string, at: number, before: number): number | undefin
   return comma < before && text[comma] === ',' ? comma : undefined;
 }
 
-/** Behind the last character, a comment's too, that is no white space. */
+/** The end of the last character that is not white space, comments included. */
 function lastWritten(text: string, from: number, to: number): number {
   let at = to;
   while (at > from && /\s/u.test(text[at - 1] ?? '')) at--;
   return at;
 }
 
-/** Behind the comments that stand on the rest of this line. */
+/** The position after the comments on the rest of this line. */
 function endOfLine(text: string, at: number, before: number): number {
   const rest = /^(?:[ \t]*\/\*[^\n]*?\*\/)*(?:[ \t]*\/\/[^\r\n]*)?/u.exec(text.slice(at, before))?.[0] ?? '';
   return at + rest.length;
@@ -195,7 +194,7 @@ const lineStart = (text: string, at: number): number => {
 const indentOfLine = (text: string, at: number): string => /^[ \t]*/u.exec(text.slice(lineStart(text, at), at))?.[0] ?? '';
 const startsLine = (text: string, at: number): boolean => text.slice(lineStart(text, at), at).trim() === '';
 
-/** How far one level goes in: as the first member of the file does. */
+/** One level of indentation, taken from the first member of the file. */
 function unitOf(text: string, root: Node): string {
   const first = root.kind === 'scalar' ? undefined : childrenOf(root)[0];
   const own = first !== undefined && startsLine(text, first.from) ? indentOfLine(text, first.from) : '';

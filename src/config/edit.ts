@@ -1,7 +1,7 @@
 /**
  * Changes one key of a TOML text that a person wrote, and nothing else: comments, order, layout and line ends stay, byte for
- * byte. Where a key can be put in several ways the first that reads well is taken, and each is read again before it counts:
- * a text that does not say exactly what it said before and the change is thrown away.
+ * byte. If a key can go to several places, the first readable one is taken. Each result is parsed again and must equal the
+ * old value with the change; otherwise it is discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { joinKey, pathKey, piecesOf, type Path, type Piece } from './positions.ts';
@@ -9,15 +9,15 @@ import type { Problem } from './problems.ts';
 import { isTable, type Table } from './servers.ts';
 import { readToml } from './toml.ts';
 
-/** What a key can be set to here; tables are written by hand. */
+/** The values that a key can get here. Tables are written by hand. */
 export type Plain = boolean | number | string | readonly string[];
 
-/** Without `value` the key is taken out. */
+/** Without `value` the key is removed. */
 export type Edit = { readonly path: readonly string[]; readonly value?: Plain };
 
 export type Edited = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly problem: Problem };
 
-/** Never throws. A text that is no TOML is refused with its place, and so is a key that cannot be reached. */
+/** Never throws. Refuses a text that is not TOML, with its place, and a key that cannot be reached. */
 export function editToml(text: string, { path, value }: Edit, file: string): Edited {
   const read = readToml(text, file);
   if (read.kind === 'problem') return read;
@@ -39,10 +39,10 @@ export function editToml(text: string, { path, value }: Edit, file: string): Edi
   };
 }
 
-/** As TOML spells it. */
+/** The value in TOML. */
 export function literal(value: Plain): string {
   if (Array.isArray(value)) return `[${value.map((each) => literal(each as string)).join(', ')}]`;
-  // JSON's escapes are TOML's, but for this one character.
+  // JSON and TOML have the same escapes, except for this one character.
   return typeof value === 'string' ? JSON.stringify(value).replaceAll('\u007f', '\\u007f') : String(value);
 }
 
@@ -60,8 +60,8 @@ const replaced = ({ text }: Sheet, { value: at, end }: Pair, value: Plain): stri
   text.slice(0, at) + literal(value) + text.slice(end);
 
 /**
- * Where a new key may go, the best first: behind its table's last key, behind keys that spell its table with dots, into an
- * inline table, at the file's top, into a table of its own at the file's end; then the same for the tables round its own.
+ * The places for a new key, the best first: after its table's last key, after keys that spell its table with dots, in an
+ * inline table, at the file's top, in a new table at the file's end. Then the same for the enclosing tables.
  */
 function* additions(sheet: Sheet, path: readonly string[], value: Plain): Generator<string> {
   for (let depth = path.length - 1; depth >= 0; depth--) {
@@ -82,16 +82,16 @@ function* additions(sheet: Sheet, path: readonly string[], value: Plain): Genera
 
 const isOwn = (piece: Piece): piece is Pair => piece.kind === 'pair' && !piece.inline;
 
-/** The last key that stands between this header and the next. */
+/** The last key between this header and the next. */
 function lastIn({ pieces }: Sheet, table: Path, { start }: Header): Pair | undefined {
   return pieces.findLast((piece): piece is Pair => isOwn(piece) && piece.start > start && same(piece.table, table));
 }
 
-/** `budget.max_items` at the top is a key of the table `budget`, and so is `max_items` below nothing else than dots. */
+/** `budget.max_items` at the top is a key of the table `budget`. So is `max_items` in a path of dots only. */
 const lastDotted = ({ pieces }: Sheet, table: Path): Pair | undefined =>
   pieces.findLast((piece): piece is Pair => isOwn(piece) && isBelow(piece.path, table) && piece.table.length < table.length);
 
-/** On a line of its own, as far in as the one before it. */
+/** On a new line, with the indentation of the line before it. */
 function behind({ text, end }: Sheet, piece: Piece, line: string): string {
   const at = lineEnd(text, piece.end);
   const indent = /[ \t]*$/u.exec(text.slice(0, piece.start))?.[0] ?? '';
@@ -105,7 +105,7 @@ function* intoInline({ text, pieces }: Sheet, pair: Pair, line: string): Generat
   else yield `${text.slice(0, last.end)}, ${line}${text.slice(last.end)}`;
 }
 
-/** Behind the keys above the first table; where there are none, above the comment that belongs to that table. */
+/** After the keys above the first table. Without any, above the comment that belongs to that table. */
 function atTop(sheet: Sheet, line: string): string {
   const { text, pieces, end } = sheet;
   const first = pieces.find((piece) => piece.kind === 'header');
@@ -116,7 +116,7 @@ function atTop(sheet: Sheet, line: string): string {
   const start = text.startsWith('\ufeff') ? 1 : 0;
   const above = text.slice(start, lineStart(text, first.start)).split('\n');
   let at = start + above.join('\n').length;
-  // What is behind the last line break is empty, and so is what a comment of its own stands under.
+  // The text after the last line break is empty; a separate comment ends at an empty line.
   for (let i = above.length - 2; i >= 0 && above[i]?.trimStart().startsWith('#'); i--) at -= (above[i]?.length ?? 0) + 1;
   return `${text.slice(0, at)}${line}${end}${end}${text.slice(at)}`;
 }
@@ -126,7 +126,7 @@ function atEnd({ text, end }: Sheet, header: string, line: string): string {
   return `${whole}${header}${end}${line}${end}`;
 }
 
-/** The key with its line; the header too where nothing is left below it. */
+/** The key with its line. Also the header, if its table becomes empty. */
 function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<string> {
   if (pair === undefined) return;
   if (pair.inline) {
@@ -145,7 +145,7 @@ function* removals({ text, pieces }: Sheet, pair: Pair | undefined): Generator<s
   const next = pieces.find((piece) => piece.kind === 'header' && piece.start > pair.start);
   const left = header === undefined ? 'x' : text.slice(header.end, from) + text.slice(to, next?.start);
   if (header !== undefined && left.trim() === '') {
-    // The empty line above goes with it, unless it parts what is above from what comes next.
+    // Also removes the empty line above, unless it separates the text above from the text below.
     const above = text.slice(0, header.start);
     yield (next === undefined ? above.replace(/(\r?\n)\s*$/u, '$1') : above) + text.slice(next?.start ?? text.length);
   }
@@ -157,7 +157,7 @@ const lineStart = (text: string, at: number): number => {
   return before === 0 && text.startsWith('\ufeff') ? 1 : before;
 };
 
-/** Behind the line break, and behind the comment that stands on the line. */
+/** The position after the line break, and after a comment on the line. */
 function lineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from);
   return at < 0 ? text.length : at + 1;
@@ -173,7 +173,7 @@ function changed(table: Table, [name = '', ...rest]: readonly string[], value: P
   return copy;
 }
 
-/** Without tables that say nothing, and of one make: what is read and what is wanted are compared. */
+/** Without empty tables and with plain prototypes, for comparing the parsed with the wanted text. */
 function bare(table: Table): Table {
   const copy = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(table)) {

@@ -1,4 +1,4 @@
-/** Who decided what: one setting, a table of them, or everything. */
+/** Shows the source of one setting, of a table, or of all settings. */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, wrongNameIn } from './check.ts';
 import { fixedKeys, formatSource, type Said, type Source } from './layers.ts';
@@ -14,18 +14,18 @@ export type Explained =
 export type ExplainedSetting = {
   readonly kind: 'setting';
   readonly key: string;
-  /** Undefined when nobody says anything and nothing is built in. */
+  /** Undefined if nothing sets it and it has no default. */
   readonly value: unknown;
-  /** The value for people; secrets of servers are not shown. */
+  /** The value for people, without the secrets of servers. */
   readonly text: string;
   readonly decidedBy: string;
-  /** What weaker ones say, or what is not trusted, the strongest first. */
+  /** The values of weaker or untrusted sources, the strongest first. */
   readonly overridden: readonly { readonly value: unknown; readonly text: string; readonly decidedBy: string }[];
   readonly expects: string;
   readonly env?: string;
 };
 
-/** A key as a file spells it (either spelling), a table's name, or nothing for everything. */
+/** Explains a key in either spelling, a table's name, or everything (no key). */
 export function explain(config: Config, key = ''): Explained {
   const path = key.trim() === '' ? [] : splitKey(key);
   if (path === undefined) return { kind: 'unknown', key, message: noKey(key) };
@@ -40,7 +40,7 @@ export function explain(config: Config, key = ''): Explained {
   return { kind: 'unknown', key, message: noSetting(key, path, config.layers.keys()) };
 }
 
-/** What to say of a key that names no setting. */
+/** The message for a key that names no setting. */
 export function unknownSetting(key: string): string {
   const path = splitKey(key);
   if (path === undefined) return noKey(key);
@@ -57,7 +57,10 @@ function noSetting(key: string, path: readonly string[], known: Iterable<string>
   return `${key} is no setting${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 
-/** Who decides a setting now: the winner, or whoever turned its whole source off. Undefined: nobody, the default holds. */
+/**
+ * The source that decides a setting now: the winner, or the source that switches off all kinds of its event source. Undefined: the
+ * default.
+ */
 export function deciderOf(config: Config, key: string): Source | undefined {
   const winner = config.layers.get(key)?.[0];
   const off = sourceSwitch(config, splitKey(key) ?? []);
@@ -106,10 +109,10 @@ const show = (said: Said): { value: unknown; text: string; decidedBy: string } =
   decidedBy: formatSource(said.source),
 });
 
-/** What stands in a source's own table gives way to the source's switch; the quoted form does not. */
+/** A name in a source's own table yields to the source's switch; the quoted form does not. */
 const isNested = (said: Said): boolean => said.setting === SETTINGS.kindNested;
 
-/** A kind that nobody speaks of is off when its whole source is. */
+/** A kind without a setting is off if its whole source is off. */
 function sourceSwitch(config: Config, path: readonly string[]): Said | undefined {
   if (path.length !== 4 || path[2] !== 'kinds') return undefined;
   const name = path[3] ?? '';

@@ -1,15 +1,15 @@
-/** Names and addresses of other projects: a file that came with a clone must not speak for them before its user says so. */
+/** Names and addresses of other projects: the file of a cloned repository must not use them without its user's consent. */
 import type { Entry as Written } from './check.ts';
 import type { Env } from './places.ts';
 import { holderOf, type Entry } from './registry.ts';
 
-/** Says which name or address of another project an entry would take; undefined when the entry is allowed. */
+/** The name or address of another project that an entry would take. Undefined: the entry is allowed. */
 export type Demand = (entry: Written) => string | undefined;
 
-/** CI: a root that has moved keeps the name that its own file gives it. */
+/** In CI nobody can be asked: a moved root keeps the name in its own file. */
 export const nobodyToAsk = (env: Env): boolean => !['', '0', 'false', undefined].includes(env['CI']?.toLowerCase());
 
-/** `mayTake`: the name of a root that is gone needs nobody's yes. */
+/** `mayTake`: the name of a removed root needs no consent. */
 export function foreignNames({
   names,
   root,

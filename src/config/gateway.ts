@@ -7,29 +7,29 @@ import { SETTINGS } from './schema.ts';
 import { expandServer, type ProfileEntry, type ServerEntry } from './servers.ts';
 
 export type GatewayConfig = {
-  /** Between a server's prefix and its tools' names. */
+  /** The text between a server's prefix and its tools' names. */
   readonly separator: string;
-  /** Ready to be started: variables are in, folders absolute, those not enabled left out. */
+  /** Ready to start: variables are expanded, folders absolute, disabled servers omitted. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly http: { readonly host: string; readonly port: number; readonly tokenEnv?: string };
-  /** Whether agents get the tools for tasks; undefined: where their project has tasks. */
+  /** Whether agents get the tools for tasks. Undefined: only if their project has tasks. */
   readonly tasks: boolean | undefined;
-  /** Over the built-in ones; by the name that a client gives. */
+  /** Override the built-in profiles, by the client's own name. */
   readonly profiles: Readonly<Record<string, ProfileEntry>>;
-  /** Servers that cannot be started as they stand (a variable is not set here), by their prefix, with the reason. */
+  /** Servers that cannot start (a variable is not set here), by their prefix, with the reason. */
   readonly leftOut: LeftOut;
-  /** The same with the place in the file, for a person. */
+  /** The same with the place in the file, for people. */
   readonly problems: readonly Problem[];
 };
 
-/** What a server may be called. */
+/** A valid server name. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export type LeftOut = Readonly<Record<string, string>>;
 
 export type ServerConfig = Omit<ServerEntry, 'enable' | 'prefix'> & { readonly prefix: string };
 
-/** `wrong`: what was found wrong in files whose servers may be named to the agent. */
+/** `wrong`: the problems of files whose servers may be named to the agent. */
 export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Problem[] = []): GatewayConfig {
   const problems: Problem[] = [];
   const separator = valueOf(layers, SETTINGS.separator);
@@ -80,7 +80,7 @@ export function gatewayOf(layers: Layers, at: Surroundings, wrong: readonly Prob
   };
 }
 
-/** `base` is where a relative folder starts; `worksIn` where a server works that names none (else where we do). */
+/** `base`: the start of a relative folder. `worksIn`: the folder of a server that names none (default: this process's). */
 export function readyServer(
   name: string,
   entry: ServerEntry,

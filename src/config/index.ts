@@ -1,7 +1,7 @@
 /**
- * `earpiece.toml`: what it may say, who said it, and what follows from it. `docs/config.md` is its page for people. Every
- * process loads this. Whoever changes files imports `change.ts`, `edit.ts`, `edit-json.ts` or `replace.ts`, and whoever reads
- * the servers of another program imports `mcp-servers.ts`.
+ * `earpiece.toml`: its settings, their sources, and the values that result. `docs/config.md` is its page for people. Every
+ * process loads this file. Code that changes files imports `change.ts`, `edit.ts`, `edit-json.ts` or `replace.ts`. Code that
+ * reads the servers of another program imports `mcp-servers.ts`.
  */
 export { checkConfigText } from './check.ts';
 export { deciderOf, explain, type ExplainedSetting } from './explain.ts';

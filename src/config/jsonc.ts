@@ -1,7 +1,10 @@
-/** JSON as editors' and agents' settings have it: comments and trailing commas are fine, and each value knows its place. */
+/** JSON as in the settings of editors and agents: with comments and trailing commas. Each value has its place. */
 import type { Position } from './problems.ts';
 
-/** Offsets into the text: `from` is where its member's name begins (else as `at`), `at` where the value does, `end` is behind it. */
+/**
+ * Offsets in the text: `from` is the start of the member's name (else equal to `at`), `at` the start of the value, `end` the
+ * position after it.
+ */
 type Span = { readonly from: number; readonly at: number; readonly end: number };
 
 export type Node =
@@ -13,7 +16,7 @@ export type Parsed =
   | { readonly kind: 'parsed'; readonly root: Node }
   | { readonly kind: 'malformed'; readonly at: Position; readonly expected: string; readonly found: string };
 
-/** Never throws. Of members with one name the last counts, as in JSON.parse. */
+/** Never throws. The last of several members with one name wins, as in JSON.parse. */
 export function parseJsonc(text: string): Parsed {
   let at = text.startsWith('\ufeff') ? 1 : 0;
 
@@ -39,7 +42,7 @@ export function parseJsonc(text: string): Parsed {
   const string = (): string => {
     const start = at;
     at++;
-    // Piece by piece: one pattern for the whole of it recurses, and overflows the stack above some 5 MB.
+    // Matches piece by piece: one pattern for the whole string recurses, and overflows the stack above about 5 MB.
     while (text[at] !== '"') if (match(STRING_PIECE) === undefined) return fail('a string in double quotes', start);
     at++;
     return JSON.parse(text.slice(start, at)) as string;

@@ -1,4 +1,4 @@
-/** Who says what: flags over environment over the project's file over the user's file over what is built in. */
+/** The layers of the configuration: flags over environment over the project's file over the user's file over the defaults. */
 import { didYouMean } from '../core/errors.ts';
 import { nodeAt, type Entry } from './check.ts';
 import { joinKey, splitKey } from './positions.ts';
@@ -32,11 +32,11 @@ export function formatSource(source: Source): string {
   }
 }
 
-/** One thing that somebody said. */
+/** One value from one layer. */
 export type Said = {
   readonly key: string;
   readonly setting: AnySetting;
-  /** As it was written, both spellings told apart. */
+  /** As written: the two spellings differ. */
   readonly path: readonly string[];
   readonly value: unknown;
   readonly source: Source;
@@ -56,7 +56,7 @@ export const saidByFile = (entries: readonly Entry[], file: string, scope: 'proj
     source: { kind: 'file', scope, file, ...at },
   }));
 
-/** Reads the variables that settings name. An empty one counts as not set. */
+/** Reads the environment variables of settings. An empty one counts as not set. */
 export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[] } {
   const layer: Said[] = [];
   const problems: Problem[] = [];
@@ -73,7 +73,7 @@ export function saidByEnv(env: Env): { layer: Layer; problems: readonly Problem[
   return { layer, problems };
 }
 
-/** Values behind flags, by the setting's key (`db`, `budget.max_items`). Texts are read as an environment variable's is. */
+/** Values of flags, by the setting's key (`db`, `budget.max_items`). Texts are parsed like an environment variable. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export function saidByFlags(flags: Flags): { layer: Layer; problems: readonly Problem[] } {
@@ -104,8 +104,8 @@ export const fixedKeys = (): string[] =>
   ALL_SETTINGS.filter((setting) => !setting.pattern.includes('*')).map((setting) => setting.pattern.join('.'));
 
 /**
- * `layers` from the strongest to the weakest. A whole source that a stronger layer turns off (`kinds.mcp.enable = false`)
- * also beats what a weaker one says of single names of it.
+ * Merges `layers`, from the strongest to the weakest. A whole source that a stronger layer turns off (`kinds.mcp.enable =
+ * false`) also overrides single names of that source in weaker layers.
  */
 export function merge(layers: readonly Layer[]): Layers {
   const merged = new Map<string, Said[]>();
@@ -129,7 +129,7 @@ const isKind = (said: Said): boolean => said.setting === SETTINGS.kind || said.s
 const sourceOf = ({ setting, path }: Said): string =>
   setting === SETTINGS.kindNested ? (path[3] ?? '') : (path[3] ?? '').slice(0, (path[3] ?? '').indexOf('.'));
 
-/** What counts for a setting without free names; a list that adds up has everybody's, each once. */
+/** The effective value of a setting without free names. A list that adds up has the values of all layers, each once. */
 export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Setting<T, F>): T | F {
   const said = layers.get(joinKey(setting.pattern)) ?? [];
   if (setting.addsUp) {
@@ -139,7 +139,7 @@ export function valueOf<T, F extends T | undefined>(layers: Layers, setting: Set
   return said.length === 0 ? setting.fallback : (said[0]?.value as T);
 }
 
-/** The winners among the settings with free names that begin with these parts, with their canonical paths. */
+/** The winning values of settings with free names that begin with these parts, with their canonical paths. */
 export function winnersBelow(layers: Layers, ...start: readonly string[]): { path: readonly string[]; said: Said }[] {
   const prefix = `${joinKey(start)}.`;
   const found: { path: readonly string[]; said: Said }[] = [];

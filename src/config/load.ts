@@ -25,56 +25,56 @@ import { SETTINGS } from './schema.ts';
 import { sift, type Untrusted } from './trust.ts';
 import type { WebhookEntry } from './webhooks.ts';
 
-/** What is configured for a working folder. */
+/** The configuration for a working folder. */
 export type Config = {
   readonly project: string;
   /** The repository's root, else the working folder. */
   readonly projectRoot: string;
-  /** The folder of the repository that all its worktrees belong to. */
+  /** The repository's folder, common to all its worktrees. */
   readonly root: string;
-  /** The name that it would have, did another root not have it. */
+  /** The name that it would have if another root did not have it. */
   readonly wanted?: { readonly name: string } & Holder;
   readonly policy: Policy;
   /** An absolute path, `memory:`, or the URL of another engine. */
   readonly db: string;
-  /** Where to send, or who this is, when a command does not say: an address or the name of an agent. */
+  /** The default for commands that name no receiver or sender: an address or the name of an agent. */
   readonly address?: string;
   readonly timeZone: string;
   readonly gateway: GatewayConfig;
-  /** Where `earpiece serve` listens. */
+  /** The address of `earpiece serve`. */
   readonly server: { readonly host: string; readonly port: number };
   /** For `earpiece chat` and `earpiece run`. */
   readonly agent: {
     readonly model?: string;
     readonly system?: string;
     readonly maxCycles: number;
-    /** Keys and tokens that its commands and MCP servers get all the same, by the names of their variables. */
+    /** Variables with keys and tokens that its commands and MCP servers still get. */
     readonly passEnv: readonly string[];
-    /** Of the result of an MCP tool; the rest is in a file. */
+    /** The longest result of an MCP tool; the rest goes to a file. */
     readonly maxResultChars: number;
-    /** Whether it has the tools for tasks; undefined: where there are tasks. */
+    /** Whether it has the tools for tasks. Undefined: only if there are tasks. */
     readonly tasks: boolean | undefined;
     readonly budget: { readonly tokens?: number; readonly contextTokens?: number; readonly timeoutMs?: number };
   };
-  /** What an agent of `earpiece chat` and `earpiece run` is told of. `enable` undefined: in a repository. */
+  /** The sources of an agent of `earpiece chat` and `earpiece run`. `enable` undefined: only in a repository. */
   readonly sources: {
     readonly files: { readonly enable: boolean | undefined; readonly globs: readonly string[]; readonly debounceMs: number };
     readonly git: { readonly enable: boolean | undefined; readonly fetchEveryMs: number | null };
   };
   readonly tools: Readonly<Record<string, ToolConfig>>;
-  /** Who may send webhooks, by name; `to` is a whole address. */
+  /** The senders of webhooks, by name; `to` is a whole address. */
   readonly webhooks: Readonly<Record<string, WebhookEntry>>;
   /** The files that were read, the stronger first. */
   readonly files: readonly { readonly scope: 'project' | 'user'; readonly file: string }[];
-  /** Parts of a project's file that are left out until `earpiece trust`. */
+  /** Parts of a project's file that are ignored until `earpiece trust`. */
   readonly untrusted: readonly Untrusted[];
-  /** Who said what, for `explain`. */
+  /** The values of each layer, for `explain`. */
   readonly layers: Layers;
-  /** What was left out as not trusted, for `explain`. */
+  /** The untrusted values that were ignored, for `explain`. */
   readonly held: readonly Said[];
 };
 
-/** What the configuration says of a tool beside its filters. */
+/** The configuration of a tool, apart from its filters. */
 export type ToolConfig = {
   readonly source?: string;
   readonly stateful?: boolean;
@@ -85,9 +85,9 @@ export type LoadOptions = {
   readonly cwd: string;
   readonly env: Env;
   readonly flags?: Flags;
-  /** Instead of `$HOME`. */
+  /** Replaces `$HOME`. */
   readonly home?: string | undefined;
-  /** No project's file counts, wherever `cwd` is. */
+  /** Ignores project files, wherever `cwd` is. */
   readonly withoutProject?: true;
 };
 
@@ -98,7 +98,7 @@ export function loadConfig(options: LoadOptions): Config {
   return config;
 }
 
-/** Everything that is right counts, also beside something that is wrong; a file that is no TOML counts as empty. */
+/** Uses every valid value, even beside invalid ones. A file that is not TOML counts as empty. */
 export function readConfig(options: LoadOptions): { readonly config: Config; readonly problems: readonly Problem[] } {
   const { cwd, env, flags = {} } = options;
   const at: Surroundings = { env, home: options.home };
@@ -120,7 +120,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     files.push({ scope: 'project', file: candidate });
     break;
   }
-  // A repository may be the user's own folder of configuration: one file does not count twice.
+  // A repository may be the user's own configuration folder: one file must not count twice.
   const entriesOfUser = userFile === projectFile ? undefined : entriesIn(userFile, problems);
   if (entriesOfUser !== undefined) files.push({ scope: 'user', file: userFile });
 
@@ -137,7 +137,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     ...(projectFile === undefined ? [] : [saidByFile(sifted.trusted, projectFile, 'project')]),
     ...(entriesOfUser === undefined ? [] : [saidByFile(entriesOfUser, userFile, 'user')]),
   ] satisfies Layer[]);
-  // The agent hears their names: those of a clone only where its user has trusted a server of it.
+  // The agent reads their names: those of a clone only after its user has trusted one of its servers.
   const trustsServers = sifted.trusted.some(({ setting }) => setting === SETTINGS.server);
   const wrongServers = problems.filter(({ file }) => file === userFile || (file === projectFile && trustsServers));
   const address = valueOf(layers, SETTINGS.address);
@@ -152,7 +152,7 @@ export function readConfig(options: LoadOptions): { readonly config: Config; rea
     policy: policyOf(layers),
     db: dbOf(layers, cwd, at),
     ...(address === undefined ? {} : { address }),
-    // Asking for the system's zone loads the tables of ICU: 20 ms, which most commands have no use for.
+    // Lazy, because reading the system's zone loads the tables of ICU: 20 ms that most commands do not need.
     get timeZone() {
       return valueOf(layers, SETTINGS.timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
     },
@@ -180,7 +180,7 @@ function webhooksOf(layers: Layers, project: string): Readonly<Record<string, We
   return found;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if the file does not exist. */
 function entriesIn(file: string, problems: Problem[]): readonly Entry[] | undefined {
   let text: string;
   try {

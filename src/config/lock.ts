@@ -1,4 +1,4 @@
-/** One process at a time changes a file of the state folder. */
+/** Lets one process at a time change a file of the state folder. */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../input/folders.ts';
@@ -6,12 +6,12 @@ import { isFolder } from './repository.ts';
 
 const TRIES = 100;
 const AGAIN_MS = 10;
-/** Whoever holds it this long is dead: a change takes milliseconds. */
+/** A holder of this age is dead: a change takes milliseconds. */
 const STALE_MS = 5_000;
 
 /**
- * For whoever reads a file of the state folder and writes it changed: two at once must not undo each other. Returns how to let
- * go. Where no lock can be made, writing says what is wrong.
+ * For a process that reads a file of the state folder and writes it changed: two processes must not undo each other's
+ * changes. Returns the release function. If no lock can be made, the later write reports the error.
  */
 export function lock(file: string): () => void {
   const name = `${file}.lock`;

@@ -1,16 +1,16 @@
-/** Where configuration and state are kept, and which file counts for a working folder. */
+/** The places of configuration and state, and the file that applies to a working folder. */
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { EarpieceError } from '../core/errors.ts';
 
-/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+/** Read from `process` instead of imported: an import loads streams and promises too, and each hook call would pay for that. */
 const { existsSync, lstatSync, realpathSync, statSync } = process.getBuiltinModule('node:fs');
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE = 'earpiece.toml';
 
-/** `home` only for tests and for programs that work for someone else. */
+/** `home` is for tests and for programs that work for another user. */
 export type Surroundings = { readonly env: Env; readonly home?: string | undefined };
 
 export const userConfigFile = (at: Surroundings): string => join(xdg(at, 'XDG_CONFIG_HOME', '.config'), 'earpiece', CONFIG_FILE);
@@ -19,10 +19,10 @@ export const userSubscribersFolder = (at: Surroundings): string => join(dirname(
 
 export const stateFolder = (at: Surroundings): string => join(xdg(at, 'XDG_STATE_HOME', '.local/state'), 'earpiece');
 
-/** What may be deleted at any time. */
+/** Files that may be deleted at any time. */
 export const cacheFolder = (at: Surroundings): string => join(xdg(at, 'XDG_CACHE_HOME', '.cache'), 'earpiece');
 
-/** Throws `bad_config` for a user who has none. */
+/** Throws `bad_config` for a user without a home. */
 export function homeOf(at: Surroundings): string {
   const home = at.home ?? (at.env['HOME'] || homeOfUser());
   if (home !== undefined && isAbsolute(home)) return home;
@@ -40,7 +40,7 @@ function homeOfUser(): string | undefined {
   }
 }
 
-/** The base directory specification says that a relative path there is to be ignored. */
+/** The base directory specification says to ignore a relative path. */
 function xdg(at: Surroundings, name: string, fallback: string): string {
   const given = at.env[name];
   return given !== undefined && isAbsolute(given) ? given : join(homeOf(at), fallback);
@@ -49,13 +49,13 @@ function xdg(at: Surroundings, name: string, fallback: string): string {
 export type ProjectPlace = {
   /** The repository's root, else the working folder itself. Without symbolic links. */
   readonly root: string;
-  /** Files that would count, the nearest first; the first that exists does. */
+  /** The possible files, the nearest first. The first that exists is used. */
   readonly candidates: readonly string[];
 };
 
 /**
- * From `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository only `cwd` itself
- * is looked at: what lies above belongs to nobody in particular (`/tmp` even to everybody).
+ * Searches from `cwd` up to the folder that has `.git` (a folder, or a file in a worktree). Outside a repository only `cwd`
+ * itself is searched, because a folder above may belong to others (`/tmp` even to everybody).
  */
 export function projectPlace(cwd: string): ProjectPlace {
   const start = realFolder(cwd);
@@ -68,15 +68,15 @@ export function projectPlace(cwd: string): ProjectPlace {
 }
 
 /**
- * Why a project's configuration file is not read, without its content: a cloned repository could link it to any file of
- * its user, and an error would quote that file. A link to another TOML file in one of the `roots` is read.
+ * Why a project's configuration file is not read, without its content. A cloned repository could link it to any file of its
+ * user, and an error would quote that file. A link to another TOML file in one of the `roots` is read.
  */
 export function refusedLink(file: string, roots: readonly string[]): string | undefined {
   let target: string;
   try {
     if (!lstatSync(file).isSymbolicLink()) return undefined;
     target = realpathSync(file);
-    // Reading says what is wrong with a folder or a device.
+    // Reading reports the problem of a folder or a device.
     if (!statSync(target).isFile()) return undefined;
   } catch {
     return undefined;
@@ -87,14 +87,14 @@ export function refusedLink(file: string, roots: readonly string[]): string | un
   return target.endsWith('.toml') ? undefined : `is a link to ${target}, which is not a .toml file; ${way}`;
 }
 
-/** A path as a person writes it in a configuration: `~/` is home, and what is relative starts at `base`. */
+/** Resolves a path as a person writes it in a configuration: `~/` is home, and a relative path starts at `base`. */
 export function expandPath(path: string, base: string, at: Surroundings): string {
   if (path === '~') return homeOf(at);
   if (path.startsWith('~/')) return join(homeOf(at), path.slice(2));
   return resolve(base, path);
 }
 
-/** A database as a person writes it: a path, also behind `sqlite:`, gets absolute; the URLs of other engines stay. */
+/** Resolves a database as a person writes it: a path, also after `sqlite:`, becomes absolute; the URLs of other engines stay. */
 export function expandDb(db: string, base: string, at: Surroundings): string {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/su.exec(db) ?? [];
   if (scheme === undefined) return expandPath(db, base, at);

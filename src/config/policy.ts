@@ -3,7 +3,7 @@ import type { Level } from '../core/notification.ts';
 import { valueOf, winnersBelow, type Layers } from './layers.ts';
 import { SETTINGS, type Setting } from './schema.ts';
 
-/** Names come from outside, so these tables have no prototype: `constructor` is only a name. */
+/** Names come from outside, so these tables have no prototype: `constructor` must be an ordinary name. */
 const table = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
 
 export function policyOf(layers: Layers): Policy {
@@ -49,7 +49,7 @@ function named<T>(layers: Layers, ...start: readonly string[]): Record<string, T
   return found;
 }
 
-/** Each winner goes to the form that it was written in: the flat one beats `kinds.<source>.enable`, the nested one does not. */
+/** Each winner keeps its spelling: the flat one overrides `kinds.<source>.enable`, the nested one does not. */
 function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   const flat = table<boolean>();
   const kinds = table<{ enable?: boolean; names: Record<string, boolean> }>();
@@ -66,7 +66,7 @@ function kindsOf(layers: Layers): Pick<Policy, 'kinds' | 'flat'> {
   return { kinds, flat };
 }
 
-/** A tool that is configured says nothing of its content while it works, unless somebody wants it. */
+/** A configured tool shows no content while it works, unless a setting asks for it. */
 function toolFiltersOf(layers: Layers): Policy['tools'] {
   const tools = table<Record<string, boolean>>();
   for (const { path, said } of winnersBelow(layers, 'conversation', 'tools')) {

@@ -1,28 +1,31 @@
 /**
- * Where each key of a TOML text stands. The parser that gives the values gives no places, so this walks the same text a
- * second time. It checks nothing: a text that is no TOML gives the places found on the way, and never throws.
+ * Finds the place of each key in a TOML text. The parser returns values without places, so this walks the same text a second
+ * time. It checks nothing and never throws: a text that is not TOML gives the places found on the way.
  */
 import type { Position } from './problems.ts';
 
 export type Place = {
-  /** Of the last part of the key. */
+  /** The place of the key's last part. */
   readonly key: Position;
-  /** Of its value; for a table's header the same as `key`. */
+  /** The place of its value; for a table's header the same as `key`. */
   readonly value: Position;
 };
 
 /** A key's parts as one string that cannot be confused with another key's. */
 export const pathKey = (path: readonly (string | number)[]): string => JSON.stringify(path);
 
-/** Keyed by `pathKey`; elements of lists have their index, from 0, as a part. The first place of a key counts. */
+/** Keyed by `pathKey`. An element of a list has its index, from 0, as a part. The first place of a key counts. */
 export const scanToml = (text: string): ReadonlyMap<string, Place> => scan(text).places;
 
-/** A table's header or a key with its value, for whoever cuts the text. Offsets are those of the string, ends are behind it. */
+/**
+ * A table's header or a key with its value, for code that cuts the text. Offsets are offsets of the string; ends are
+ * exclusive.
+ */
 export type Piece =
   | { readonly kind: 'header'; readonly path: Path; readonly array: boolean; readonly start: number; readonly end: number }
   | {
       readonly kind: 'pair';
-      /** From the root; `table` is how much of it the header above, or the inline table around it, has said. */
+      /** From the root. `table` is the part that the header above, or the enclosing inline table, contributes. */
       readonly path: Path;
       readonly table: Path;
       readonly start: number;
@@ -31,7 +34,7 @@ export type Piece =
       readonly inline: boolean;
     };
 
-/** In the order of the text; what stands in an inline table comes before that table's own pair. */
+/** In the order of the text. The content of an inline table comes before that table's own pair. */
 export const piecesOf = (text: string): readonly Piece[] => scan(text).pieces;
 
 type Scan = { readonly cursor: Cursor; readonly places: Map<string, Place>; readonly pieces: Piece[] };
@@ -52,7 +55,7 @@ function scan(text: string): Scan {
   return found;
 }
 
-/** Splits a dotted key as TOML does (`a."b.c".d`); undefined when it is none. */
+/** Splits a dotted key as TOML does (`a."b.c".d`). Undefined if it is invalid. */
 export function splitKey(text: string): string[] | undefined {
   const cursor = new Cursor(text.trim());
   const parts = cursor.key();
@@ -134,13 +137,13 @@ function scanValue(found: Scan, path: Path, depth: number): void {
   } else cursor.skipScalar();
 }
 
-/** A header may come after its dotted parts were seen; the first place is the one that people look for. */
+/** A header may come after its dotted parts; people look for the first place. */
 function note(places: Map<string, Place>, path: Path, place: Place): void {
   const id = pathKey(path);
   if (!places.has(id)) places.set(id, place);
 }
 
-/** The parser refuses what is nested deeper, so nobody asks for places there. */
+/** The parser refuses deeper nesting, so nobody asks for places there. */
 const MAX_DEPTH = 200;
 
 class Cursor {
@@ -184,7 +187,7 @@ class Cursor {
   skipLine(): void {
     this.skipWhile(/[^\n]*\n?/y);
   }
-  /** What stands behind it up to the next value or comment is not its own. */
+  /** Skips a scalar. Text between it and the next value or comment is not part of it. */
   skipScalar(): void {
     const from = this.at;
     this.skipWhile(/[^,\]}\n#]*/y);
@@ -202,7 +205,7 @@ class Cursor {
     return { line: low + 1, column: at - (this.lines[low] ?? 0) + 1 };
   }
 
-  /** A key of one or more parts; stops at what cannot belong to it. */
+  /** A key of one or more parts; stops at the first character that cannot belong to it. */
   key(): Part[] {
     const parts: Part[] = [];
     for (;;) {
@@ -222,7 +225,7 @@ class Cursor {
     }
   }
 
-  /** Any of the four kinds of string, from its opening quote to behind its closing one. */
+  /** Any of the four kinds of string, with its quotes. */
   string(): { value: string; closed: boolean } {
     const quote = this.here();
     const triple = this.startsWith(quote.repeat(3));
@@ -233,7 +236,7 @@ class Cursor {
       if (this.here() === '\\' && quote === '"') this.skip(2);
       else if (!triple && this.here() === '\n') break;
       else if (this.startsWith(quote.repeat(width))) {
-        // Up to two quotes may stand directly before the closing three.
+        // Up to two quotes may come directly before the closing three.
         if (triple) while (this.text[this.at + 3] === quote) this.skip(1);
         const raw = this.text.slice(start, this.at);
         this.skip(width);

@@ -3,13 +3,13 @@ import { EarpieceError } from '../core/errors.ts';
 /** A place in a text: both count from 1, columns in UTF-16 units as editors do. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** One thing that is wrong with a configuration. A problem without `file` is about an environment variable or a flag. */
+/** One problem of a configuration. A problem without `file` concerns an environment variable or a flag. */
 export type Problem = {
   readonly message: string;
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
-  /** The key it is about, as `explain` takes it. */
+  /** The affected key, as `explain` takes it. */
   readonly key?: string;
 };
 

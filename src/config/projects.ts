@@ -1,6 +1,6 @@
 /**
- * Policy belongs to the conversation's project, not to the folder of whichever process asks. So each process notes where
- * its project's configuration is, and others that are asked about that project find it there.
+ * Policy belongs to the conversation's project, not to the folder of the asking process. So each process notes the place of
+ * its project's configuration, and other processes find it there.
  */
 import { dirname } from 'node:path';
 import type { Policy } from '../core/policy.ts';
@@ -12,10 +12,10 @@ import type { Problem } from './problems.ts';
 import { claimName, folderOf, holderOf, projectsFile, readEntries, takeName, withRoots, type Entry } from './registry.ts';
 import { stateOf, watchConfig, type ConfigWatch, type WatchOptions } from './watch.ts';
 
-/** Cheap enough to be asked at each contact point. */
+/** Cheap enough to call at each contact point. */
 export type PolicySource = {
   readonly policy: (project: string) => Policy;
-  /** Where the value of a setting stands, for people: `~/shop/earpiece.toml:3`. Undefined: it is the default. */
+  /** The place of a setting's value, for people: `~/shop/earpiece.toml:3`. Undefined: it is the default. */
   readonly decidedBy: (project: string, key: string) => string | undefined;
 };
 
@@ -23,7 +23,12 @@ export type PolicySource = {
  * The own folder's policy for the own project; for another one that of the first folder that was seen to be it and still
  * is there; for one that nobody has seen, what the user's file says. Variables and flags of this process count for all.
  */
-/** `remembered`: the name that the caller has claimed already. `remember: false` leaves no note of where this project is: for programs whose log nobody else reads. */
+/**
+ * Returns the policy of a project. For the own project, the own folder's. For another one, that of the first noted folder
+ * that still exists. For an unknown one, the user's file. Variables and flags of this process apply to all. `remembered`: the
+ * name that the caller has already claimed. `remember: false` leaves no note of this project's place, for programs with a
+ * private log.
+ */
 export function policySource(
   options: WatchOptions & { readonly remember?: boolean; readonly remembered?: string },
 ): PolicySource & { readonly own: ConfigWatch; readonly rootOf: (project: string) => string | undefined } {
@@ -35,7 +40,7 @@ export function policySource(
     const known = others.get(folder ?? '');
     if (known) return known;
     const where = folder === undefined ? { withoutProject: true as const } : { cwd: folder };
-    // The rest was reported for the own project already.
+    // The other problems were already reported for the own project.
     const onProblem: WatchOptions['onProblem'] = (problems) => {
       const news = problems.filter(({ file }) => file !== undefined && file !== userConfigFile(at));
       if (news.length > 0) options.onProblem?.(news);
@@ -45,7 +50,7 @@ export function policySource(
     return watch;
   };
   let noticed = options.remembered;
-  // A variable or a flag may name another root's project: then its files count, not those of the own folder.
+  // A variable or a flag may name another root's project: then that root's files apply, not those of the own folder.
   const isOwn = ({ project, root }: Config, asked: string): boolean =>
     project === asked && holderOf(noted(), asked, root)?.gone !== false;
   const configOf = (project: string): Config => {
@@ -54,7 +59,7 @@ export function policySource(
   };
   return {
     own,
-    /** Where a project's files are; undefined for one that nobody has seen. */
+    /** The folder of a project's files. Undefined for an unknown project. */
     rootOf: (project) => {
       const config = own.current();
       if (isOwn(config, project)) return config.projectRoot;
@@ -77,11 +82,14 @@ export function policySource(
   };
 }
 
-/** Claims the project's name and notes where its configuration is. A state folder that cannot be written to is reported and nothing more. */
+/**
+ * Claims the project's name and notes the place of its configuration. If the state folder is not writable, that is only
+ * reported.
+ */
 export function rememberProject(config: Config, at: Surroundings, onProblem?: (problems: readonly Problem[]) => void): void {
   const place = { folder: homeOfProject(config), root: config.root };
   try {
-    // A variable, a flag or a file that may decide it says that the root has moved here.
+    // A variable, a flag or a file with that authority says that the root has moved here.
     if (config.layers.has('project') && holderOf(readEntries(at), config.project, config.root)?.gone)
       return takeName(at, config.project, place);
     const isNews = claimName(at, config.project, place);
@@ -91,7 +99,7 @@ export function rememberProject(config: Config, at: Surroundings, onProblem?: (p
   }
 }
 
-/** One line where another root has the name that this one would have. */
+/** One line if another root has the name that this one would have. */
 export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>): string | undefined {
   if (wanted === undefined) return undefined;
   const name = JSON.stringify(wanted.name);
@@ -101,13 +109,13 @@ export function nameTold({ project, wanted }: Pick<Config, 'project' | 'wanted'>
     : `${here}: ${name} belongs to ${wanted.folder}; another name: project = "…" in earpiece.toml`;
 }
 
-/** Where a process has to stand to find the same configuration. */
+/** The working folder in which a process finds the same configuration. */
 export function homeOfProject(config: Config): string {
   const file = config.files.find((each) => each.scope === 'project')?.file;
   return file === undefined ? config.projectRoot : dirname(file);
 }
 
-/** Reads the file again only when it has changed. */
+/** Reads the file again only if it has changed. */
 function notedProjects(at: Surroundings): () => readonly Entry[] {
   const file = projectsFile(at);
   let state = '';

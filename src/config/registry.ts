@@ -1,6 +1,6 @@
 /**
- * Which root has which project name. A name belongs to the root that had it first; another root of that name gets a longer
- * one. The file is that of release 0.0.0, whose entries have no root: it is found out from their folder.
+ * The project name of each root. A name belongs to the root that had it first; another root of that name gets a longer one.
+ * The file is that of release 0.0.0, whose entries have no root: their root is found from their folder.
  */
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -12,12 +12,12 @@ import { readState, writeState } from './state-file.ts';
 
 export const projectsFile = (at: Surroundings): string => join(stateFolder(at), 'projects.json');
 
-/** A name, the folder where its configuration is, and its root. */
+/** A name, the folder of its configuration, and its root. */
 export type Entry = readonly [project: string, folder: string, root?: string];
 
 type Place = { readonly folder: string; readonly root: string };
 
-export type Holder = { readonly folder: string; /** Nothing is there any more. */ readonly gone: boolean };
+export type Holder = { readonly folder: string; /** The folder no longer exists. */ readonly gone: boolean };
 
 type Projects = { readonly version: 1; readonly projects: readonly Entry[] };
 
@@ -28,7 +28,7 @@ const isProjects = (value: unknown): value is Projects =>
   Array.isArray(value.projects) &&
   value.projects.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string');
 
-/** Folders that are gone keep their names; of more than this many the oldest are forgotten. */
+/** Removed folders keep their names. Beyond this number the oldest are forgotten. */
 const MAX_GONE = 500;
 
 export const readEntries = (at: Surroundings): readonly Entry[] => readState(projectsFile(at), isProjects)?.projects ?? [];
@@ -36,7 +36,7 @@ export const readEntries = (at: Surroundings): readonly Entry[] => readState(pro
 const rootIn = ([, folder, root]: Entry): string =>
   typeof root === 'string' ? root : isFolder(folder) ? rootOf(projectPlace(folder).root) : folder;
 
-/** Each with its root, so that nobody has to look for it again. */
+/** Adds each entry's root, so that it is looked up only once. */
 export const withRoots = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map((entry) => [entry[0], entry[1], rootIn(entry)]);
 
@@ -44,19 +44,19 @@ const isGone = (entry: Entry): boolean => !isFolder(rootIn(entry));
 
 const firstOf = (entries: readonly Entry[], name: string): Entry | undefined => entries.find(([other]) => other === name);
 
-/** Who has the name, where that is another root. */
+/** The holder of the name, if it is another root. */
 export function holderOf(entries: readonly Entry[], name: string, root: string): Holder | undefined {
   const first = firstOf(entries, name);
   return first === undefined || rootIn(first) === root ? undefined : { folder: rootIn(first), gone: isGone(first) };
 }
 
-/** Where the configuration of a project is. */
+/** The folder of a project's configuration. */
 export function folderOf(entries: readonly Entry[], name: string): string | undefined {
   const first = firstOf(entries, name);
   return first && [first[1], rootIn(first)].find((folder) => isFolder(folder));
 }
 
-/** The name of a root that chooses none: its folder's, or a longer one where another root has that. */
+/** The name of a root that chooses none: its folder's name, or a longer one if another root has that. */
 export function ownName(entries: readonly Entry[], root: string): string {
   const short = shortName(root);
   const long = nameFrom(`${basename(dirname(root))}-${short}`);
@@ -73,8 +73,8 @@ export function ownName(entries: readonly Entry[], root: string): string {
 export const shortName = (root: string): string => nameFrom(basename(root).replace(/(?<=.)\.git$/, ''));
 
 /**
- * Writes down that the root has the name, where nobody else has it. `folder`: where its configuration is. True where that
- * was news. Throws `bad_config` when the file cannot be written.
+ * Records that the root has the name, unless another root has it. `folder`: the place of its configuration. Returns true if
+ * that was new. Throws `bad_config` if the file cannot be written.
  */
 export function claimName(at: Surroundings, name: string, { folder, root }: Place): boolean {
   const isKnown = (entries: readonly Entry[]): boolean => {
@@ -87,7 +87,7 @@ export function claimName(at: Surroundings, name: string, { folder, root }: Plac
   );
 }
 
-/** Gives the name to this root, whoever had it: its user said that the root has moved. */
+/** Gives the name to this root, whichever root had it: the user said that the root has moved. */
 export function takeName(at: Surroundings, name: string, { folder, root }: Place): void {
   changeEntries(at, (entries) => [[name, folder, root], ...entries.filter((entry) => entry[0] !== name)]);
 }

@@ -1,6 +1,7 @@
 /**
- * A file of a person's, changed by several of ours: whole or not at all, one after the other. The draft is the lock (as
- * git keeps its own configuration): who could make it owns the change, and renaming it is the change and lets go.
+ * Changes a person's file from several processes: whole or not at all, one after the other. The draft is the lock (as git
+ * keeps its own configuration). The process that creates it owns the change; renaming it makes the change and releases the
+ * lock.
  */
 import {
   chownSync,
@@ -24,20 +25,18 @@ import { EarpieceError } from '../core/errors.ts';
 import { makeFolders, readLimited } from '../input/index.ts';
 
 export type ReplaceOptions = {
-  /** Of a file that is made. */
+  /** The mode of a new file. */
   readonly mode: number;
-  /** How long to wait for another process that is at it; changes of this one wait for each other as long as it takes. */
+  /** How long to wait for another process. Changes of this process wait for each other without a limit. */
   readonly withinMs?: number;
-  /** A larger file is refused. Default: 1 MB, which no configuration of ours exceeds. */
+  /** A larger file is refused. Default: 1 MB, more than any configuration of Earpiece. */
   readonly maxBytes?: number;
 };
 
 /**
- * `change` is given what stands there (`''` where there is no file) and says what is to stand there; what it throws is
- * thrown, and nothing is changed. False when it changes nothing: then nothing is written. Links are followed, mode and
- * owner kept.
- *
- * Throws `bad_config` for a file that cannot be read or written, `conflict` when somebody else holds it or has just saved it.
+ * `change` gets the file's text (`''` if there is no file) and returns the new text. Its exceptions pass through, and then
+ * nothing is changed. Returns false, and writes nothing, if the text stays the same. Follows links; keeps mode and owner.
+ * Throws `bad_config` for a file that cannot be read or written, `conflict` if another process holds it or has just saved it.
  */
 export async function replaceFile(file: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
   const target = tried(file, () => targetOf(file));
@@ -55,7 +54,7 @@ export async function replaceFile(file: string, change: (text: string) => string
   }
 }
 
-/** The last change of this process that is under way, by file. */
+/** The latest change of this process that is in progress, by file. */
 const TURNS = new Map<string, Promise<void>>();
 
 async function replace(target: string, change: (text: string) => string, options: ReplaceOptions): Promise<boolean> {
@@ -69,7 +68,7 @@ async function replace(target: string, change: (text: string) => string, options
     if (was !== undefined && (was.mode & 0o222) === 0)
       throw new EarpieceError('bad_config', `${target} is read-only; make it writable, or change it where it is made`);
     write(lock, after, was, options.mode);
-    // Editors know nothing of our lock, and whoever waited too long for it has taken it away.
+    // Editors do not know this lock, and a process that waited too long for it has removed it.
     if (statOf(draft)?.ino !== fstatSync(lock).ino || textOf(target, options.maxBytes) !== before)
       throw busy(target, 'was saved by somebody else in this moment');
     if (was !== undefined) keepOwner(draft, was);
@@ -84,7 +83,7 @@ async function replace(target: string, change: (text: string) => string, options
 
 const WAIT_MS = 5_000;
 const AGAIN_MS = 15;
-/** Whoever holds it this long is dead: a change takes milliseconds. */
+/** A holder of this age is dead: a change takes milliseconds. */
 const STALE_MS = 10_000;
 
 async function held(draft: string, withinMs: number): Promise<number> {
@@ -97,7 +96,7 @@ async function held(draft: string, withinMs: number): Promise<number> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw told(target, cause);
     }
-    // Gone meanwhile: then the next one may be somebody's already, and is not ours to take away.
+    // It has vanished meanwhile: a new one may already belong to another process and must not be removed.
     const since = statOf(draft)?.mtimeMs ?? Date.now();
     if (Date.now() - since > STALE_MS) rmSync(draft, { force: true });
     else if (Date.now() >= until) throw busy(target, `is being changed by somebody else (${draft})`);
@@ -113,12 +112,12 @@ function letGo(draft: string, lock: number): void {
   }
 }
 
-/** Where links lead, also one to a file that is not there yet. */
+/** The target of links, even if that file does not exist yet. */
 function targetOf(file: string, links = 0): string {
   try {
     return realpathSync(file);
   } catch {
-    // It is not there, or a link leads to nothing.
+    // It does not exist, or a link leads nowhere.
   }
   const folder = dirname(file);
   let real: string;
@@ -134,7 +133,7 @@ function targetOf(file: string, links = 0): string {
 const MAX_LINKS = 40;
 const MAX_BYTES = 1_048_576;
 
-/** Text that is not UTF-8 would be another text when it is written back. */
+/** Text that is not UTF-8 would change when it is written back. */
 function textOf(file: string, maxBytes = MAX_BYTES): string {
   if (statOf(file) === undefined) return '';
   const bytes = readLimited(file, maxBytes);
@@ -152,14 +151,14 @@ function write(lock: number, text: string, was: Stats | undefined, mode: number)
   fsyncSync(lock);
 }
 
-/** Only who may give files away can; for the others it is theirs already, or becomes so. */
+/** Only a privileged user can give files away. For others the file is theirs already, or becomes theirs. */
 function keepOwner(draft: string, { uid, gid }: Stats): void {
   const now = statSync(draft);
   if (now.uid === uid && now.gid === gid) return;
   try {
     chownSync(draft, uid, gid);
   } catch {
-    // Not allowed.
+    // Not permitted.
   }
 }
 

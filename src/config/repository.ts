@@ -1,11 +1,11 @@
-/** Which repository a folder belongs to: all worktrees of one repository are one root. */
+/** Finds the repository of a folder: all worktrees of one repository are one root. */
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readLimited } from '../input/index.ts';
 
 /**
- * The root of `folder` (which has `.git`, or lies outside any repository): the repository's own folder, also for a worktree
- * of it. Without symbolic links. Never throws.
+ * The root of `folder` (which has `.git`, or is outside of any repository): the repository's own folder, also for one of its
+ * worktrees. Without symbolic links. Never throws.
  */
 export function rootOf(folder: string): string {
   try {
@@ -14,7 +14,7 @@ export function rootOf(folder: string): string {
     const [, given] = /^gitdir: (.+)$/m.exec(small(git)) ?? [];
     if (given === undefined) return folder;
     const own = realpathSync(resolve(folder, given.trim()));
-    // A clone may say of itself that it is a worktree of another repository: that one must say so, too.
+    // A clone may claim to be a worktree of another repository: that repository must confirm it.
     if (realpathSync(small(join(own, 'gitdir')).trim()) !== realpathSync(git)) return folder;
     const common = realpathSync(resolve(own, small(join(own, 'commondir')).trim()));
     return basename(common) === '.git' ? dirname(common) : common;

@@ -1,6 +1,6 @@
 /**
- * Every key of the configuration, once: how its value is read, what holds when nobody says anything, and which environment
- * variable says it. Checking, layering, `explain` and the test of `docs/config.md` go by this table.
+ * Every key of the configuration, once: how its value is read, its default, and its environment variable. Checking, layering,
+ * `explain` and the test of `docs/config.md` use this table.
  */
 import { nameFrom } from '../core/address.ts';
 import { LEVELS, parseKind, type Level } from '../core/notification.ts';
@@ -32,11 +32,11 @@ export type Setting<T = unknown, F extends T | undefined = T | undefined> = {
   readonly value: Value<T>;
   readonly fallback: F;
   readonly env?: string;
-  /** Lists that protect add up: nobody takes away what another file or the program itself put in. */
+  /** Protective lists add up: no file can remove the entries of another file or of the program. */
   readonly addsUp?: true;
-  /** Another spelling of the same setting: its path, given the path that was written. */
+  /** Another spelling of the same setting: maps the written path to the canonical one. */
   readonly meaning?: (path: readonly string[]) => readonly string[];
-  /** What a file from a cloned repository would do by this; undefined when it may. */
+  /** The effect that a file from a cloned repository would have. Undefined if it needs no trust. */
   readonly needsTrust?: (value: T) => string | undefined;
 };
 
@@ -51,12 +51,12 @@ function one<T, const F extends T | undefined>(key: string, value: Value<T>, fal
   return { pattern: key.split('.'), value, fallback, env, ...extra };
 }
 
-/** A setting that stands under names chosen by the user. */
+/** A setting whose path contains names chosen by the user. */
 function many<T, const F extends T | undefined>(key: string, value: Value<T>, fallback: F, extra: Extra<T> = {}): Setting<T, F> {
   return { pattern: key.split('.'), value, fallback, ...extra };
 }
 
-/** Where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a name that nobody wants to type. */
+/** Shorter names where the rule (`budget.max_items` is `EARPIECE_BUDGET_MAX_ITEMS`) gives a very long one. */
 const ENV_NAMES: Readonly<Record<string, string>> = { 'conversation.notifications.enable': 'EARPIECE_ENABLE' };
 
 const policy = DEFAULT_POLICY;
@@ -76,7 +76,7 @@ export const SETTINGS = {
   timeZone: one('time_zone', timeZone(), undefined),
 
   view: one('view', oneOf(VIEW_NAMES), policy.view, {
-    // They have no frame, no mark and no words: a refusal would not say what a person wants.
+    // These views have no frame, no mark and no words: a refusal would not pass on a person's words.
     needsTrust: (view) =>
       view === 'signal_en' || view === 'signal_ja'
         ? `view = ${view} (leaves the words of a person out of refusals, and the mark)`
@@ -100,7 +100,7 @@ export const SETTINGS = {
 
   ttl: levels((level) =>
     one(`ttl.${level}`, durationOrNever(LONG), policy.ttlMs[level], {
-      // Also a long time may be shorter than what the user's own file says.
+      // Even a long time may be shorter than the user's own setting.
       needsTrust: (ms) => (ms === null ? undefined : `ttl.${level} (lets what waits expire after ${formatDuration(ms)})`),
     }),
   ),
@@ -259,14 +259,14 @@ export const SETTINGS = {
   }),
 } as const;
 
-/** All of them in one list, in the order of the table. */
+/** All settings in one list, in the order of the table. */
 export const ALL_SETTINGS: readonly AnySetting[] = Object.values(SETTINGS).flatMap((entry): AnySetting[] =>
   'pattern' in entry ? [entry] : Object.values(entry),
 );
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 
-/** What may stand for a `*`: undefined when the name will do, else what is wrong with it. */
+/** The problem of a name at a `*`. Undefined if the name is valid. */
 export function nameProblem(pattern: readonly string[], name: string, asTable: boolean): string | undefined {
   const place = pattern.join('.');
   switch (place) {
@@ -315,7 +315,7 @@ function levels<T>(make: (level: Level) => T): Readonly<Record<Level, T>> {
   return { info: make('info'), warning: make('warning'), error: make('error'), critical: make('critical') };
 }
 
-/** `conversation.tools.<tool>` and then these parts. */
+/** `conversation.tools.<tool>` followed by these parts. */
 function ofTool(...rest: readonly string[]): (path: readonly string[]) => readonly string[] {
   return (path) => [...path.slice(0, 3), ...rest];
 }

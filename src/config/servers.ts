@@ -1,4 +1,4 @@
-/** The MCP servers behind the gateway, and what is known of its clients, as the configuration spells them. */
+/** The MCP servers behind the gateway, and its clients' profiles, as the configuration spells them. */
 import { didYouMean } from '../core/errors.ts';
 import { seen } from './problems.ts';
 import {
@@ -16,10 +16,10 @@ import {
   type Value,
 } from './values.ts';
 
-/** As it is written: variables in it are not expanded yet, paths not resolved. */
+/** As written: variables are not expanded, paths not resolved. */
 export type ServerEntry = {
   readonly enable: boolean;
-  /** Put before its tools' names instead of the server's own name. */
+  /** Comes before its tools' names, instead of the server's own name. */
   readonly prefix?: string;
   readonly target:
     | {
@@ -33,12 +33,12 @@ export type ServerEntry = {
         readonly kind: 'http';
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
-        /** The older transport of 2024-11-05, named so by its owner. */
+        /** The older transport of 2024-11-05. Its user has to ask for it. */
         readonly sse?: true;
       };
 };
 
-/** What the configuration says of a client, over the built-in table. */
+/** The configured profile of a client, which overrides the built-in table. */
 export type ProfileEntry = {
   readonly kind: (typeof PROFILE_KINDS)[number];
   readonly maxResultChars?: number;
@@ -50,7 +50,7 @@ export const PROFILE_KINDS = ['blocks', 'extend', 'strip'] as const;
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 export function isHttpUrl(text: string): boolean {
-  // What a variable stands for is not known here: any word does for the check.
+  // The variable's value is unknown here: any word serves for the check.
   const url = URL.parse(text.replaceAll(VARIABLE, 'x'));
   return url?.protocol === 'http:' || url?.protocol === 'https:' || /^\$\{[^}]+\}/.test(text);
 }
@@ -103,7 +103,7 @@ export function server(): Value<ServerEntry> {
 
 const SERVER_EXPECTS = 'a table with command (and args, env, cwd) or with url (and headers, transport)';
 
-/** Without the values of environment and headers: they may be secrets. */
+/** Without the values of environment and headers, which may be secrets. */
 export function showServer(entry: ServerEntry): string {
   const { target } = entry;
   const names = Object.keys(target.kind === 'stdio' ? target.env : target.headers);
@@ -112,7 +112,7 @@ export function showServer(entry: ServerEntry): string {
   return `${what}${extra}${entry.enable ? '' : ' (not enabled)'}`;
 }
 
-/** The same for whoever is to trust it: with its folder, and the variables of the user that it is given. */
+/** The same for a person who is asked to trust it: with its folder and the user's variables that it gets. */
 export function askedFor(entry: ServerEntry): string {
   const { target } = entry;
   const folder = target.kind === 'stdio' && target.cwd !== undefined ? ` in ${target.cwd}` : '';
@@ -160,7 +160,7 @@ export function profile(): Value<ProfileEntry> {
   };
 }
 
-/** Puts variables in: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Those that are not set and have no default are `missing`. */
+/** Expands variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`. Returns unset ones without a default as `missing`. */
 export function expandServer(
   entry: ServerEntry,
   env: Readonly<Record<string, string | undefined>>,
@@ -194,7 +194,7 @@ export type Table = Readonly<Record<string, unknown>>;
 export const isTable = (raw: unknown): raw is Table =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Date);
 
-/** "did you mean" when a known key is near, else all that there are. */
+/** "did you mean" if a known key is near, else all known keys. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const near = didYouMean(key, known);
   return near === undefined ? `is unknown; there is ${known.join(', ')}` : `is unknown; did you mean "${near}"?`;
@@ -207,7 +207,7 @@ type Fields<K extends Keys> = {
   readonly [Name in keyof K]: K[Name] extends Value<infer T> ? T | undefined : never;
 };
 
-/** The keys that a table may have, read; complaints of all of them. */
+/** Reads the allowed keys of a table, with the complaints of all. */
 export function fields<const K extends Keys>(raw: Table, keys: K): Read<Fields<K>> {
   const complaints: Complaint[] = [];
   const found: Record<string, unknown> = {};

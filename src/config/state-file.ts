@@ -1,4 +1,4 @@
-/** A small JSON file of ours in the state folder: for its owner only, replaced whole or not at all. */
+/** A small JSON file in the state folder: readable only by its owner, replaced whole or not at all. */
 import { accessSync, chmodSync, constants, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { keepPrivate, makeFolders, readLimited } from '../input/index.ts';
 
 const MAX_BYTES = 16 * 1_048_576;
 
-/** Undefined when there is none, or when it is not what `is` asks for: then it is written anew. */
+/** Undefined if it does not exist, or if `is` rejects its content. Then a new one is written. */
 export function readState<T>(file: string, is: (value: unknown) => value is T): T | undefined {
   let text: string;
   try {
@@ -25,7 +25,7 @@ export function readState<T>(file: string, is: (value: unknown) => value is T): 
 
 const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
-/** Why a file of the state folder cannot be read, as a code; undefined where it can, or is not there. */
+/** Why a file of the state folder cannot be read, as a code. Undefined if it can, or does not exist. */
 export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefined {
   try {
     readLimited(file, maxBytes);
@@ -35,7 +35,7 @@ export function unreadable(file: string, maxBytes = MAX_BYTES): string | undefin
   }
 }
 
-/** Why nothing can be kept in a folder of ours, as a code; undefined where it can, or is not there yet. */
+/** Why a folder of Earpiece is not usable, as a code. Undefined if it is, or does not exist yet. */
 export function unusable(folder: string): string | undefined {
   try {
     readdirSync(folder);
@@ -46,7 +46,7 @@ export function unusable(folder: string): string | undefined {
   }
 }
 
-/** Throws `bad_config` when the folder cannot be written to. */
+/** Throws `bad_config` if the folder is not writable. */
 export function writeState(file: string, value: unknown): void {
   const folder = dirname(file);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -72,6 +72,6 @@ function discard(draft: string): void {
   try {
     rmSync(draft, { force: true });
   } catch {
-    // It was never made.
+    // It was never created.
   }
 }

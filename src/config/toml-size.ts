@@ -9,7 +9,7 @@ export const MAX_LEVELS = 8;
 /** The most key parts, header parts and list elements of one file, together. */
 export const MAX_ENTRIES = 10_000;
 
-/** What exceeds a limit: its offset in the text, and the message. */
+/** An exceeded limit: its offset in the text, and the message. */
 export type Excess = { readonly at: number; readonly message: string };
 
 /**
@@ -21,7 +21,7 @@ export function excessOf(text: string): Excess | undefined {
   let entries = 0;
   let inValue = false;
   let inHeader = false;
-  /** Where the current key begins, its parts so far, and -1 before its first character. */
+  /** The start of the current key (-1 before its first character), and its parts so far. */
   let key = -1;
   let parts = 1;
   const newKey = (): void => {
@@ -84,7 +84,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The offset behind the closing quotes, or the end of the text where there are none. */
+/** The offset after the closing quotes, or the end of the text if there are none. */
 function endOfString(text: string, from: number): number {
   const quote = text.charAt(from);
   const triple = text.startsWith(quote.repeat(3), from);
@@ -95,7 +95,7 @@ function endOfString(text: string, from: number): number {
     else if (char === quote) {
       if (!triple) return i + 1;
       if (text.charAt(i + 1) !== quote || text.charAt(i + 2) !== quote) continue;
-      // TOML lets up to two quotes stand directly before the closing three.
+      // TOML allows up to two quotes directly before the closing three.
       let end = i + 3;
       while (end < i + 5 && text.charAt(end) === quote) end++;
       return end;

@@ -1,11 +1,11 @@
-/** TOML as every file of ours is read: its table, or the one problem that keeps it from being one, with its place. */
+/** Reads a TOML file: its table, or the one problem that prevents that, with its place. */
 import { createRequire } from 'node:module';
 import type * as SmolToml from 'smol-toml';
 import type { Problem } from './problems.ts';
 import type { Table } from './servers.ts';
 import { excessOf } from './toml-size.ts';
 
-/** Loaded by the first file: most folders have none. */
+/** Loaded with the first file: most folders have none. */
 let parser: typeof SmolToml | undefined;
 const smolToml = (): typeof SmolToml => (parser ??= createRequire(import.meta.url)('smol-toml') as typeof SmolToml);
 
@@ -39,5 +39,5 @@ function syntaxProblem(cause: unknown, text: string, file: string): Problem {
   return { file, line: cause.line, column: cause.column, message: `is no TOML: ${what}, in ${JSON.stringify(shown)}; ${way}` };
 }
 
-/** For sorting: as they stand in the file. */
+/** Sorts in the order of the file. */
 export const byPlace = (a: Problem, b: Problem): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

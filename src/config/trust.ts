@@ -1,7 +1,8 @@
 /**
- * A configuration that came with a cloned repository may shape what is delivered. It may not run commands, open the network,
- * say where notifications are kept, take another root's name, speak to the model with our authority or make less of what a person sends until its user has said so once. What was said is kept for the file's real path
- * and for exactly those parts: when they change, it is asked anew. What a command's own script does is not looked at.
+ * Trust in a configuration that came with a cloned repository. Without trust it may only shape deliveries. It may not run
+ * commands, open the network, choose where notifications are kept, take another root's name, speak to the model with
+ * Earpiece's authority, or weaken a person's messages. The user's consent is kept for the file's real path and for exactly
+ * those parts: when they change, the user is asked again. The scripts that a command runs are not checked.
  */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
@@ -14,33 +15,33 @@ import { lock } from './lock.ts';
 import { stateFolder, type Surroundings } from './places.ts';
 import { readState, unreadable, writeState } from './state-file.ts';
 
-/** What of a file needs trust, one line each for people. */
+/** The parts of a file that need trust, one line each for people. */
 export type Untrusted = { readonly file: string; readonly what: readonly string[] };
 
-/** One line, for a process that goes on without them. */
+/** One line, for a process that continues without them. */
 export const untrustedTold = ({ file, what }: Untrusted): string =>
   `${file}: left out until you have looked at it and said earpiece trust: ${what.join('; ')}`;
 
 export type TrustBook = {
-  /** Also true for a file in which nothing needs trust. */
+  /** Also true for a file without parts that need trust. */
   readonly isTrusted: (file: string) => boolean;
-  /** What the file holds now that needs trust and has none. */
+  /** The current parts of the file that need trust and lack it. */
   readonly asking: (file: string) => Untrusted;
-  /** What the file holds now that needs trust and has it. */
+  /** The current parts of the file that need trust and have it. */
   readonly allowed: (file: string) => Untrusted;
   /**
-   * Says yes to what the file holds now; returns what that is. `seen`: what `print` said when a person was shown it; throws
-   * `conflict` where that is not what it holds any more.
+   * Trusts the current parts and returns them. `seen`: the result of `print` when a person saw them. Throws `conflict` if the
+   * parts have changed since.
    */
   readonly trust: (file: string, seen?: string) => Untrusted;
   /** Changes with the parts of the file that need trust. */
   readonly print: (file: string) => string;
-  /** Says yes to some keys alone, as they are now. */
+  /** Trusts only some keys, with their current values. */
   readonly allow: (file: string, keys: readonly string[]) => void;
-  /** False when it was not trusted. */
+  /** False if it was not trusted. */
   readonly untrust: (file: string) => boolean;
   readonly list: () => readonly string[];
-  /** Something of the file was trusted, and that was not taken back. */
+  /** A part of the file was trusted, and the trust was not withdrawn. */
   readonly isListed: (file: string) => boolean;
 };
 
@@ -56,7 +57,7 @@ export function checkTrustFile(at: Surroundings): void {
   );
 }
 
-/** `foreign`: what more needs trust here, see `foreign.ts`. */
+/** `foreign`: additional parts that need trust here, see `foreign.ts`. */
 export function trustBook(at: Surroundings, foreign: Demand = () => undefined): TrustBook {
   const asked = (of: string): readonly Entry[] => entriesOf(of).filter((entry) => demand(entry, foreign) !== undefined);
   const waiting = (of: string): readonly Entry[] => {
@@ -79,7 +80,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
       if (seen !== undefined && seen !== fingerprint(asking))
         throw new EarpieceError('conflict', `${path} has changed since it was shown; nothing is trusted, look at it again`, {});
       changeBook(at, ({ files, parts }) => {
-        // A name needs trust only while another root has it: a yes to it lasts.
+        // A name needs trust only while another root has it, so earlier consent to it stays.
         const kept = Object.entries(parts[path] ?? {}).filter(([key]) => key === 'project' || key === 'address');
         return {
           files: { ...files, [path]: fingerprint(entries.filter(isOfFirstRelease)) },
@@ -113,7 +114,7 @@ export function trustBook(at: Surroundings, foreign: Demand = () => undefined): 
   };
 }
 
-/** Reads the book, and writes it changed; undefined leaves it. */
+/** Reads the book, and writes it changed. Undefined changes nothing. */
 function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'version'> | undefined): void {
   const file = trustFile(at);
   const letGo = lock(file);
@@ -125,9 +126,9 @@ function changeBook(at: Surroundings, change: (book: Book) => Omit<Book, 'versio
   }
 }
 
-/** Folders of a project whose files say what agents read. */
+/** Trusted folders of projects, whose files say what agents read. */
 export function trustedFolders(at: Surroundings): {
-  /** Changes with what is trusted. */
+  /** Changes when trust changes. */
   readonly state: () => string;
   readonly isTrusted: (folder: string) => boolean;
   readonly trust: (folder: string) => void;
@@ -156,7 +157,7 @@ export function trustedFolders(at: Surroundings): {
   };
 }
 
-/** Parts the entries of a project's file into those that count and those that wait for trust. */
+/** Splits the entries of the project's file into those in effect and those that wait for trust. */
 export function sift(
   entries: readonly Entry[],
   file: string,
@@ -181,8 +182,8 @@ function demand(entry: Entry, foreign: Demand): string | undefined {
 }
 
 /**
- * `files` is what release 0.0.0 reads: one hash over all parts that needed trust then. `parts` has one for each key, so
- * that a part that needs trust since a later release does not take it from the others.
+ * Release 0.0.0 reads `files`: one hash over all parts that needed trust then. `parts` has one hash for each key, so that a
+ * part that needs trust since a later release does not invalidate the others.
  */
 type Book = {
   readonly version: 1;
@@ -204,7 +205,7 @@ function isAllowed({ files, parts }: Book, file: string, entry: Entry, entries: 
   return isOfFirstRelease(entry) && files[path] !== undefined && files[path] === fingerprint(entries.filter(isOfFirstRelease));
 }
 
-/** What needed trust in release 0.0.0 already. */
+/** The parts that already needed trust in release 0.0.0. */
 const isOfFirstRelease = ({ setting, value }: Entry): boolean =>
   setting.needsTrust?.(value) !== undefined && !SINCE_FIRST.test(setting.pattern.join('.'));
 const SINCE_FIRST =
@@ -218,7 +219,7 @@ function fingerprint(entries: readonly Entry[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** The same value, its tables' keys in one order: moving a line is no change. */
+/** The same value with its tables' keys sorted, so that moving a line is not a change. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

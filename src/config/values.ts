@@ -1,20 +1,20 @@
-/** How one value is read: from TOML, and from the text of an environment variable or a flag. */
+/** How a value is read: from TOML, and from the text of an environment variable or a flag. */
 import type { QuietHours } from '../core/policy.ts';
 import { parseAddress } from '../core/address.ts';
 import { didYouMean } from '../core/errors.ts';
 import { MAX_PATTERNS, readPattern } from '../input/index.ts';
 import { seen } from './problems.ts';
 
-/** `read` takes what the TOML parser gave, `fromText` what stands in an environment variable or behind a flag. */
+/** `read` takes a value of the TOML parser, `fromText` the text of an environment variable or a flag. */
 export type Value<T> = {
   readonly read: (raw: unknown) => Read<T>;
   readonly fromText: (text: string) => Read<T>;
-  /** As a person would write it. */
+  /** The value as a person would write it. */
   readonly show: (value: T) => string;
   readonly expects: string;
-  /** A table is one value here, not a level of keys. */
+  /** The value is a table, not a level of keys. */
   readonly takesTable?: true;
-  /** What a page asks a person with; without it, with words. */
+  /** The input field on a page. Without it: a text field. */
   readonly form?: Form;
 };
 
@@ -22,20 +22,20 @@ export type Form =
   | { readonly kind: 'switch' }
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   | { readonly kind: 'choice'; readonly words: readonly string[] }
-  /** A text such as `30m`; `never`: that word will do, too. */
+  /** A text such as `30m`. `never`: also accepts that word. */
   | { readonly kind: 'duration'; readonly never: boolean }
   | { readonly kind: 'list' };
 
 export type Read<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** `counts`: what holds until the problems are mended, for a value that protects. Without it, what is said elsewhere. */
+  /** `counts`: the value until the problems are fixed, for a setting that protects. Without it, another layer's value. */
   | { readonly kind: 'problems'; readonly problems: readonly Complaint[]; readonly counts?: unknown };
 
-/** `text` follows the key's name: it tells the value seen and what to write instead. `at` leads to a part of the value. */
+/** `text` follows the key's name: the value seen and the fix. `at` leads to a part of the value. */
 export type Complaint = {
   readonly text: string;
   readonly at?: readonly (string | number)[];
-  /** It is about the name that `at` ends with, not about what stands there. */
+  /** The complaint concerns the name at the end of `at`, not its value. */
   readonly aboutKey?: true;
 };
 
@@ -109,7 +109,7 @@ export function hours(): Value<QuietHours> {
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
-/** A text that is not blank and that `check` finds good. With `hide` what was written is not repeated: it may be a secret. */
+/** A text that is not blank and that `check` accepts. `hide` omits the text from messages: it may be a secret. */
 export function text(expects: string, check: (text: string) => boolean = () => true, hide = false): Value<string> {
   const read = (raw: unknown): Read<string> =>
     typeof raw === 'string' && raw.trim() !== '' && check(raw)
@@ -120,7 +120,7 @@ export function text(expects: string, check: (text: string) => boolean = () => t
   return { read, fromText: read, show: (words) => words, expects };
 }
 
-/** A list of texts; from a variable or flag separated by commas. */
+/** A list of texts; in a variable or flag separated by commas. */
 export function texts(expects: string, check: (text: string) => string | undefined = () => undefined): Value<readonly string[]> {
   const read = (raw: unknown): Read<readonly string[]> => {
     if (!Array.isArray(raw)) return refuse(raw, expects);
@@ -181,7 +181,7 @@ function optionalDuration(range: Range, expects: string, never: boolean): Value<
   };
 }
 
-/** Milliseconds; undefined when it is no duration. */
+/** Milliseconds. Undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed === '0') return 0;
@@ -236,8 +236,8 @@ export function timeZone(): Value<string> {
 }
 
 /**
- * Regular expressions for texts that must not be stored. A list with a problem counts all the same: its invalid patterns
- * then redact whole texts.
+ * Regular expressions for texts that must not be stored. A list with a problem still has an effect: its invalid patterns then
+ * redact whole texts.
  */
 export function patterns(): Value<readonly string[]> {
   const list = texts(`a list of regular expressions such as ["sk-[A-Za-z0-9]{20,}"]`, (source) => {
@@ -250,7 +250,7 @@ export function patterns(): Value<readonly string[]> {
       const one = Array.isArray(raw) && raw.length > MAX_PATTERNS ? tooMany(raw.length) : read(raw);
       if (one.kind === 'value') return one;
       const elements: readonly unknown[] = Array.isArray(raw) ? raw.slice(0, MAX_PATTERNS) : [raw];
-      // An element that is no text is a pattern that nobody can use.
+      // An element that is not a text counts as an invalid pattern.
       return { ...one, counts: elements.map((element) => (typeof element === 'string' ? element : '(')) };
     };
   return { ...list, read: guarded(list.read), fromText: guarded(list.fromText) };

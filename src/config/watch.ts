@@ -5,22 +5,22 @@ import type { Problem } from './problems.ts';
 import { trustBook, trustFile } from './trust.ts';
 
 /**
- * The configuration as it is now. No timer and no file watch: each `current` asks for the state of the few files that
- * could count, so a change counts from the next contact point, and there is nothing to close.
+ * The current configuration. It has no timer and no file watch: each `current` checks the state of the few possible files. So
+ * a change has effect from the next contact point, and there is nothing to close.
  */
 export type ConfigWatch = { readonly current: () => Config };
 
 export type WatchOptions = LoadOptions & {
   /**
-   * Called with all problems once for each state of the files that has some, inside `current` or the first time inside
-   * `watchConfig`. What it throws is ignored.
+   * Called with all problems once for each state of the files that has any, inside `current` or the first time inside
+   * `watchConfig`. Its exceptions are ignored.
    */
   readonly onProblem?: (problems: readonly Problem[]) => void;
 };
 
 /**
- * At first what is right counts, beside what is wrong. After that a file that is wrong changes nothing: what counted
- * before counts on until the file is right. Where the repository's root is, is found out once.
+ * The first read uses the valid parts beside invalid ones. Later, an invalid file changes nothing: the earlier configuration
+ * stays until the file is valid. The repository's root is determined only once.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   const at = { env: options.env, home: options.home };
@@ -29,10 +29,10 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
     try {
       if (problems.length > 0) options.onProblem?.(problems);
     } catch {
-      // A report that fails is not worth a delivery that fails.
+      // A failed report must not fail a delivery.
     }
   };
-  // Taken before reading: a change while reading is then seen by the next call.
+  // Taken before reading, so that the next call sees a change during the read.
   let state = stateOf(files);
   let settled = isSettled(files);
   const first = readConfig(options);
@@ -47,9 +47,9 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       state = now;
       settled = isSettled(files);
       const next = readConfig(options);
-      // What is wrong with variables and flags was said at first, and does not get right by changing a file.
+      // Problems of variables and flags were reported at first. Changing a file does not fix them.
       const problems = next.problems.filter((problem) => problem.file !== undefined);
-      // What is wrong changes nothing, but for trust that was taken back: that must not count on.
+      // An invalid file changes nothing, with one exception: withdrawn trust has effect at once.
       const stillTrusted = isListed(config, at);
       if (problems.length === 0 || (trusted && !stillTrusted)) config = next.config;
       trusted = isListed(config, at);
@@ -61,15 +61,15 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
   };
 }
 
-/** The project's file is in the book of trusted ones, whatever of it. */
+/** The project's file is in the book of trusted files. */
 function isListed({ files }: Config, at: Surroundings): boolean {
   const project = files.find(({ scope }) => scope === 'project')?.file;
   return project !== undefined && trustBook(at).isListed(project);
 }
 
 /**
- * File systems count time in steps of some milliseconds: what was written just now may be written again, at the same
- * length, without looking different. Until the step is over, only reading tells.
+ * File systems count time in steps of some milliseconds. A second write of the same length within a step leaves the same
+ * stamp. Until the step is over, only reading shows it.
  */
 function isSettled(files: readonly string[]): boolean {
   const now = Date.now();
@@ -81,7 +81,7 @@ function isSettled(files: readonly string[]): boolean {
 
 const STEP_MS = 100;
 
-/** Changes with the files' contents, as far as the file system tells. */
+/** Changes with the files' contents, as far as the file system shows. */
 export const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {

@@ -1,4 +1,4 @@
-/** Who may send webhooks, for whom, and how what they send becomes an event, as the configuration spells it. */
+/** The senders of webhooks, their receivers, and the mapping to events, as the configuration spells them. */
 import { fields, isTable } from './servers.ts';
 import { address, oneOf, problem, refuse, text, value, type Read, type Value } from './values.ts';
 
@@ -6,7 +6,7 @@ const KINDS = ['cloudevents', 'github', 'standard', 'alertmanager', 'json'] as c
 
 export type WebhookEntry = {
   readonly kind: (typeof KINDS)[number];
-  /** As it is written: an address, or the name of an agent of the project. */
+  /** As written: an address, or the name of an agent of the project. */
   readonly to: string;
   /** The name of the environment variable, never the secret. */
   readonly secretEnv: string;
@@ -14,7 +14,7 @@ export type WebhookEntry = {
   readonly map?: WebhookMap;
 };
 
-/** Texts in which `{path}` stands for what the payload has there. */
+/** Texts in which `{path}` is replaced by the payload's value. */
 export type WebhookMap = { readonly [Name in keyof typeof MAP]?: string };
 
 const PLACE = /\{[\w$@-]+(?:\.[\w$@-]+)*\}/gu;

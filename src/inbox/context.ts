@@ -1,5 +1,5 @@
 /**
- * The parts of this room share this object. Each part is a function or a small class over this object, so no part knows
+ * The parts of this room share this object. Each part is a function or a small class that gets this object. No part knows
  * `Inbox`, which is made of them.
  */
 import type { Address, ConversationId, LogKey } from '../core/address.ts';
@@ -14,9 +14,9 @@ import type { OpenLimit } from './producing/open-limit.ts';
 import type { Witnesses } from './housekeeping/witnesses.ts';
 
 export interface PolicySource {
-  /** The policy of a project as it is now. Must not throw: a broken file keeps the old one. */
+  /** The project's current policy. Must not throw: a broken file keeps the old one. */
   policy(project: string): Policy;
-  /** The file with its line, or the variable, that decides a setting of the project, for people. Undefined: none does. */
+  /** The file with its line, or the variable, that decides a setting of the project, for people. Undefined: no layer sets it. */
   decidedBy?(project: string, key: string): string | undefined;
 }
 
@@ -26,19 +26,19 @@ export interface Context {
   readonly ids: Ids;
   /** This process, as the owner of its leases. */
   readonly owner: Owner;
-  /** Undefined: this process cannot tell. */
+  /** Undefined: this process cannot know. */
   readonly isAlive: (owner: Owner) => boolean | undefined;
   readonly timeZone: string;
-  /** Says lines by the templates of their subscribers. */
+  /** Renders lines by the templates of their subscribers. */
   readonly lines: LineRenderer | undefined;
-  /** This process is a command of that agent. */
+  /** The agent that runs this process as a command. */
   readonly speaker: InsideAgent | undefined;
   readonly companions: readonly Companion[];
   /** Which clocks agree with the clock of this process. */
   readonly witnesses: Witnesses;
   readonly leases: LeaseEnds;
   readonly limit: OpenLimit;
-  /** Somebody (the bus) holds back notifications that are not queued yet. */
+  /** A writer (the bus) holds back notifications that are not queued yet. */
   readonly unwritten: boolean;
   /** Resolves when all of them are queued. */
   written(): Promise<void>;
@@ -69,12 +69,12 @@ export type Queued =
   | { readonly kind: 'queued'; readonly id: NotificationId; readonly to: readonly string[] }
   /** Counted into an open notification of the same key. */
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId; readonly to: readonly string[] }
-  /** The id was queued before; nothing changed. */
+  /** The id was queued before: nothing changed. */
   | { readonly kind: 'duplicate'; readonly id: NotificationId; readonly to: readonly string[] };
 
 /**
  * `maybe_seen`: it was offered before, so the model may have read it; it is not offered again. `gate_lowered`: it was
- * delivered, and the gate that it held up is down now.
+ * delivered, and it no longer holds the gate up.
  */
 export type Withdrawn = {
   readonly id: NotificationId;
@@ -91,8 +91,8 @@ export type Succession = {
 };
 
 /**
- * Something else that belongs to a conversation and passes on with its unread notifications. The drafts and swaps are part
- * of the same append; `undefined` when `from` has nothing.
+ * Other data of a conversation that passes on with its unread notifications. The drafts and swaps are part of the same
+ * append. `undefined` if `from` has none.
  */
 export type Companion = (
   store: Store,

@@ -13,7 +13,7 @@ export const randomIds: Ids = {
 
 let newest = { time: Number.NaN, head: '' };
 
-/** Many ids are made in one millisecond. */
+/** Cached, because many ids are made in one millisecond. */
 function timeHead(time: number): string {
   if (time === newest.time) return newest.head;
   let head = '';
@@ -25,7 +25,7 @@ function timeHead(time: number): string {
   return head;
 }
 
-/** Asking the system for each ten bytes costs more than all the rest of an id. */
+/** A system call for each ten bytes would cost more than the rest of an id. */
 const pool = new Uint8Array(4_000);
 let used = pool.length;
 
@@ -39,8 +39,8 @@ function random(bytes: number): Uint8Array {
 }
 
 /**
- * The mark of an agent: the same in each of its conversations, and not to be guessed by whoever does not have the store.
- * `generation` changes with `earpiece trust --new-mark`.
+ * The mark of an agent: the same in each of its conversations. Only a reader of the store can know it. `generation` changes
+ * with `earpiece trust --new-mark`.
  */
 export function markOf(secret: string, log: LogKey, generation = ''): string {
   return letters(createHmac('sha256', secret).update(`mark of ${log} ${generation}`).digest().subarray(0, 4));

@@ -1,6 +1,6 @@
 /**
- * The shell round the core, and the only way to a store. It gathers facts, asks the plan, renders the view and appends. The
- * rules are in core, the transactions in the store.
+ * The shell around the core, and the only access to a store. It gathers facts, calls the plan, renders the view and appends.
+ * The rules are in core, the transactions in the store.
  */
 import { conversationId, logOf, MAIN, parseAddress, type Address, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -41,21 +41,21 @@ export type InboxDeps = {
   readonly ids?: Ids;
   /** This process, as the owner of its leases. */
   readonly owner?: Owner;
-  /** Undefined: this process cannot tell. */
+  /** Undefined: this process cannot know. */
   readonly isAlive?: (owner: Owner) => boolean | undefined;
   /** Default: the system's. A function is called when a time is first shown. */
   readonly timeZone?: string | (() => string);
-  /** Says lines by their subscribers' templates. Without it each line has the general form. */
+  /** Renders lines by their subscribers' templates. Without it each line has the general form. */
   readonly lines?: LineRenderer;
-  /** Other things that pass on from a conversation that is over to its heir. */
+  /** Other data that passes on from an ended conversation to its heir. */
   readonly companions?: readonly Companion[];
-  /** This process is a command that an agent runs: all that it queues is the agent's. */
+  /** This process is a command that an agent runs: everything that it queues is the agent's. */
   readonly speaker?: InsideAgent | undefined;
 };
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** Loaded when somebody asks why. `loadAhead` loads it earlier. */
+/** Loaded with the first `why`. `loadAhead` loads it earlier. */
 export const loadWhy = async (): Promise<{ readonly explain: typeof explain }> => import('./why/why.ts');
 
 export class Inbox implements Logs, AsyncDisposable {
@@ -113,7 +113,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return prepare(this, log, input, only);
   }
 
-  /** Withdraws what is not delivered yet: by id, or each open notification with a key. */
+  /** Withdraws undelivered notifications: by id, or each open one with a key. */
   async withdraw(
     to: string | Address | LogKey,
     what: { id: string } | { key: string },
@@ -149,7 +149,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return resume(this, typeof to === 'string' ? parseAddress(to) : to, options);
   }
 
-  /** The model has read them: the gate that they hold up falls. A pause holds until `resume`. */
+  /** Records that the model has read them: their gate falls. A pause holds until `resume`. */
   async markRead(to: string | Address | LogKey, ids: readonly string[], by: string): Promise<void> {
     const log = toLog(to);
     const items = await this.store.items(log, { kind: 'ids', ids: ids as readonly NotificationId[] });
@@ -157,7 +157,10 @@ export class Inbox implements Logs, AsyncDisposable {
     if (records.length > 0) await this.store.append(log, records);
   }
 
-  /** A writer that holds notifications back before it queues them (the bus, for 100 ms) is asked for them before each carrier. */
+  /**
+   * Registers a writer that holds notifications back before it queues them (the bus, for 100 ms). It is flushed before each
+   * carrier.
+   */
   holdsBack(writer: Unwritten): void {
     this.#heldBack.add(writer);
   }
@@ -182,7 +185,7 @@ export class Inbox implements Logs, AsyncDisposable {
     return new Conversation(this, logOf(parsed), parsed.kind === 'conversation' ? parsed.conversation : MAIN, options);
   }
 
-  /** The records of a conversation, with those of the conversations that it was forked from before its own. */
+  /** The records of a conversation, after those of the conversations that it was forked from. */
   transcript({ log, id }: Place, query?: TranscriptQuery): AsyncGenerator<Stored, void, undefined> {
     return transcriptOf(this.store, log, id, query);
   }
@@ -193,9 +196,9 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Begins a conversation as another one of its agent is, or was at the record `upTo`. A notification that was open there
-   * then is open here under the same id, unless it was withdrawn, has expired or was superseded since. Throws `not_found`
-   * where there is nothing to begin with, `bad_argument` where `to` exists.
+   * Forks a conversation of an agent, as it is or as it was at the record `upTo`. A notification that was open there then is
+   * open here under the same id, unless it was withdrawn, has expired or was superseded since. Throws `not_found` if there is
+   * nothing to fork, `bad_argument` if `to` exists.
    */
   async fork({ log, id }: Place, options: { readonly to?: string; readonly upTo?: number } = {}): Promise<Forked> {
     if (this.unwritten) await this.written();
@@ -208,18 +211,18 @@ export class Inbox implements Logs, AsyncDisposable {
     return this.store.items(toLog(to), { kind: 'open' });
   }
 
-  /** Records as they come, from `after` on (exclusive; default: only new ones). Ends when `signal` aborts. */
+  /** Yields records as they are appended, after `after` (exclusive; default: only new ones). Ends when `signal` aborts. */
   watch(query: WatchQuery): AsyncGenerator<Stored, void, undefined> {
     return watch(this.store, query, () => this.#closed);
   }
 
-  /** The story of a notification with one verdict; for an open one also what the plan would decide now. */
+  /** The story of a notification with one verdict; for an open one also the plan's current decision. */
   async why(id: string, to?: string | Address | LogKey, reader?: Reader): Promise<Why | undefined> {
     const { explain } = await loadWhy();
     return explain(this, id as NotificationId, to === undefined ? undefined : toLog(to), reader);
   }
 
-  /** Conversations that have not ended and whose process lives; where it cannot be asked, seen in the last 30 minutes. */
+  /** Conversations that have not ended and whose process lives. If the process cannot be checked: seen in the last 30 minutes. */
   active(query: { project?: string; log?: LogKey }): Promise<readonly Presence[]> {
     return activeOnes(this, query);
   }
@@ -228,17 +231,17 @@ export class Inbox implements Logs, AsyncDisposable {
     return isActive(this, presence, now);
   }
 
-  /** Why a conversation is over; undefined while it is active. */
+  /** Why a conversation has ended. Undefined while it is active. */
   overBecause(presence: Presence): OverBecause | undefined {
     return overBecause(this, presence);
   }
 
-  /** False for a client's connection that called no tool and is gone. */
+  /** False for a client's connection that called no tool and is closed. */
   wasConversation(presence: Presence): boolean {
     return wasConversation(this, presence);
   }
 
-  /** Binds a host process to the conversation that it shows now. The conversation that it showed before goes on in this one. */
+  /** Binds a host process to the conversation that it shows now. The conversation that it showed before continues in this one. */
   bind(host: Owner, to: { log: LogKey; conversation: ConversationId }): Promise<void> {
     return bind(this, host, to);
   }
@@ -254,8 +257,9 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * One writer a conversation: the process that runs its loop holds it, until it lets go or ends. Throws `store_refused` while
-   * another one lives. A holder on another machine keeps it, because this process cannot see whether it lives.
+   * Allows one writer for each conversation: the process that runs its loop holds it, until it releases it or ends. Throws
+   * `store_refused` while another one lives. A holder on another machine keeps it, because this process cannot see whether it
+   * lives.
    */
   holdWriter(place: Place): Promise<void> {
     return this.#writer.take(place);
@@ -266,8 +270,8 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 
   /**
-   * Housekeeping that any long-lived process does now and then: closes what expired, releases leases of dead owners,
-   * finishes fan-outs that were cut off, prunes once a day.
+   * Housekeeping that any long-lived process does from time to time: closes expired notifications, releases leases of dead
+   * owners, finishes interrupted fan-outs, prunes once a day.
    */
   sweep(): Promise<Swept> {
     return sweep(this, () => this.prune());
@@ -300,5 +304,5 @@ export class Inbox implements Logs, AsyncDisposable {
   }
 }
 
-/** An address, or a log's key, which looks like one. A conversation's log is its agent's. */
+/** The log of an address or of a log's key, which looks like an address. A conversation's log is its agent's. */
 export const toLog = (to: string | Address | LogKey): LogKey => logOf(typeof to === 'string' ? parseAddress(to) : to);

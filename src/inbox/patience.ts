@@ -1,13 +1,13 @@
 /** Waiting for a store that may not answer, on a machine that may be busy. */
 
-/** So much more time there is for work on what was read: the worker of the templates may have to start. */
+/** Additional time for work on the data that was read: the template worker may have to start. */
 const WORK_WITHIN_MS = 5_000;
 const STEPS = 5;
 
 /**
- * `over` when whoever is waited for has had its time. A step of it counts once, however late it comes: where this process
- * was not run (a busy machine, a laptop that slept) the answer may lie there unread, and is read before the next step. A
- * step in which it was `working` does not count.
+ * `over` when the awaited side has had its time. Each step counts once, however late it comes. If this process did not run (a
+ * busy machine, a laptop that slept), the answer may already be there, and is read before the next step. A step in which it
+ * was `working` does not count.
  */
 export function patience(
   withinMs: number,

@@ -4,10 +4,10 @@ import type { Stored } from '../core/records.ts';
 export type WatchQuery = Omit<ReadQuery, 'limit' | 'newestFirst' | 'seqs'> & { readonly signal?: AbortSignal };
 
 const PAGE = 500;
-/** A wake-up is only a hint, so the log is also read without one, this often. */
+/** How often the log is read without a wake-up, because a wake-up is only a hint. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Records as they come, from `after` on (exclusive; default: only new ones), until `isOver` or `signal` aborts. */
+/** Yields records as they are appended, after `after` (exclusive; default: only new ones), until `isOver` or `signal` aborts. */
 export async function* watch(
   store: Store,
   { signal, ...query }: WatchQuery,

@@ -1,4 +1,4 @@
-/** Composes one carrier: the plan decides over the open items of a conversation, and the view frames the result. */
+/** Composes one carrier: the plan decides about the open items of a conversation, and the view frames the result. */
 import type { ConversationId } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { plan } from '../../core/make-plan.ts';
@@ -12,7 +12,7 @@ import { releaseStale } from './stale.ts';
 
 export type Composed = {
   readonly items: readonly Item[];
-  /** The notifications that ride. */
+  /** The notifications that the carrier takes. */
   readonly ids: readonly NotificationId[];
   readonly summarizes: readonly NotificationId[];
   readonly closings: readonly ClosedRecord[];
@@ -26,9 +26,9 @@ export type Composed = {
 export type Composing = CarryOptions & {
   /** Another program owns the transcript: a signal view then takes nothing. */
   readonly leased: boolean;
-  /** Nothing is framed: only the decisions are wanted. */
+  /** Makes only the decisions, without a frame. */
   readonly decidesOnly?: boolean;
-  /** Nothing is written. */
+  /** Writes nothing. */
   readonly dry?: boolean;
 };
 
@@ -59,7 +59,7 @@ export async function compose(
   const now = store.now();
   const facts = await factsFor({ recipient, contact }, items, { ...options, dry });
   const format = formatOf(recipient);
-  // A signal only says that something waits: nothing is taken until it is pulled.
+  // A signal only says that notifications wait: none is taken until the model pulls them.
   const unframed = decidesOnly || (leased && isSignal(format));
   const made = unframed
     ? plan(items, options.at, policy, facts, now)

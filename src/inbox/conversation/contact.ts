@@ -1,5 +1,5 @@
 /**
- * The contact with one conversation: what the store knows of it, and what this process wrote there last. A sign of life and a
+ * The contact with one conversation: its presence in the store, and this process's last update of it. A sign of life and a
  * carry are written at most every 30 s.
  */
 import { isFor, type Item } from '../../core/items.ts';
@@ -53,7 +53,7 @@ export class Contact {
     return this.#recipient.options.purpose ?? (this.#purpose ??= (await this.presence())?.purpose);
   }
 
-  /** The items that this conversation may take, worded for the tools that its model has. */
+  /** The items that this conversation may take, with texts that fit the tools of its model. */
   async mine(items: readonly Item[]): Promise<readonly Item[]> {
     const { id, options } = this.#recipient;
     const purpose = items.some((item) => item.notification.purpose !== undefined) ? await this.purpose() : undefined;

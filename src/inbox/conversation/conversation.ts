@@ -1,10 +1,10 @@
 /**
  * One conversation, for the program that carries to it. There are two ways to close a notification:
  *
- * - `carry`: the transcript is ours. The notifications are written inside the record that goes to the model, in one append
- *   with their closing: exactly once.
- * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. When its owner dies in
- *   between, the notifications are offered again with the same text, flagged as repeated.
+ * - `carry`: this program owns the transcript. The record that goes to the model contains the notifications, and the same
+ *   append closes them: exactly once.
+ * - `offer` → `confirm` | `release`: another program owns the transcript. The offer is a lease. If its owner dies before the
+ *   confirmation, the notifications are offered again with the same text, marked as repeated.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { fault } from '../../core/faults.ts';
@@ -37,14 +37,14 @@ import { withhold } from './withheld.ts';
 export type Carried = {
   /** The records as they were written. */
   readonly records: readonly Stored[];
-  /** The frame of the notifications that ride; undefined when nothing was due. */
+  /** The frame of the delivered notifications. Undefined if nothing was due. */
   readonly view?: SentView;
-  /** The carrier's content with the view behind it, for APIs that take one text. */
+  /** The carrier's content followed by the view, for APIs that take one text. */
   readonly text: string;
 };
 
 export type OfferOptions = CarryOptions & {
-  /** The name of the tool or the hook's event that carries. */
+  /** The name of the carrying tool or hook event. */
   readonly on?: string;
   /** Room for the view, in characters; a view that needs more is not offered. */
   readonly maxChars?: number;
@@ -52,7 +52,7 @@ export type OfferOptions = CarryOptions & {
   readonly inBytes?: boolean;
 };
 
-/** How often a carrier composes anew when others were faster. */
+/** The most attempts to compose a carrier when other processes are faster. */
 const TRIES = 8;
 
 export class Conversation {
@@ -84,10 +84,10 @@ export class Conversation {
     return policyOf(this.#recipient);
   }
 
-  /** The name by which its model knows one of our tools. */
+  /** The name by which its model knows an Earpiece tool. */
   readonly nameOf = (tool: string): string => toolName(this.#recipient, tool);
 
-  /** Says that the conversation lives; written at most every 30 s. */
+  /** Records a sign of life, at most every 30 s. */
   async seen(update: Omit<PresenceUpdate, 'log' | 'conversation'> = {}): Promise<void> {
     await this.#contact.seen(update);
   }
@@ -98,7 +98,7 @@ export class Conversation {
     this.forgetSeen();
   }
 
-  /** The next contact is written at once, because somebody has recorded meanwhile that the conversation is gone. */
+  /** Writes the next contact at once, because another process has recorded the conversation as ended meanwhile. */
   forgetSeen(): void {
     this.#contact.forget();
   }
@@ -107,13 +107,13 @@ export class Conversation {
     return this.#contact.presence();
   }
 
-  /** The purpose of the conversation: as its options say, else as another carrier of it said. */
+  /** The purpose of the conversation: from its options, else from another of its carriers. */
   purpose(): Promise<string | undefined> {
     return this.#contact.purpose();
   }
 
   /**
-   * True when it is certain, without waiting, that there is nothing to carry and no gate. This answers nearly every tool call.
+   * True if there is nothing to carry and no gate. It is certain of this without waiting, and answers nearly every tool call.
    * False says nothing.
    */
   quiet(): boolean {
@@ -122,8 +122,8 @@ export class Conversation {
   }
 
   /**
-   * Appends records to a transcript that we own; the last `chat_request` or `tool_call_response` among them is the carrier. The
-   * notifications that are due ride inside the carrier.
+   * Appends records to a transcript that this program owns. The last `chat_request` or `tool_call_response` among them is the
+   * carrier, and it contains the due notifications.
    */
   async carry(records: Draft | readonly Draft[], options: CarryOptions): Promise<Carried> {
     const drafts: readonly Draft[] = Array.isArray(records) ? (records as readonly Draft[]) : [records as Draft];
@@ -144,7 +144,10 @@ export class Conversation {
     }
   }
 
-  /** Appends records that carry nothing to a transcript that we own: answers, calls, results before the batch's last. */
+  /**
+   * Appends records without notifications to a transcript that this program owns: answers, calls, results before the batch's
+   * last.
+   */
   async record(drafts: readonly Draft[]): Promise<readonly Stored[]> {
     const appended = await this.inbox.store.append(
       this.log,
@@ -154,7 +157,7 @@ export class Conversation {
     return appended.records;
   }
 
-  /** Leases what is due to one carrier; undefined when nothing is due, or when its view does not fit. */
+  /** Leases the due notifications to one carrier. Undefined if nothing is due, or if the view does not fit. */
   async offer(options: OfferOptions): Promise<Offer | undefined> {
     const { at, on, maxChars = Number.POSITIVE_INFINITY, inBytes = false } = options;
     await this.#begins(at);
@@ -177,7 +180,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** For the views that only say that something waits: the fixed text of this moment. Takes nothing. */
+  /** The fixed text of this moment, for the views that only say that notifications wait. Takes nothing. */
   async signal(options: CarryOptions): Promise<{ readonly text: string; readonly waiting: boolean }> {
     await this.seen();
     const { items, decisions, closings } = await this.#compose({ ...options, leased: true, decidesOnly: true });
@@ -204,7 +207,10 @@ export class Conversation {
     return this.#gate.refuse(call);
   }
 
-  /** The host proves that its model was asked with what was delivered before, so the gate of that falls. A pause holds. */
+  /**
+   * The host proves that its model was asked with everything that was delivered before, so the gate of those interrupts
+   * falls. A pause holds.
+   */
   async answered(at: ContactPoint): Promise<void> {
     if (at === 'turn_start' || at === 'tool_batch_end' || at === 'cycle_start') await this.#gate.answered(at);
   }
@@ -217,18 +223,18 @@ export class Conversation {
     return pull(this.#parts, this.#gate, options);
   }
 
-  /** Keeps a result that the model did not get, until it is pulled or its time is over. */
+  /** Keeps a result that the model did not get, until it is pulled or expires. */
   async withhold(tool: string, body: string): Promise<void> {
     await withhold(this.#recipient, tool, body);
   }
 
-  /** A dry run: what a carrier at this contact point would take now, and why. Nothing is written. */
+  /** A dry run: the items that a carrier at this contact point would take now, and the reasons. Writes nothing. */
   async preview(options: CarryOptions): Promise<{ readonly view?: SentView; readonly decisions: readonly Decision[] }> {
     const { view, decisions } = await this.#compose({ ...options, leased: true, dry: true });
     return { ...(view === undefined ? {} : { view }), decisions };
   }
 
-  /** The same without the view: what would be taken, kept or closed now. */
+  /** The same without the view: the decision about each item. */
   async decisions(options: CarryOptions): Promise<readonly Decision[]> {
     return (await this.#compose({ ...options, leased: true, decidesOnly: true, dry: true })).decisions;
   }
@@ -243,7 +249,7 @@ export class Conversation {
   }
 }
 
-/** The fields that a carrier's record holds beside its own content. */
+/** The fields of a carrier's record beside its own content. */
 function loadOf(
   { items, ids, summarizes }: Composed,
   view: SentView,

@@ -1,4 +1,4 @@
-/** Gathers the facts that a plan needs beside the items: before the append, and with few questions to the store. */
+/** Gathers the facts that a plan needs beside the items: before the append, and with few queries to the store. */
 import { isDue, isExpired, queuedAt, waitedMs } from '../../core/clocks.ts';
 import type { Item } from '../../core/items.ts';
 import type { Facts } from '../../core/make-plan.ts';
@@ -12,13 +12,13 @@ import { sightings } from './sightings.ts';
 
 export type CarryOptions = {
   readonly at: ContactPoint;
-  /** Things that the agent came to know by itself: `about` → when (epoch ms). */
+  /** Facts that the agent learned by itself: `about` → when (epoch ms). */
   readonly known?: Readonly<Record<string, number>>;
   /** The tools whose results it carries. */
   readonly tools?: readonly string[];
 };
 
-/** `dry`: nothing is written. */
+/** `dry`: writes nothing. */
 export async function factsFor(
   { recipient, contact }: Pick<Parts, 'recipient' | 'contact'>,
   items: readonly Item[],
@@ -37,7 +37,7 @@ export async function factsFor(
   };
 }
 
-/** How many turns have begun since each item that waits for turns was queued. */
+/** The number of turns that began since each item with `afterTurns` was queued. */
 async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[]): Promise<Readonly<Record<string, number>>> {
   const waiting = items.filter(({ notification: { deliver } }) => typeof deliver === 'object' && 'afterTurns' in deliver);
   if (waiting.length === 0) return {};
@@ -48,7 +48,7 @@ async function turnsAfter({ context, log, id }: Recipient, items: readonly Item[
   return turns;
 }
 
-/** Other clocks are asked only where an item's time has come, or seems to have come. */
+/** Reads other clocks only if an item is due or expired, or seems to be. */
 async function clockFacts(
   recipient: Recipient,
   items: readonly Item[],

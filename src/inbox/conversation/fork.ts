@@ -1,6 +1,6 @@
 /**
- * Conversations that begin with what another one of their log was up to some record. The shared part stands in the log
- * once: whoever reads a transcript reads the stretches of its lineage.
+ * Forks: conversations that begin as a copy of another one in their log up to a record. The log holds the shared part once. A
+ * reader of a transcript reads the stretches of its lineage.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -9,14 +9,14 @@ import type { NotificationId } from '../../core/notification.ts';
 import type { Store } from '../../core/ports.ts';
 import type { ForkedRecord, Stored } from '../../core/records.ts';
 
-/** The records of one conversation of a lineage; `upTo` (inclusive) is missing for the last, which goes on. */
+/** The records of one conversation of a lineage. The last stretch continues, so it has no `upTo` (inclusive). */
 export type Stretch = { readonly conversation: ConversationId; readonly upTo?: number };
 
 export type Forked = {
   readonly conversation: ConversationId;
   readonly from: ConversationId;
   readonly upTo: number;
-  /** What was open, and is open in the fork. */
+  /** The notifications that were open in the original and are open in the fork. */
   readonly ids: readonly NotificationId[];
 };
 
@@ -31,13 +31,13 @@ type Origin = { readonly from: ConversationId; readonly upTo: number };
 
 const PAGE = 1_000;
 
-/** What it was forked from and from when on, for a look that must not read the log. */
+/** The setting that holds a fork's origin and start, so that readers need not search the log. */
 const settingOf = (log: LogKey, conversation: ConversationId): string => `fork ${log}#${conversation}`;
 
 const originOf = async (store: Store, log: LogKey, conversation: ConversationId): Promise<Origin | undefined> =>
   (await store.setting(settingOf(log, conversation))) as Origin | undefined;
 
-/** Oldest first; the last one is the conversation itself. */
+/** Oldest first; the last stretch is the conversation itself. */
 export async function lineageOf(store: Store, log: LogKey, conversation: ConversationId): Promise<readonly Stretch[]> {
   const stretches: Stretch[] = [{ conversation }];
   for (let origin = await originOf(store, log, conversation); origin !== undefined;) {
@@ -51,7 +51,7 @@ export async function lineageOf(store: Store, log: LogKey, conversation: Convers
 export const isIn = (stretches: readonly Stretch[], { seq, body }: Pick<Stored, 'seq' | 'body'>): boolean =>
   stretches.some(({ conversation, upTo = Number.POSITIVE_INFINITY }) => body.conversation === conversation && seq <= upTo);
 
-/** The records of a conversation, oldest first, with those that it was forked from before its own. */
+/** The records of a conversation, oldest first, after those of the conversations that it was forked from. */
 export async function* transcriptOf(
   store: Store,
   log: LogKey,
@@ -82,9 +82,9 @@ export async function* transcriptOf(
 }
 
 /**
- * Begins `to` as `from` was at `upTo` (default: as it is). What was open there then is open here, with its ids; not what has
- * been withdrawn, has expired or was superseded since. Throws `not_found` where `from` had no records then, and
- * `bad_argument` where `to` has some.
+ * Begins `to` as a copy of `from` at `upTo` (default: now). Notifications that were open there then are open here, with the
+ * same ids, unless they were withdrawn, expired or superseded since. Throws `not_found` if `from` had no records then, and
+ * `bad_argument` if `to` has some.
  */
 export async function fork(
   store: Store,
@@ -124,7 +124,7 @@ export async function fork(
   return { conversation: to, from: parent, upTo, ids };
 }
 
-/** Where in a lineage `upTo` is: before its own first record, a fork is what it was forked from. */
+/** The position of `upTo` in a lineage. Before a fork's own first record, its origin's records count. */
 async function placeOf(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<Origin> {
   if (await hasRecords(store, log, conversation, upTo)) return { from: conversation, upTo };
   const origin = await originOf(store, log, conversation);
@@ -142,11 +142,11 @@ async function openNow(
   upTo: number,
 ): Promise<readonly NotificationId[]> {
   const items = await store.items(log, { kind: 'open', conversation });
-  // What is anyone's is the fork's as well as it is.
+  // An item for ANYONE is open for the fork anyway.
   return items.filter((item) => item.audience === conversation && item.seq <= upTo).map(({ id }) => id);
 }
 
-/** Ends by which the matter itself is over, for whoever would hear of it. */
+/** Outcomes that end the matter for every audience. */
 const OVER: ReadonlySet<Item['outcome']> = new Set(['withdrawn', 'expired', 'superseded', 'filtered', 'dropped', 'folded']);
 
 async function openAt(store: Store, log: LogKey, conversation: ConversationId, upTo: number): Promise<readonly NotificationId[]> {

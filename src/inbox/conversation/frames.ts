@@ -9,7 +9,10 @@ import type { Contact } from './contact.ts';
 import { formatOf, policyOf, pullName, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** So often lines are rendered for one plan. Then the plan leaves lines without a text to the next carrier, or summarizes them. */
+/**
+ * The most rounds of rendering for one plan. After that the plan leaves lines without a text to the next carrier, or
+ * summarizes them.
+ */
 const ROUNDS = 4;
 
 /** `explains`: the frame explains the mark to a model that does not know it. */
@@ -26,7 +29,7 @@ export class Frames {
   }
 
   /**
-   * The plan by the texts that templates make of its lines. A text can be longer than the plan assumed. So the taken lines are
+   * Plans with the texts that templates make of lines. A text can be longer than the plan assumed. So the taken lines are
    * rendered and planned again, until the plan takes no line without a text. Each line is rendered once.
    */
   async plan(
@@ -44,7 +47,7 @@ export class Frames {
     }
   }
 
-  /** The frame of a plan. */
+  /** Renders the frame of a plan. */
   async of(made: Plan, policy: Policy, format: ViewName): Promise<Framed> {
     const { mark, isKnown } = await this.#contact.mark();
     const render = await rendererOf(format);
@@ -52,7 +55,7 @@ export class Frames {
     return { view, explains: !isKnown };
   }
 
-  /** The interrupts as their model reads them: none is left out, whatever the budget. */
+  /** The interrupts as their model reads them: none is omitted, whatever the budget. */
   async ofGate(gate: readonly Item[]): Promise<Framed> {
     const policy = { ...policyOf(this.#recipient), maxItems: gate.length, maxTokens: Number.POSITIVE_INFINITY };
     const made = await this.plan(
@@ -82,7 +85,7 @@ export class Frames {
       pulls: pullName(this.#recipient),
       maxItemChars,
       maxTokens,
-      // The system is asked for its time zone only when a time is shown.
+      // Read from the system only when a time is shown.
       get timeZone() {
         return context.timeZone;
       },

@@ -5,11 +5,12 @@
  *   up ──read──▶ down                         a critical or a cancel
  *   up ──resumed, withdrawn, expired──▶ down  every interrupt; the only ways for a pause
  *
- * Read means one of: `get_notifications` was called (confirmed); the host proves a model request (`answered`); the agent makes
- * a call that begins at least `ASKED_AGAIN_MS` after the last refusal. A refusal that was answered proves nothing by itself:
- * Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10 to 35 ms apart. A repeated refusal
- * starts the time anew, at most `RENEWING_REFUSALS` times, so an agent that loops is not refused for ever. In a signal view,
- * whose refusals show no message, `get_notifications` alone counts, where the model has it.
+ * Each of these proves that the model has read it: `get_notifications` was called (confirmed); the host proves a model
+ * request (`answered`); the agent makes a call that begins at least `ASKED_AGAIN_MS` after the last refusal. An answered
+ * refusal proves nothing by itself: Claude Code, Codex and Qwen send the writing calls of one batch one after the other, 10
+ * to 35 ms apart. A repeated refusal restarts the time, at most `RENEWING_REFUSALS` times, so an agent that loops is not
+ * refused forever. In a signal view, whose refusals show no message, only `get_notifications` proves it, if the model has
+ * that tool.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -44,12 +45,12 @@ export type RefusedCall = {
   readonly on: string;
   /** When the call began, in the store's time. Default: now. */
   readonly beganAt?: number;
-  /** The tool has run: the text says that its result is withheld. */
+  /** The tool has already run: the text says that its result is withheld. */
   readonly made?: boolean;
   /**
-   * Called before the refusal is written, which may take long or fail: the gate is up, whether or not it can be recorded.
-   * Answers the text to refuse with, which may have been said before it could be written. With undefined nothing is written
-   * and nothing refused: the call has been made meanwhile.
+   * Called before the refusal is written, because writing may take long or fail: the gate is up in any case. Returns the text
+   * of the refusal, which the host may send before it is written. With undefined nothing is written and nothing is refused:
+   * the call was made meanwhile.
    */
   readonly known?: (gate: KnownGate) => string | undefined;
 };
@@ -57,13 +58,13 @@ export type RefusedCall = {
 export type KnownGate = {
   readonly text: string;
   readonly ids: readonly NotificationId[];
-  /** A pause holds it up: reading does not lower it. */
+  /** A pause holds the gate up: reading does not lower it. */
   readonly paused: boolean;
 };
 
 /** A model that was asked again needs longer than this; the calls of one batch follow each other faster. */
 export const ASKED_AGAIN_MS = 1_000;
-/** Refusals of one interrupt that are recorded one by one, and start the second anew. */
+/** Refusals of one interrupt that are recorded one by one and restart the second. */
 export const RENEWING_REFUSALS = 100;
 /** After those, one record counts this many refusals. */
 const REFUSALS_A_RECORD = 100;
@@ -94,8 +95,8 @@ export class Gate {
   }
 
   /**
-   * The answer to a tool call while the gate is up; undefined when the tool may run. The first refusal delivers the
-   * interrupts, the others repeat the same text.
+   * The answer to a tool call while the gate is up. Undefined if the tool may run. The first refusal delivers the interrupts,
+   * the others repeat the same text.
    */
   async refuse(call: RefusedCall): Promise<Refusal | undefined> {
     const { context, log, id } = this.#parts.recipient;
@@ -150,7 +151,7 @@ export class Gate {
     return undefined;
   }
 
-  /** The host proves that its model was asked with what was delivered before: all but pauses is read. */
+  /** The host proves that its model was asked with everything that was delivered before: all of it is read, except pauses. */
   async answered(at: ContactPoint): Promise<void> {
     if (this.#onlyPulled) return;
     const { context, log, id } = this.#parts.recipient;
@@ -168,7 +169,7 @@ export class Gate {
     return liftOf(this.#parts.recipient);
   }
 
-  /** The end of the pauses among them: who lifts them how, and when they expire by themselves. */
+  /** How the pauses among them end: the command that lifts them, and when they expire. */
   pausedBy(gate: readonly Item[]): { readonly lift: string | undefined; readonly until: string | undefined } {
     const pauses = gate.filter((item) => item.notification.action === 'pause');
     return {
@@ -224,7 +225,7 @@ export const liftOf = ({ log, id }: { readonly log: LogKey; readonly id: Convers
   `earpiece resume ${id === 'main' ? log : `${log}#${id}`}`;
 
 type Refused = GateRefusedRecord & { readonly clockAt: number };
-/** A text of release 0.0.0 is not repeated for a pause: it says that reading lifts it. */
+/** A pause does not reuse a text of release 0.0.0, because that text says that reading lifts it. */
 const refusedIn = ({ text, ...body }: GateRefusedRecord, at: number): Refused => ({
   ...body,
   clockAt: body.clockAt ?? at,
@@ -234,7 +235,7 @@ type Past = { readonly refusals: readonly Refused[]; readonly pulls: readonly Of
 
 const refusalsOf = (item: Item, { refusals }: Past): readonly Refused[] => refusals.filter(({ ids }) => ids.includes(item.id));
 
-/** How the agent has read it: it was refused, and makes a call that began long enough after that. */
+/** How the agent has read it: a call was refused, and the agent makes another one that began long enough after that. */
 function askedAgain(item: Item, past: Past, beganAt: number): string | undefined {
   if (item.notification.action === 'pause' || item.state !== 'closed') return undefined;
   const refusals = refusalsOf(item, past);
@@ -247,14 +248,15 @@ function askedAgain(item: Item, past: Past, beganAt: number): string | undefined
 
 /**
  * Another process answered `get_notifications` with it, long enough before the call began, and has not settled that yet. Two
- * servers of one client are two gateways: the second would refuse what the first has just shown.
+ * servers of one client are two gateways: without this check the second would refuse a call for an interrupt that the first
+ * has just shown.
  */
 const isBeingRead = (item: Item, { pulls }: Past, beganAt: number): boolean =>
   item.notification.action !== 'pause' &&
   item.state === 'offered' &&
   pulls.some(({ carrier, clockAt }) => carrier === item.carrier && clockAt !== undefined && beganAt - clockAt >= ASKED_AGAIN_MS);
 
-/** The text that this same set of interrupts was answered with before, if it was. `made`: see `RefusedCall`. */
+/** The text that answered a call for this same set of interrupts before, if there is one. `made`: see `RefusedCall`. */
 function textOfBefore(gate: readonly Item[], { refusals }: Past, made: boolean): string | undefined {
   const keyOf = (ids: readonly NotificationId[]): string => ids.toSorted().join(' ');
   const key = keyOf(gate.map((item) => item.id));

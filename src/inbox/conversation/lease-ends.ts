@@ -3,12 +3,12 @@ import type { CarrierId } from '../../core/records.ts';
 
 /** No lease lasts longer (`lease.lasts`). */
 const LONGEST_MS = 30_000;
-/** Leases of other clocks that are watched at once; the oldest is forgotten first and begins anew. */
+/** Leases of other clocks that are watched at once. Beyond that the oldest is forgotten and starts again. */
 const WATCHED = 1_000;
 
 /**
- * When a lease is over. Its end was computed from its owner's clock. If that clock and this one disagree, a living
- * owner has 30 seconds from when this process first saw its lease. `othersAlive`: its owner is another process, and lives.
+ * When a lease ends. The end was computed from its owner's clock. If that clock and this one disagree, a living owner has 30
+ * seconds from this process's first sight of its lease. `othersAlive`: its owner is another process, and lives.
  */
 export class LeaseEnds {
   readonly #seen = new Map<CarrierId, number>();

@@ -14,7 +14,7 @@ export type Offer = {
   readonly carrier: CarrierId;
   readonly view: SentView;
   readonly ids: readonly NotificationId[];
-  /** The bytes are out. `late`: the lease was lost before; recorded, never a second close. */
+  /** The carrier was sent. `late`: the lease was lost before; this is recorded and closes nothing a second time. */
   confirm(): Promise<'confirmed' | 'late'>;
   release(reason: ReleasedRecord['reason']): Promise<void>;
 };
@@ -33,7 +33,7 @@ export const lesseeOf = (recipient: Recipient): Lessee => {
   return { context, log, id, leaseMs: policyOf(recipient).leaseMs };
 };
 
-/** For a carry, but not for a refusal: a host may drop the context that a hook hands over, and the lease says so. */
+/** For a carry, but not for a refusal: a host may drop the context that a hook returns, and the lease records that. */
 export const carryingLesseeOf = (recipient: Recipient): Lessee =>
   recipient.options.carrier === 'hook' ? { ...lesseeOf(recipient), through: 'hook' } : lesseeOf(recipient);
 
@@ -61,7 +61,7 @@ export const leaseOf = (
   ...(what.on === undefined ? {} : { on: what.on }),
 });
 
-/** The effects of a confirm besides closing: `by` has read the items in `reads`, and `confirmed` runs last. */
+/** The effects of a confirmation beside closing: `by` has read the items in `reads`, and `confirmed` runs last. */
 export type OnConfirm = {
   readonly reads?: readonly Item[];
   readonly by?: string;
@@ -106,8 +106,8 @@ export function offerOf({ context, log, id }: Lessee, record: OfferedRecord, on:
 }
 
 /**
- * The records that say that the model has read these; without a conversation, whichever has them. The gate falls for all but
- * pauses, which hold.
+ * The records that say that the model has read these; without a conversation, for every audience. The gate of all except
+ * pauses falls.
  */
 export function readRecords(items: readonly Item[], conversation: ConversationId | undefined, by: string): Draft[] {
   const isPause = (item: Item): boolean => item.notification.action === 'pause';

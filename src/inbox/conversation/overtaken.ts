@@ -4,8 +4,8 @@ import { isType } from '../../core/records.ts';
 import type { Recipient } from './recipient.ts';
 
 /**
- * Which of these open states a newer state of their key has overtaken. Another carrier offered the newer one while an offer of
- * the older one was on its way, so the plan does not find the newer one among the open items. `mine`: the items that the
+ * The open states that a newer state of their key has overtaken. Another carrier offered the newer one while an offer of the
+ * older one was in flight, so the plan does not find the newer one among the open items. `mine`: the items that the
  * conversation may take.
  */
 export async function overtaken(

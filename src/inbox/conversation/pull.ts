@@ -22,12 +22,12 @@ import type { Parts } from './parts.ts';
 import { formatOf, type Recipient } from './recipient.ts';
 import { rendererOf } from './views.ts';
 
-/** One notification as `get_notifications` shows it; the names are those of the tool's users. */
+/** One notification as `get_notifications` shows it. The tool's users know these names. */
 export type PulledNotification = {
   readonly id: string;
   /** `interrupt`, `message` (a person's words), else the kind. */
   readonly type: string;
-  /** The agent that told it with `tell_agent`. */
+  /** The agent that sent it with `tell_agent`. */
   readonly agent?: string;
   readonly action: string | null;
   readonly level: string;
@@ -48,10 +48,10 @@ export type PulledNotification = {
 
 export type Pulled = {
   readonly notifications: readonly PulledNotification[];
-  /** How many more wait behind these. */
+  /** The number of notifications that wait after these. */
   readonly more: number;
   readonly withheld: readonly { readonly tool: string; readonly at: string; readonly result: string }[];
-  /** To confirm once the answer is out; undefined when nothing was claimed. */
+  /** Confirmed after the answer is sent. Undefined if nothing was claimed. */
   readonly offer?: Offer;
 };
 
@@ -116,9 +116,9 @@ export async function pull(parts: Parts, gate: Gate, { mark, limit = LIMIT }: Pu
     const appended = drafts.length === 0 ? undefined : await store.append(log, drafts);
     if (appended !== undefined && appended.kind !== 'appended') continue;
     fault('offer.appended');
-    // As the append found them: another process may have offered one and let it go since it was looked at.
+    // The state that the append found: another process may have offered and released an item since the look.
     const offered = new Map((appended?.items ?? []).map((item) => [itemKey(item), item.offers] as const));
-    // Another carrier holds it, and may have shown it: it is here because it holds the gate up.
+    // Another carrier holds it, and may have shown it. It is here because it holds the gate up.
     const isHeld = (item: Item): boolean => item.state === 'offered';
     const shownBefore = (item: Item): boolean => (offered.get(itemKey(item)) ?? 0) > 1 || item.read || isHeld(item);
     return answer(
@@ -140,21 +140,21 @@ async function pullable(parts: Parts): Promise<{ readonly open: readonly Item[];
   const kept = (step: Decision['step']): ReadonlySet<string> =>
     new Set(decisions.flatMap((decision) => (decision.kind === 'keep' && decision.step === step ? [decision.id] : [])));
   const [hidden, early] = [kept('relevance'), kept('moment')];
-  // A pull is the moment for every item that waits for a moment, but not for one that waits for a time.
+  // A pull is the right moment for every item that waits for a moment, but not for one that waits for a time.
   const isEarly = ({ id, notification: { deliver } }: Item): boolean =>
     early.has(id) && typeof deliver === 'object' && 'at' in deliver;
   const open = items.filter((item) => item.state === 'open' && !closedIds.has(item.id) && !hidden.has(item.id) && !isEarly(item));
   return { open, closings };
 }
 
-/** The reader, for `why`: the client, how it carries, and the process. */
+/** The reader, for `why`: the client, its carrier, and the process. */
 function readerOf({ context, options: { host, hostVersion, carrier } }: Recipient): string {
   const client = [host ?? 'a client without a name', hostVersion].filter((part) => part !== undefined).join(' ');
   const words = `get_notifications by ${client}${carrier === undefined ? '' : `, ${carrier}`}, process ${context.owner.pid}`;
   return neutralize(words, 200).replace(/\s+/g, ' ');
 }
 
-/** The model can fetch more of it: it was counted in a summary, or its text was cut. */
+/** The model can fetch the rest of it: it was counted in a summary, or its text was cut. */
 const isToldInPart = ({ outcome, text = '' }: Item): boolean =>
   outcome === 'summarized' || (outcome === 'delivered' && tellsOfWhole(text));
 
@@ -175,7 +175,7 @@ function shown(
         : 'message',
     action: n.action ?? null,
     level: n.level,
-    // Each different message that was counted into it is a line of its own.
+    // Each different message that was counted into it gets a separate line.
     message: n.subscriber?.rest
       ? restText({ notification: n, count, differs })
       : [...new Set([n.message, ...differs.flatMap(({ message }) => message ?? [])])].join('\n'),

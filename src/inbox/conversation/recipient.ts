@@ -10,7 +10,7 @@ export type ConversationOptions = {
   readonly host?: string;
   readonly hostVersion?: string;
   readonly process?: PresenceUpdate['process'];
-  /** The process serves many conversations: its life is not theirs. */
+  /** The process serves many conversations, so its life says nothing about theirs. */
   readonly shared?: boolean;
   /** The worktree that it works in. */
   readonly folder?: string;
@@ -20,11 +20,11 @@ export type ConversationOptions = {
   readonly points?: readonly ContactPoint[];
   /** The model can call `get_notifications`. */
   readonly pulls?: boolean;
-  /** The name by which the model knows one of our tools, because another server of its host may have a tool of that name. */
+  /** The name by which the model knows an Earpiece tool, because another server of its host may have a tool of that name. */
   readonly nameOf?: (tool: string) => string;
-  /** Our other tools that it can call. Default: what another carrier of this conversation said last. */
+  /** The other Earpiece tools that it can call. Default: as another carrier of this conversation reported last. */
   readonly has?: readonly string[];
-  /** The mark that its model knows without any frame: the server's instructions said it. */
+  /** The mark that its model knows without any frame, from the server's instructions. */
   readonly knownMark?: () => string | undefined;
   /** Overrides the policy's view. */
   readonly view?: ViewName;
@@ -44,11 +44,11 @@ export const policyOf = ({ context, log }: Pick<Recipient, 'context' | 'log'>): 
 
 export const formatOf = (recipient: Recipient): ViewName => recipient.options.view ?? policyOf(recipient).view;
 
-/** The view says only that something waits, and shows none of it. */
+/** The view says only that notifications wait, and shows none of them. */
 export const isSignal = (format: ViewName): boolean => format === 'signal_en' || format === 'signal_ja';
 
-/** The name by which its model knows one of our tools. */
+/** The name by which its model knows an Earpiece tool. */
 export const toolName = ({ options }: Recipient, tool: string): string => options.nameOf?.(tool) ?? tool;
 
-/** By which name its model knows `get_notifications`; false where it has no such tool. */
+/** The name by which its model knows `get_notifications`. False if it has no such tool. */
 export const pullName = (recipient: Recipient): string | false => recipient.options.pulls === true && toolName(recipient, PULL);

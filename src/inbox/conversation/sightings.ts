@@ -1,7 +1,7 @@
 /**
- * When an item was seen first, by this process's clock. It stands in for the item's age where its stamps say nothing: a
- * reminder "in 2 h" then comes two hours after it was seen, neither at once nor a year late. The store keeps it, because
- * the process that sees the item again may be another one.
+ * When an item was seen first, by this process's clock. It replaces the item's age if its stamps say nothing. Then a reminder
+ * "in 2 h" comes two hours after it was seen, neither at once nor a year late. The store keeps it, because another process
+ * may see the item next.
  */
 import { AGREE_MS, queuedAt, type Sighted } from '../../core/clocks.ts';
 import type { LogKey } from '../../core/address.ts';
@@ -11,10 +11,10 @@ import type { Context } from '../context.ts';
 const settingOf = (log: LogKey): string => `sighted ${log}`;
 /** Items that one log remembers; the newest are kept. */
 const REMEMBERED = 1_000;
-/** Records after an item that are looked at for the first plausible time. */
+/** The number of records after an item that are searched for the first plausible time. */
 const LOOK_AHEAD = 50;
 
-/** `dry`: what is seen for the first time is not written down. */
+/** `dry`: does not store first sightings. */
 export async function sightings(context: Context, log: LogKey, items: readonly Item[], dry: boolean): Promise<Sighted> {
   const { store, witnesses } = context;
   const now = store.now();
@@ -34,7 +34,7 @@ export async function sightings(context: Context, log: LogKey, items: readonly I
   for (const { id } of rest) sighted[id] = isPlausible(known[id], now) ? (known[id] as number) : now;
   const all: Record<string, number> = { ...known };
   for (const { id } of rest) all[id] = sighted[id] as number;
-  // Somebody else may have written meanwhile: then it is seen again.
+  // If another process has written meanwhile, the item is seen again later.
   if (!dry && rest.some(({ id }) => known[id] !== sighted[id]))
     await store.swapSetting(settingOf(log), stored, Object.fromEntries(Object.entries(all).slice(-REMEMBERED)));
   return sighted;

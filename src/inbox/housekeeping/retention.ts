@@ -5,7 +5,10 @@ import type { Context } from '../context.ts';
 /** How much was removed. */
 export type Pruned = { readonly records: number; readonly items: number };
 
-/** Removes what has been closed for longer than its project keeps it, or than `olderMs`; open notifications stay, however old. */
+/**
+ * Removes notifications that closed longer ago than their project keeps them, or than `olderMs`. Open notifications stay,
+ * however old.
+ */
 export async function prune(context: Context, olderMs?: number): Promise<Pruned> {
   const { store, policies } = context;
   const projects = ['', ...(await projectsIn(context))];

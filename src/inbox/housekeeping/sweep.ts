@@ -1,4 +1,7 @@
-/** Housekeeping that any long-lived process does now and then for all others: it records and removes what has ended. */
+/**
+ * Housekeeping that any long-lived process does for all others from time to time: it records and removes notifications that
+ * have ended.
+ */
 import { splitLog, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import type { Context } from '../context.ts';
@@ -16,8 +19,8 @@ const DAY_MS = 24 * 3_600_000;
 export type Swept = { readonly expired: number; readonly released: number; readonly pruned: number };
 
 /**
- * Closes what expired, releases leases of dead owners, finishes fan-outs that were cut off, and prunes once a day. Nothing is
- * closed as expired unless another live process has a clock that agrees with this one.
+ * Closes expired notifications, releases leases of dead owners, finishes interrupted fan-outs, and prunes once a day. Nothing
+ * is closed as expired unless another live process has a clock that agrees with this one.
  */
 export async function sweep(context: Context, prune: () => Promise<Pruned>): Promise<Swept> {
   const { store, witnesses } = context;
@@ -40,7 +43,7 @@ export async function sweep(context: Context, prune: () => Promise<Pruned>): Pro
   return { expired, released, pruned: records };
 }
 
-/** Closes what expired in one log, and lowers the gates of interrupts that were delivered and have expired since. */
+/** Closes expired notifications of one log, and lowers the gates of delivered interrupts that have expired since. */
 async function closeExpired({ store }: Context, log: LogKey): Promise<number> {
   const now = store.now();
   const gates = await store.items(log, { kind: 'gate' });

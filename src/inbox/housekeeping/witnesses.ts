@@ -1,15 +1,15 @@
 /**
- * Which clocks the processes of one store have. Each long-lived process writes down what its clock says; another one that
- * sees a live process with a similar clock knows that its own is not the odd one out.
+ * The clocks of the processes of one store. Each long-lived process records its clock's time. A process that sees another
+ * live process with a similar clock knows that its own is not the only wrong one.
  */
 import { agree } from '../../core/clocks.ts';
 import type { Store } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import { systemTime } from '../presence/processes.ts';
 
-/** The setting: by process, what its clock said when it last wrote it down, epoch ms. */
+/** The setting: the last recorded clock time of each process, epoch ms. */
 const CLOCKS = 'clocks';
-/** A clock is written down that often; two readings that are a day apart still agree. */
+/** How often a clock is recorded; two readings that are a day apart still agree. */
 const NOTE_EVERY_MS = 10 * 60_000;
 /** An answer is good for this long. */
 const ASK_EVERY_MS = 30_000;
@@ -34,7 +34,7 @@ export class Witnesses {
     this.#deps = deps;
   }
 
-  /** Writes down what this process's clock says, at most every ten minutes, and forgets processes that are over. */
+  /** Records this process's clock time, at most every ten minutes, and forgets ended processes. */
   async note(): Promise<void> {
     const { store, owner, isAlive } = this.#deps;
     const tick = performance.now();
@@ -68,7 +68,7 @@ export class Witnesses {
     return [{ owner, own: true, offByMs: now - right }];
   }
 
-  /** False where this clock is known to be wrong: the operating system's says so, or, where it tells none, another live process's. */
+  /** False if this clock is known to be wrong: the operating system's differs, or, if that is unknown, another live process's. */
   async trusted(): Promise<boolean> {
     const { store } = this.#deps;
     if (store.private === true) return true;
@@ -78,8 +78,8 @@ export class Witnesses {
   }
 
   /**
-   * This clock may decide what is old enough to be removed: another live process agrees with it, or there is no other
-   * and the operating system agrees.
+   * This clock may decide which notifications are old enough to remove: another live process agrees with it, or there is no
+   * other and the operating system agrees.
    */
   async mayRemove(): Promise<boolean> {
     if (await this.agree()) return true;
@@ -97,7 +97,7 @@ export class Witnesses {
     return answer;
   }
 
-  /** Other live processes, each with what its clock said at most ten minutes ago. */
+  /** Other live processes, each with its clock time of the last ten minutes. */
   async #others(): Promise<readonly Clocks[string][]> {
     const { store, owner, isAlive } = this.#deps;
     const all = Object.entries(((await store.setting(CLOCKS)) ?? {}) as Clocks);

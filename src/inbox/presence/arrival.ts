@@ -6,13 +6,13 @@ import { joinStanding } from '../producing/standing.ts';
 import { inherit, type Inherited } from './succession.ts';
 
 export type Arrival = {
-  /** Names the connection among those of its conversation. A hook and our own loop have none. */
+  /** Names the connection among those of its conversation. A hook and Earpiece's own loop have none. */
   readonly connection?: string;
-  /** Nothing was asked of it yet: until `begin` it may be a health check. */
+  /** No call was made yet: until `begin` it may be a health check. */
   readonly pending?: boolean;
 };
 
-/** Writes that it is there. Takes nothing: only a conversation that goes on to work is an heir. */
+/** Records its presence. Takes nothing: only a conversation that starts to work is an heir. */
 export async function arrive(conversation: Conversation, { connection, pending = false }: Arrival = {}): Promise<void> {
   const { inbox, log, id, options } = conversation;
   const there = await inbox.store.presence({ log });
@@ -29,7 +29,8 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // A conversation that arrived between the look and the write did not see this one. Of two, the last to look sees the other.
+  // A conversation that arrived between the look and the write did not see this one. Of two such conversations, the last to
+  // look sees the other.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }
@@ -37,13 +38,13 @@ export async function arrive(conversation: Conversation, { connection, pending =
 export type Beginning = {
   /** Its host runs below another host. */
   readonly nested?: boolean;
-  /** Its worktree, where nobody who carries to it has told. */
+  /** Its worktree, if no other carrier has reported one. */
   readonly folder?: string;
 };
 
 /**
- * Before the first gate check of a run, and at a host's SessionStart: the conversation takes over what is its to inherit, and
- * joins what holds for everyone in the project. Cheap to repeat; `waits` asks for it.
+ * Called before the first gate check of a run, and at a host's SessionStart. The conversation takes over its inheritance, and
+ * joins the notifications that hold for everyone in the project. Cheap to repeat; `waits` asks for that.
  */
 export async function begin(conversation: Conversation, { nested, folder }: Beginning = {}): Promise<Inherited> {
   const { inbox, log, id, options } = conversation;
@@ -64,7 +65,10 @@ export async function begin(conversation: Conversation, { nested, folder }: Begi
   return inherited;
 }
 
-/** One of its connections has gone. With the last one it ends, unless its host tells its end itself (`staysUntilTold`). */
+/**
+ * One of its connections has closed. With the last one the conversation ends, unless its host reports the end itself
+ * (`staysUntilTold`).
+ */
 export async function leave(
   conversation: Conversation,
   { connection, staysUntilTold = false }: { readonly connection: string; readonly staysUntilTold?: boolean },

@@ -1,9 +1,10 @@
 /**
- * Whose conversation a process carries for. In this order: what it was told (flag, environment, header); what the host
- * process was bound to (its session hook binds it, and binds it anew after `/clear`); the host's own session id in the
+ * Finds the conversation that a process carries for. In this order: the given address (flag, environment, header); the host
+ * process's binding (its session hook binds it, and binds it again after `/clear`); the host's own session id in the
  * environment; the nearest known host among the ancestors; else `#main`, one per agent and never one per process.
- * The host process is the nearest known host among the ancestors. Where the client's name alone tells the host, it is the
- * nearest ancestor that is no shell: such a process can be bound, but names no conversation by itself.
+ *
+ * The host process is the nearest known host among the ancestors. If only the client's name identifies the host, it is the
+ * nearest ancestor that is not a shell: such a process can be bound, but names no conversation by itself.
  */
 import { conversationId, logKey, MAIN, nameFrom, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -12,7 +13,7 @@ import type { Owner } from '../../core/records.ts';
 import { ancestors, systemProcesses, type Process, type Processes } from './processes.ts';
 import { conversationOfSession } from './session-id.ts';
 
-/** A program that runs an agent's loop: how its process, its session variable and its MCP client name look. */
+/** A program that runs an agent's loop: how to recognize its process, its session variable and its MCP client name. */
 export type KnownHost = {
   readonly agent: string;
   readonly process: RegExp;
@@ -42,7 +43,7 @@ export type Identity = {
     readonly process: Owner;
     /** It runs below another host: in a tool or a hook of that one. */
     readonly nested: boolean;
-    /** It serves an editor, so it runs many sessions at once and its process names none of them. */
+    /** It serves an editor, so it runs many sessions at once and its process identifies none of them. */
     readonly serves?: true;
   };
 };
@@ -52,7 +53,7 @@ export type IdentityQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** An address or a bare agent name, from a flag or a header; `EARPIECE_ADDRESS` is read from `env`. */
   readonly given?: string | undefined;
-  /** `clientInfo.name` of the MCP client, when it is known by now. */
+  /** `clientInfo.name` of the MCP client, if it is known by now. */
   readonly client?: string | undefined;
   /** A front that serves more than one host (HTTP) has no host among its ancestors. */
   readonly lookAtAncestors?: boolean;
@@ -74,7 +75,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   const bound = owner && (await store.binding(owner));
   const serves = found?.process.args.some((arg) => SERVES.test(arg)) ? { serves: true as const } : {};
   const about = owner && known ? { host: { agent: known.agent, process: owner, nested: found.nested, ...serves } } : {};
-  // A flag that names only an agent says nothing of the session that its host shows.
+  // A flag that names only an agent says nothing about the session that its host shows.
   if (bound && (bound.log === log || given !== undefined))
     return { log, conversation: bound.conversation, by: 'binding', ...about };
   const session = known?.sessionVariable && env[known.sessionVariable];
@@ -83,7 +84,7 @@ export async function identify(question: IdentityQuestion, store: Pick<Store, 'b
   return { log, conversation: MAIN, by: given ? 'given' : question.client === undefined ? 'default' : 'client name' };
 }
 
-/** The conversation of a host process that nobody has bound yet. */
+/** The conversation of a host process without a binding. */
 export const placeholder = (host: Owner): ConversationId => conversationId(nameFrom(`pid-${host.pid}-${host.startedAt}`));
 
 function parseGiven(text: string | undefined, project: string): { log: LogKey; conversation?: ConversationId } | undefined {
@@ -109,14 +110,14 @@ function nearestHost(processes: Processes): Found | undefined {
   return { known, process, nested: isBelowAnother({ known, process }, line.slice(at + 1)) };
 }
 
-/** A launcher that starts the same program with the same arguments is no other host. */
+/** A launcher that starts the same program with the same arguments is not a second host. */
 function isBelowAnother({ known, process }: Pick<Found, 'known' | 'process'>, above: readonly Process[]): boolean {
   const [parent, ...others] = above;
   const isLauncher = parent !== undefined && hostOf(parent) === known && wordsOf(parent) === wordsOf(process);
   return (isLauncher ? others : above).some((other) => hostOf(other) !== undefined);
 }
 
-/** What was written behind the program's name, and behind its script where an interpreter runs it. */
+/** The arguments after the program's name, and after its script if an interpreter runs it. */
 const wordsOf = ({ args }: Process): string => JSON.stringify(args.slice(isInterpreter(args[0]) ? 2 : 1));
 
 function hostOf({ name, args }: Process): KnownHost | undefined {
@@ -132,7 +133,7 @@ const SERVES = /^(app-server|acp|--(experimental-)?acp)$/;
 
 const SHELL = /^-?(ba|da|z|fi|k|tc|c)?sh$|^(env|npx|npm( .*)?|pnpm|bunx)$/;
 
-/** Whoever started this process, past the shells between. */
+/** The process that started this one, without the shells between them. */
 function starterOf(processes: Processes): Omit<Found, 'known'> | undefined {
   const process = ancestors(processes).find(({ name }) => !SHELL.test(name));
   return process && { process, nested: false };

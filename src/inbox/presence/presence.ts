@@ -1,15 +1,15 @@
-/** Which conversations are there: the one place that decides whether a conversation is active, over, or never was one. */
+/** Decides whether a conversation is active, has ended, or never was one. No other file decides this. */
 import type { LogKey } from '../../core/address.ts';
 import type { Presence } from '../../core/ports.ts';
 import type { Owner } from '../../core/records.ts';
 import type { Context, OverBecause } from '../context.ts';
 
-/** A conversation whose process nobody can ask counts as active for this long after its last contact. */
+/** A conversation whose process cannot be checked counts as active for this long after its last contact. */
 const ACTIVE_MS = 30 * 60_000;
 
 type Looking = Pick<Context, 'store' | 'isAlive'>;
 
-/** Why a conversation is over; undefined while it is active. */
+/** Why a conversation has ended. Undefined while it is active. */
 export function overBecause(
   { store, isAlive }: Looking,
   { endedAt, process, shared, seenAt }: Presence,
@@ -19,11 +19,11 @@ export function overBecause(
   const alive = process === undefined ? undefined : isAlive(process);
   if (alive === false) return 'died';
   if (alive === true && !shared) return undefined;
-  // A contact in the future is the mark of a wrong clock, and no proof that the conversation is there.
+  // A contact in the future shows a wrong clock, and does not prove that the conversation is active.
   return Math.abs(now - seenAt) > ACTIVE_MS ? 'silent' : undefined;
 }
 
-/** It has not ended and its process lives; where the process cannot be asked, it made contact in the last 30 minutes. */
+/** It has not ended and its process lives. If the process cannot be checked: it made contact in the last 30 minutes. */
 export const isActive = (context: Looking, presence: Presence, now?: number): boolean =>
   overBecause(context, presence, now) === undefined;
 
@@ -35,7 +35,7 @@ export async function activeOnes(
   return (await context.store.presence(query)).filter((presence) => isActive(context, presence, now));
 }
 
-/** False for a client's connection that called no tool and is gone. */
+/** False for a client's connection that called no tool and is closed. */
 export const wasConversation = (context: Looking, presence: Presence): boolean =>
   presence.pending !== true || isActive(context, presence);
 

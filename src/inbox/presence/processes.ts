@@ -1,13 +1,13 @@
-/** What the operating system says of processes: who our ancestors are, and whether the owner of a lease still lives. */
+/** Reads processes from the operating system: the ancestors of this one, and whether the owner of a lease still lives. */
 import type { ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Owner } from '../../core/records.ts';
 
-/** Asked for, not imported: an import brings streams and promises with it, for which each hook call would pay. */
+/** Read from `process` instead of imported: an import loads streams and promises too, and each hook call would pay for that. */
 const { readFileSync } = process.getBuiltinModule('node:fs');
 
-/** Loaded where /proc does not answer: it brings half of Node's network code with it, which a hook pays at each start. */
+/** Loaded only if /proc does not answer: it loads half of Node's network code, and a hook pays for that at each start. */
 const run = (file: string, args: string[], options: ExecFileSyncOptionsWithStringEncoding): string =>
   process.getBuiltinModule('node:child_process').execFileSync(file, args, options);
 
@@ -35,7 +35,7 @@ export function selfOwner(processes: Processes = systemProcesses): Owner {
   return { machine: processes.machine, pid: process.pid, startedAt: self?.startedAt ?? 'unknown' };
 }
 
-/** Undefined: another machine's process, nobody here can tell. */
+/** Undefined: a process of another machine, which cannot be checked here. */
 export function isAlive(owner: Owner, processes: Processes = systemProcesses): boolean | undefined {
   if (owner.machine !== processes.machine) return undefined;
   const found = processes.get(owner.pid);
@@ -43,7 +43,7 @@ export function isAlive(owner: Owner, processes: Processes = systemProcesses): b
   return owner.startedAt === 'unknown' || found.startedAt === 'unknown' || found.startedAt === owner.startedAt;
 }
 
-/** The kernel's own time, epoch ms, whatever this process's clock says; undefined where the system does not tell. */
+/** The kernel's own time, epoch ms, independent of this process's clock. Undefined if the system does not show it. */
 export function systemTime(): number | undefined {
   try {
     const booted = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
@@ -80,7 +80,7 @@ export function ancestors(processes: Processes = systemProcesses, from: number =
 function fromProc(pid: number): Process | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name stands in parentheses and may hold spaces and parentheses itself.
+    // The name is in parentheses and may contain spaces and parentheses itself.
     const end = stat.lastIndexOf(')');
     const fields = stat.slice(end + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;

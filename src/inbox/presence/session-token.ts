@@ -1,6 +1,6 @@
 /**
- * Session tokens: whoever has the token of a conversation may read it. Made here, random, one a conversation, and kept in
- * the store. An address is no token: anybody can guess one.
+ * Session tokens: the bearer of a conversation's token may read it. Tokens are random, one for each conversation, and kept in
+ * the store. An address cannot replace a token, because anybody can guess an address.
  */
 import { randomBytes } from 'node:crypto';
 import { logOf, parseAddress, type ConversationId, type LogKey } from '../../core/address.ts';
@@ -11,7 +11,7 @@ const FORM = /^st_[A-Za-z0-9_-]{32}$/;
 
 type Place = { readonly log: LogKey; readonly id: ConversationId };
 
-/** The token of a conversation; the first who asks makes it. */
+/** The token of a conversation; the first caller makes it. */
 export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<string> {
   const address = `${log}#${id}`;
   const key = `session token of ${address}`;
@@ -19,14 +19,14 @@ export async function sessionTokenOf(store: Store, { log, id }: Place): Promise<
     const known = await store.setting(key);
     if (typeof known === 'string') return known;
     const token = PREFIX + randomBytes(24).toString('base64url');
-    // First where it leads, so that a token that is shown always leads somewhere.
+    // The target comes first, so that a visible token always has one.
     await store.setSetting(`session token ${token}`, address);
     if (await store.swapSetting(key, undefined, token)) return token;
     await store.setSetting(`session token ${token}`, undefined);
   }
 }
 
-/** The conversation that a token opens; undefined for what is no token of ours. */
+/** The conversation that a token opens. Undefined for an unknown token. */
 export async function placeOfSession(store: Store, token: string): Promise<Place | undefined> {
   if (!FORM.test(token)) return undefined;
   const address = await store.setting(`session token ${token}`);

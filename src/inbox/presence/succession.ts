@@ -1,6 +1,6 @@
 /**
- * What a conversation has not read when it is over passes on to its heir: the next conversation of the same agent that
- * begins later in the same worktree. One conditional record moves it, so of two heirs one wins, and a crash leaves it whole.
+ * Passes the unread notifications of an ended conversation to its heir: the next conversation of the same agent that begins
+ * later in the same worktree. One conditional record moves them, so one of two heirs wins, and a crash leaves the move whole.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { ANYONE, holderOf, type Item } from '../../core/items.ts';
@@ -19,17 +19,17 @@ export type Heir = {
   readonly folder?: string | undefined;
   /** Its process serves many clients. */
   readonly shared?: boolean | undefined;
-  /** Its host runs below another host, as a `claude -p` in a tool does. It is nobody's heir. */
+  /** Its host runs below another host, like a `claude -p` in a tool. It inherits nothing. */
   readonly nested?: boolean | undefined;
 };
 
-/** `waits`: an offer of a living process is in flight; what it leaves open passes on when the heir asks again. */
+/** `waits`: an offer of a living process is in flight; its unconfirmed items pass on when the heir asks again. */
 export type Inherited = { readonly from: readonly ConversationId[]; readonly waits: boolean };
 
 const NOTHING: Inherited = { from: [], waits: false };
 const TRIES = 8;
 
-/** Takes over what the conversations that are over by now, and were when this one began, have not read. */
+/** Takes over the unread notifications of conversations that have ended, and had ended when this one began. */
 export async function inherit(context: Context, heir: Heir): Promise<Inherited> {
   const { log, id, nested = false } = heir;
   if (nested) return NOTHING;
@@ -54,14 +54,14 @@ export async function inherit(context: Context, heir: Heir): Promise<Inherited> 
   return { from, waits };
 }
 
-/** Two conversations of one host process are one: everything passes on, also what is in flight. */
+/** Merges two conversations of one host process: everything passes on, also offers in flight. */
 export async function merge(context: Context, { log, from, to }: Succession): Promise<void> {
   await passOn(context, { log, from, to, why: 'merged' }, { holds: true, follows: new Set(), parent: undefined });
 }
 
 /**
- * Whether the run of `p` was over before the run of `me` began, in the same place and for the same purpose. No clock is asked:
- * of two runs that lived at the same time, the later one knows the other.
+ * Whether the run of `p` ended before the run of `me` began, in the same place and for the same purpose. It compares no
+ * clocks: of two runs that lived at the same time, the later one knows the other.
  */
 function isBefore(p: Presence, me: Presence | undefined, { id, purpose, folder }: Heir): boolean {
   if (p.conversation === id) return false;
@@ -78,7 +78,10 @@ function isPartOf(context: Context, me: Presence | undefined, { id, shared }: He
 
 type Passed = { readonly any: boolean; readonly waits: boolean };
 
-/** `follows`: whom the heir goes on with. `parent`: the one that it was forked from. `holds`: `from` may have something unread. */
+/**
+ * `follows`: the conversations that the heir continues. `parent`: the one that it was forked from. `holds`: `from` may have
+ * unread notifications.
+ */
 type Line = {
   readonly holds: boolean;
   readonly follows: ReadonlySet<ConversationId>;
@@ -93,7 +96,7 @@ async function passOn(
   for (let tries = 0; tries < TRIES; tries++) {
     const all = holds ? await held(context, log) : [];
     const has = new Set(all.filter((item) => item.audience === to).map(({ id }) => id));
-    // A fork has its own of what its parent had: both hear it.
+    // A fork has its own copies of its parent's notifications: both get them.
     const passes = (item: Item): boolean => !isOwnNote(item) && (from !== parent || !has.has(item.id));
     const mine = all.filter((item) => holderOf(item) === from && (why === 'merged' || passes(item)));
     if (why !== 'merged' && (await releaseStale(context, log, mine)) > 0) continue;
@@ -118,7 +121,7 @@ async function passOn(
     const appended = await context.store.append(log, [...closed, record, ...(others?.drafts ?? [])], {
       swaps: others?.swaps ?? [],
     });
-    // Another heir, or a carrier, was faster: what is left is looked at again.
+    // Another heir, or a carrier, was faster: read the rest again.
     if (appended.kind !== 'appended') continue;
     await context.store.touch({ log, conversation: from, passedTo: to });
     return { any: true, waits };
@@ -127,8 +130,8 @@ async function passOn(
 }
 
 /**
- * Each window has its own copy of a line to all. Where the heir has a copy itself, or one of the conversations that it goes on
- * with was told, the copy that another one left unread has nothing new for it.
+ * Each window has its own copy of a notification to all. If the heir has a copy itself, or a conversation that it continues
+ * has read one, another unread copy holds nothing new for it.
  */
 async function heardBy(
   context: Context,
@@ -156,18 +159,18 @@ const closingOf = (items: readonly Item[], conversation: ConversationId): Closed
   reason: 'the session that goes on with it has it, or an earlier one was told',
 });
 
-/** What an agent noted for this conversation of its own comes when that one is gone on with. */
+/** An agent's note for its own conversation returns when that conversation is resumed. */
 const isOwnNote = ({ notification: { kind, subscriber } }: Item): boolean =>
   (subscriber?.event.type ?? formatKind(kind)).startsWith('agent.self.');
 
-/** What some conversation of the log holds: open, on its way, or as an interrupt that was delivered and not read. */
+/** The items that some conversation of the log holds: open, offered, or delivered interrupts that are not read. */
 async function held(context: Context, log: LogKey): Promise<readonly Item[]> {
   const [open, gate] = [await context.store.items(log, { kind: 'held' }), await context.store.items(log, { kind: 'gate' })];
   const delivered = gate.filter(({ state }) => state === 'closed');
   return [...open, ...delivered];
 }
 
-/** What passes on with the notifications of a conversation that is over. */
+/** The other data that passes on with the notifications of an ended conversation. */
 async function companionsOf({ store, companions }: Context, succession: Succession): ReturnType<Companion> {
   const all = await Promise.all(companions.map((companion) => companion(store, succession)));
   const some = all.filter((each) => each !== undefined);

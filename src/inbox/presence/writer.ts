@@ -1,4 +1,4 @@
-/** One writer a conversation: the process that runs its loop. */
+/** One writer for each conversation: the process that runs its loop. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Owner } from '../../core/records.ts';
@@ -10,10 +10,10 @@ type Place = { readonly log: LogKey; readonly id: ConversationId };
 /** The open inboxes of this process. */
 const OPEN = new Set<string>();
 
-/** What one inbox of this process holds. */
+/** The conversations that one inbox of this process holds. */
 export class WriterHold {
   readonly #context: Pick<Context, 'store' | 'owner' | 'isAlive'>;
-  /** Tells the inboxes of one process apart. */
+  /** Distinguishes the inboxes of one process. */
   readonly #name: string;
 
   constructor(context: Pick<Context, 'store' | 'owner' | 'isAlive'>, name: string) {

@@ -1,6 +1,6 @@
 /**
- * `project/*`: first the intent with everyone it is for, then one idempotent queue per agent, then that it is done. A
- * crash between them is made good by whoever comes next: the ids are the same, so nobody gets it twice.
+ * `project/*`: first the intent with all receivers, then one idempotent queue for each agent, then the mark that it is done.
+ * After a crash in between, the next process finishes it: the ids are the same, so nobody gets it twice.
  */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -40,13 +40,13 @@ export async function fanOut(context: Context, project: string, notification: No
   return { kind: known && kinds.every((kind) => kind === 'duplicate') ? 'duplicate' : 'queued', id: notification.id, to };
 }
 
-/** A resume of the whole project lifts each pause in it: also of those who are not there, whose heirs would inherit it. */
+/** A resume of the whole project lifts each pause in it, also pauses of absent conversations, whose heirs would inherit them. */
 async function lift(context: Context, project: string, { id }: Pick<Notification, 'id'>): Promise<void> {
   const liftIn = async (isIn: (log: LogKey) => boolean): Promise<void> => {
     for (const { log, pause } of await pausesIn(context, project))
       if (isIn(log)) await withdraw(context, log, { id: pause }, { by: 'resume', reason: `resumed by ${id}` });
   };
-  // First for those who begin later: none gets one when the log of its agent was looked at.
+  // First for conversations that begin later: none gets a pause after its agent's log was searched.
   await liftIn(isProjectLog);
   await liftIn((log) => !isProjectLog(log));
 }

@@ -1,7 +1,7 @@
 /** `flush` must not throw. */
 export type Unwritten = { readonly pending: boolean; flush(): Promise<void> };
 
-/** Those that hold back notifications for a moment before they queue them: the buses of this inbox. */
+/** The writers that hold back notifications for a moment before they queue them: the buses of this inbox. */
 export class HeldBack {
   readonly #holders = new Set<Unwritten>();
 

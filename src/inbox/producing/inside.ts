@@ -1,35 +1,35 @@
 /**
- * Whether this process was started by a tool of an agent of ours. Such a process speaks for the agent: it is no person, and
- * it lifts nothing that a person ordered.
+ * Whether a tool of an Earpiece agent started this process. Such a process acts for the agent: it is not a person, and it
+ * cannot lift a person's order.
  *
- * Each process that a tool starts carries the variables below. A command can remove them from its own environment, so the
- * environments that its ancestors were started with are asked too, where the system shows them (Linux). A command that also
- * leaves the process tree, or writes the database file itself, cannot be told from a person: see docs/agent-permissions.md.
+ * Each process that a tool starts inherits the variables below. A command can remove them from its own environment. So this
+ * also reads the environments that its ancestors were started with, if the system shows them (Linux). A command that also
+ * leaves the process tree, or writes the database file itself, looks like a person: see docs/agent-permissions.md.
  */
 import { readFileSync } from 'node:fs';
 import { EarpieceError } from '../../core/errors.ts';
 import { isInterrupt, levelRank, type Level, type Notification, type NotificationInput } from '../../core/notification.ts';
 import { ancestors, systemProcesses, type Processes } from '../presence/processes.ts';
 
-/** Holds the id of the handle whose process this is. */
+/** Holds the id of the handle that runs this process. */
 export const HANDLE_VARIABLE = 'EARPIECE_HANDLE';
 /** Holds the address of the agent whose handle this is. */
 export const HANDLE_OF_VARIABLE = 'EARPIECE_HANDLE_OF';
 
-/** The agent that a process belongs to: its `project/agent`, or "" where only the handle is known, and its conversation. */
+/** The agent that a process belongs to: its `project/agent`, or "" if only the handle is known, and its conversation. */
 export type InsideAgent = { readonly log: string; readonly conversation?: string };
 
 export type InsideQuestion = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly processes?: Processes;
-  /** The environment that a process was started with; undefined where the system does not show it. */
+  /** The environment that a process was started with. Undefined if the system does not show it. */
   readonly environOf?: (pid: number) => Readonly<Record<string, string | undefined>> | undefined;
 };
 
-/** Undefined: no agent of ours started this process, as far as can be known. */
+/** Undefined: as far as can be known, no Earpiece agent started this process. */
 export function insideAgent({ env, processes = systemProcesses, environOf = fromProc }: InsideQuestion): InsideAgent | undefined {
-  // The one highest up was started by the agent itself: what runs below it may have changed the names.
-  // A program can remove the variables from its own `process.env`; the system still shows what it was started with.
+  // The topmost one was started by the agent itself; a process below it may have changed the names. A program can remove the
+  // variables from its own `process.env`, but the system still shows its initial environment.
   const marked = [env, environOf(process.pid) ?? {}, ...ancestors(processes).map(({ pid }) => environOf(pid) ?? {})].filter(
     (each) => (each[HANDLE_VARIABLE] ?? '') !== '',
   );
@@ -39,12 +39,15 @@ export function insideAgent({ env, processes = systemProcesses, environOf = from
   return { log, ...(conversation === undefined ? {} : { conversation }) };
 }
 
-/** At most this level: an agent does not interrupt. */
+/** The highest level for an agent's notification, because an agent does not interrupt. */
 export const AGENT_MAX_LEVEL: Level = 'error';
 
 export const cappedForAgent = (level: Level): Level => (levelRank(level) > levelRank(AGENT_MAX_LEVEL) ? AGENT_MAX_LEVEL : level);
 
-/** What a process of an agent queues is the agent's: no person says it, nothing of it interrupts. Throws `not_trusted`. */
+/**
+ * Marks a notification of an agent's process as the agent's: no person sent it, and it never interrupts. Throws
+ * `not_trusted`.
+ */
 export function asAgent(input: NotificationInput, { log }: InsideAgent): NotificationInput {
   const { person } = input.origin ?? {};
   if (person !== undefined) throw notAPerson(`to speak as ${JSON.stringify(person.slice(0, 80))}`, { log });
@@ -55,18 +58,21 @@ export function asAgent(input: NotificationInput, { log }: InsideAgent): Notific
   };
 }
 
-/** It may take back what is neither an interrupt nor a person's, and all that it queued itself. Throws `not_trusted`. */
+/**
+ * An agent may withdraw a notification that is neither an interrupt nor a person's, and everything that it queued itself.
+ * Throws `not_trusted`.
+ */
 export function mayTakeBack({ id, origin, ...notification }: Notification, { log }: InsideAgent): void {
   const own = log !== '' && origin?.agent === log;
   if (!own && (origin?.person !== undefined || isInterrupt(notification))) throw notAPerson(`to take back ${id}`, { log });
 }
 
-/** It may queue again what is neither an interrupt nor a person's. Throws `not_trusted`. */
+/** An agent may requeue a notification that is neither an interrupt nor a person's. Throws `not_trusted`. */
 export function mayRequeue({ id, origin, ...notification }: Notification, inside: InsideAgent): void {
   if (origin?.person !== undefined || isInterrupt(notification)) throw notAPerson(`to queue ${id} again`, inside);
 }
 
-/** For what only a person may do: `what` completes "a command of an agent is not allowed …". */
+/** The error for an action that only a person may do: `what` completes "a command of an agent is not allowed …". */
 export const notAPerson = (what: string, { log }: InsideAgent): EarpieceError =>
   new EarpieceError(
     'not_trusted',

@@ -1,4 +1,4 @@
-/** Kinds that a person silenced for one agent. The command line, the server and the library all come through here. */
+/** Kinds that a person silenced for one agent. The command line, the server and the library all use this. */
 import type { LogKey } from '../../core/address.ts';
 import { AGREE_MS } from '../../core/clocks.ts';
 import { EarpieceError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ export type MuteOptions = { readonly until?: number; readonly by: string; readon
 const settingOf = (log: LogKey): string => `mutes ${log}`;
 const PATTERN = /^(\*|[\w-]{1,64}(\.\*|\.[\w.-]{1,64})?)$/u;
 
-/** Returns what is muted now. Throws `bad_argument` for a pattern that no kind can match and for an end in the past. */
+/** Returns the current mutes. Throws `bad_argument` for a pattern that no kind can match and for an end in the past. */
 export async function mute(context: Context, log: LogKey, pattern: string, options: MuteOptions): Promise<readonly Mute[]> {
   const { until = null, by, off = false } = options;
   if (!PATTERN.test(pattern))
@@ -35,7 +35,7 @@ export async function mute(context: Context, log: LogKey, pattern: string, optio
       [{ type: off ? 'notifications_unmuted' : 'notifications_muted', pattern, until, by }],
       { swaps: [{ key, from: stored, to: mutes.length === 0 ? undefined : mutes }] },
     );
-    // Somebody else changed them meanwhile: their change stays, too.
+    // Another process changed them meanwhile: its change stays, too.
     if (appended.kind === 'appended') return mutes;
   }
 }
@@ -45,6 +45,6 @@ export async function mutesOf(context: Context, log: LogKey): Promise<readonly M
   return holding((stored ?? []) as unknown as readonly Mute[], context.store.now());
 }
 
-/** A mute that a clock ahead of this one made would last too long: nothing is lost to it. */
+/** A mute from a clock ahead of this one would last too long, so it does not hold: no notification is lost to it. */
 const holding = (mutes: readonly Mute[], now: number): readonly Mute[] =>
   mutes.filter(({ until, since = now }) => until === null || (until > now && since <= now + AGREE_MS));

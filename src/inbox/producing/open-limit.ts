@@ -5,16 +5,16 @@ import type { Policy } from '../../core/policy.ts';
 import type { Ids, Store } from '../../core/ports.ts';
 import { queuedRecord } from '../../core/records.ts';
 
-/** How many queues of one process may pass before the store is asked again how many are open. */
+/** The number of queues of one process before it counts the open notifications again. */
 const RECOUNT = 64;
 const SUMMARY_KEY = 'earpiece.dropped';
 
 type LimitDeps = { readonly store: Store; readonly ids: Ids };
 
 /**
- * `maxOpen`: beyond it the oldest notifications of the lowest level close as dropped, and one summary says how many of which
- * kind. A notification that no filter can stop is never dropped. The limit is checked now and then, not at each queue: for a
- * moment a log may hold up to `RECOUNT` more for each producer.
+ * `maxOpen`: beyond it the oldest notifications of the lowest level close as dropped, and one summary gives their number by
+ * kind. A notification that no filter can stop is never dropped. The limit is not checked at each queue: for a moment a log
+ * may hold up to `RECOUNT` more for each producer.
  */
 export class OpenLimit {
   readonly #deps: LimitDeps;
@@ -55,7 +55,7 @@ export class OpenLimit {
     }
     const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
     const what = [...counts].map(([kind, n]) => `${n} ${kind.replace(' ', ' (')})`).join(', ');
-    // A carrier that takes one of them meanwhile makes this append fail. Then there is room, and the next count decides.
+    // If a carrier takes one of them meanwhile, this append fails. Then there is room, and the next count decides.
     await store.append(log, [
       {
         type: 'notification_closed',

@@ -1,4 +1,4 @@
-/** One notification into the log of one agent: counted into an open one of its key where that is possible, else queued. */
+/** Puts one notification into the log of one agent: counted into an open one of its key if possible, else queued. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import { isInterrupt, type Notification, type NotificationId } from '../../core/notification.ts';
@@ -12,7 +12,7 @@ type QueuedOne =
   | { readonly kind: 'queued' | 'duplicate'; readonly id: NotificationId }
   | { readonly kind: 'folded'; readonly id: NotificationId; readonly into: NotificationId };
 
-/** `conversations`: for whom; none means the agent's first conversation that carries. */
+/** `conversations`: the audiences. Empty means the agent's first conversation that carries. */
 export async function queueOne(
   context: Context,
   log: LogKey,
@@ -31,7 +31,7 @@ export async function queueOne(
     ]);
     if (folded.kind === 'appended') return { kind: 'folded', id, into: into.id };
     if (folded.kind === 'duplicate') return { kind: 'duplicate', id };
-    // A carrier took that one meanwhile, so this one is queued.
+    // A carrier took the open one meanwhile, so this one is queued.
   }
   const queued = queuedRecord(
     notification,
@@ -50,7 +50,7 @@ export async function queueOne(
   return { kind: 'queued', id };
 }
 
-/** An action for an agent goes to each active conversation of its purpose; without one, to the first that carries. */
+/** An action for an agent goes to each active conversation of its purpose. Without one, it goes to the first that carries. */
 export async function audienceOfAction(
   context: Context,
   log: LogKey,

@@ -1,4 +1,4 @@
-/** How a producer's notification gets into the logs: to one agent or conversation, to a whole project, or a second time. */
+/** Puts a producer's notification into the logs: for one agent or conversation, for a whole project, or a second time. */
 import {
   formatAddress,
   logOf,
@@ -38,7 +38,7 @@ export async function queue(
   return { ...queued, to: [formatAddress(address)] };
 }
 
-/** The record that `queue` would append for one agent, for a caller that appends it together with records of its own. */
+/** The record that `queue` would append for one agent, for a caller that appends it together with other records. */
 export async function prepare(
   context: Context,
   log: LogKey,

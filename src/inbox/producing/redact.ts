@@ -3,12 +3,12 @@ import { readPattern } from '../../input/index.ts';
 
 const REDACTED = '[redacted]';
 
-/** Instead of a text whose secrets cannot be found. */
+/** Replaces a text whose secrets cannot be found. */
 export const UNUSABLE = '[redacted: the setting "redact" is invalid; `earpiece config check` shows it]';
 
 /** Characters times instructions for one text: about a second of the slowest patterns. */
 const MAX_WORK = 50_000_000;
-/** Behind a cut, the text before it may end with the first part of a secret. */
+/** The text before a cut may end with the first part of a secret. */
 const TAIL = 4_096;
 
 /**

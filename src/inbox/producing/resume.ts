@@ -1,4 +1,4 @@
-/** How a person lifts pauses: of a conversation, of an agent, or of a whole project. */
+/** A person's command that lifts pauses: of a conversation, of an agent, or of a whole project. */
 import { logOf, type Address, type ConversationId, type LogKey } from '../../core/address.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -16,15 +16,15 @@ export type Lifted = {
   /** Null: a pause of the agent that no conversation has taken. */
   readonly conversation: ConversationId | null;
   readonly message: string;
-  /** Who paused; null where no person did. */
+  /** The person who paused. Null if no person did. */
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
 };
 
 /**
- * Lifts every pause of a conversation, an agent or a project, and tells each conversation that it may go on. Returns what was
- * lifted; nothing is queued where nothing is paused any more.
+ * Lifts every pause of a conversation, an agent or a project, and notifies each conversation that it may go on. Returns the
+ * lifted pauses. Queues nothing if nothing is paused any more.
  */
 export async function resume(
   context: Context,
@@ -40,7 +40,7 @@ export async function resume(
   for (const log of logs) {
     const pauses = await holdingOf(context, log, to.kind === 'conversation' ? [to.conversation] : []);
     const holders = [...new Set(pauses.map(holderOf))];
-    // A pause that nobody has taken is lifted with any other of its agent.
+    // A pause that no conversation has taken is lifted with any other of its agent.
     for (const holder of holders.length > 1 ? holders.filter((each) => each !== ANYONE) : holders)
       await queue(context, holder === ANYONE ? log : `${log}#${holder}`, {
         kind: 'user.resume',
@@ -55,8 +55,8 @@ export async function resume(
 }
 
 /**
- * Lifts the pauses that hold for conversations that begin later, first, so that no conversation gets one after its agent was
- * looked at. It tells nobody: each paused conversation has the pause in its agent's log, and others go on already.
+ * Lifts the pauses for conversations that begin later. This comes first, so that no conversation gets one after its agent's
+ * log was searched. It notifies nobody: each paused conversation has the pause in its agent's log, and others are not paused.
  */
 async function liftStanding(context: Context, project: string, person: string): Promise<readonly Lifted[]> {
   await finishFanOuts(context, project);

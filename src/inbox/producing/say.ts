@@ -1,11 +1,11 @@
-/** One event to whoever hears it: through the bus, and where nothing there hears its type as a notification of its own. */
+/** Sends one event: through the bus, or as a plain notification if no subscriber listens to its type. */
 import { makeEvent, notificationFrom, type Emitter, type EventInput } from '../../core/event.ts';
 import type { NotificationInput } from '../../core/notification.ts';
 
-/** What is needed of an `Inbox`. */
+/** The part of an `Inbox` that this needs. */
 export type QueueInbox = { queue(to: string, input: NotificationInput): Promise<unknown> };
 
-/** `skipped`: a subscriber hears it and queued nothing, as its settings say. */
+/** `skipped`: a subscriber listens to it and queued nothing, according to its settings. */
 export type Said =
   | { readonly kind: 'said'; readonly ids: readonly string[] }
   | { readonly kind: 'skipped'; readonly because: string };
@@ -15,11 +15,11 @@ export type SayOptions = {
   /** Without a bus one event is one notification. */
   readonly emitter?: Emitter | undefined;
   readonly now: number;
-  /** Instead of the event's message where no subscriber's template says it. */
+  /** Replaces the event's message if no subscriber's template renders it. */
   readonly plainly?: string;
 };
 
-/** The event's id makes it one: said again it changes nothing. Without a bus it is the notification's id, as it is. */
+/** Retrying is safe: the event's id identifies it. Without a bus, it is also the notification's id. */
 export async function say(
   event: EventInput & { readonly id: string },
   { inbox, emitter, now, plainly }: SayOptions,

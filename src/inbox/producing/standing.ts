@@ -1,6 +1,6 @@
 /**
- * What holds for a whole project: a critical notification or an action to `project/*` also reaches the conversations that
- * begin while it is open. It stands in the project's own log until it is withdrawn, resumed or expires there.
+ * Standing notifications of a whole project: a critical or an action to `project/*` also reaches the conversations that begin
+ * while it is open. The project's own log keeps it until it is withdrawn, resumed or expires there.
  */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
@@ -9,17 +9,17 @@ import { isInterrupt, type Notification, type NotificationId } from '../../core/
 import { queuedRecord } from '../../core/records.ts';
 import type { Context } from '../context.ts';
 
-/** The log of a project, which is no agent's. */
+/** The log of a project. It belongs to no agent. */
 export const projectLog = (project: string): LogKey => `${project}/*` as LogKey;
 
 export const isProjectLog = (log: LogKey): boolean => log.endsWith('/*');
 
-/** A resume is over when it is done: nobody who begins later has to be resumed. */
+/** A resume is finished when it is carried out: a conversation that begins later needs none. */
 export const stands = (notification: Notification): boolean => isInterrupt(notification) && notification.action !== 'resume';
 
 type Comer = { readonly log: LogKey; readonly id: ConversationId; readonly purpose?: string | undefined };
 
-/** Each once: a conversation that has it, open or not, gets no second one. */
+/** Copies each one once: a conversation that has it, open or closed, gets no second copy. */
 export async function joinStanding(context: Context, comer: Comer): Promise<void> {
   const now = context.store.now();
   const open = await context.store.items(projectLog(splitLog(comer.log).project), { kind: 'open' });
@@ -46,8 +46,8 @@ async function join(context: Context, { log, id }: Comer, { notification }: Item
 }
 
 /**
- * It was taken back between the look and the copy. Whoever takes one back closes it in the project's log first and looks at the
- * agents' logs then, so one of the two sees the other.
+ * It was withdrawn between the look and the copy. A withdrawal closes it in the project's log before it searches the agents'
+ * logs, so one of the two processes sees the other.
  */
 async function letGo(context: Context, { log, id }: Comer, notification: NotificationId): Promise<void> {
   const [whole] = await context.store.items(projectLog(splitLog(log).project), { kind: 'ids', ids: [notification] });

@@ -1,4 +1,4 @@
-/** How a notification is taken back, and how a gate falls before the model has read what holds it up. */
+/** Withdraws notifications, and lowers a gate before the model has read the interrupts that hold it up. */
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import { isExpired } from '../../core/clocks.ts';
 import { ANYONE, type Item } from '../../core/items.ts';
@@ -9,7 +9,7 @@ import { mayTakeBack } from './inside.ts';
 
 type Why = { readonly by: string; readonly reason: string };
 
-/** Takes back what is not delivered yet: by id, or each open one with a key. */
+/** Withdraws undelivered notifications: by id, or each open one with a key. */
 export async function withdraw(
   context: Context,
   log: LogKey,
@@ -36,7 +36,7 @@ async function holdingWithKey(context: Context, log: LogKey, key: string): Promi
   );
 }
 
-/** Takes one notification back, for each audience: what is not delivered closes, what holds a gate up lets it fall. */
+/** Withdraws one notification for each audience: an undelivered one closes, a delivered interrupt stops holding the gate. */
 async function withdrawOne(context: Context, log: LogKey, id: NotificationId, why: Why): Promise<Withdrawn['result']> {
   for (;;) {
     const items = await context.store.items(log, { kind: 'ids', ids: [id] });
@@ -62,7 +62,7 @@ async function withdrawOne(context: Context, log: LogKey, id: NotificationId, wh
 const seen = (items: readonly Item[]): 'maybe_seen' | 'withdrawn' =>
   items.some(({ offers }) => offers > 0) ? 'maybe_seen' : 'withdrawn';
 
-/** The pauses that a resume for this audience lifts; none named means everybody's. */
+/** The pauses that a resume for this audience lifts. Without names: all audiences. */
 export async function pausesOf(context: Context, log: LogKey, audience: readonly ConversationId[]): Promise<readonly Item[]> {
   const gates = await context.store.items(log, { kind: 'gate' });
   return gates.filter(
@@ -73,8 +73,8 @@ export async function pausesOf(context: Context, log: LogKey, audience: readonly
 }
 
 /**
- * Those that still hold: an expired interrupt holds nobody, so nobody has to be told to go on. A process whose clock is
- * known to be wrong cannot tell what is expired, and lifts all of them.
+ * Pauses that still hold: an expired interrupt holds nobody, so nobody needs to hear of its end. A process whose clock is
+ * known to be wrong cannot know which have expired, and lifts all of them.
  */
 export async function holding(context: Context, gates: readonly Item[]): Promise<readonly Item[]> {
   const now = context.store.now();
@@ -82,7 +82,7 @@ export async function holding(context: Context, gates: readonly Item[]): Promise
   return still.length === gates.length || (await context.witnesses.trusted()) ? still : gates;
 }
 
-/** The records that lift them: those that nobody was shown are taken back, of the others the gate falls. */
+/** The records that lift the pauses: a pause that nobody was shown is withdrawn; the gate of the others falls. */
 export function resumeRecords(pauses: readonly Item[], reason: string): Draft[] {
   const why: Why = { by: 'resume', reason };
   return [

@@ -1,4 +1,4 @@
-/** Waits until a notification got as far as somebody asks, or cannot any more. */
+/** Waits until a notification has the requested receipt, or can no longer get it. */
 import type { LogKey } from '../../core/address.ts';
 import type { Item } from '../../core/items.ts';
 import type { NotificationId } from '../../core/notification.ts';
@@ -8,11 +8,11 @@ import { receiptOf, RECEIPTS } from './receipts.ts';
 export type ReceiptName = (typeof RECEIPTS)[number];
 
 export type ReceiptState = {
-  /** Of several audiences the one that got least far: `queued` … `read`, or how it ended. */
+  /** The lowest receipt among several audiences: `queued` … `read`, or its outcome. */
   readonly receipt: string;
-  /** It got as far as was asked for. */
+  /** It has the requested receipt. */
   readonly reached: boolean;
-  /** It got there or ended otherwise: waiting longer changes nothing. */
+  /** It has the receipt or ended otherwise: waiting longer changes nothing. */
   readonly settled: boolean;
 };
 
@@ -29,8 +29,8 @@ export function receiptState(items: readonly Item[], until: ReceiptName): Receip
 }
 
 /**
- * Resolves when it is settled for each log, or `withinMs` are over; undefined where no log has it. Rejects with the signal's
- * reason. What was counted into another notification is as far as that one.
+ * Resolves when it is settled for each log, or after `withinMs`. Undefined if no log has it. Rejects with the signal's
+ * reason. A notification that was folded into another one has that one's receipt.
  */
 export async function awaitReceipt(
   store: Store,
@@ -46,7 +46,7 @@ export async function awaitReceipt(
     const state = receiptState(items, until);
     const left = deadline - performance.now();
     if (state.settled || left <= 0) return state;
-    // Another process may append without a hint that gets here.
+    // Another process may append without a hint that arrives here.
     await store.changed(seen, { withinMs: Math.min(left, 1_000), ...(signal ? { signal } : {}) });
   }
 }

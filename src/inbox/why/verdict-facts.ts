@@ -1,4 +1,4 @@
-/** Gathers what `verdictOf` decides by: who is there, what filters, which gate is up, and what the log says of the item. */
+/** Gathers the facts for `verdictOf`: the conversations, the filters, the gates, and the item's records. */
 import { splitLog, type ConversationId, type LogKey } from '../../core/address.ts';
 import { endOf, holdsGate, isExpired } from '../../core/clocks.ts';
 import { filterIn, filterOf, type FilterCause } from '../../core/filter.ts';
@@ -12,7 +12,7 @@ import { mutesOf } from '../producing/mutes.ts';
 import { overBecause, wasConversation } from '../presence/presence.ts';
 import { EXPIRY } from '../housekeeping/sweep.ts';
 
-/** What the reader may be told of: not every reader may know the agent's other conversations. */
+/** The reader's rights: not every reader may see the agent's other conversations. */
 export type Reader = {
   readonly item: (item: Item) => boolean;
   readonly conversation: (conversation: ConversationId) => boolean;
@@ -22,7 +22,7 @@ const ALL: Reader = { item: () => true, conversation: () => true };
 
 type Story = {
   readonly item: Item;
-  /** Those about it, oldest first. */
+  /** The records about it, oldest first. */
   readonly records: readonly Stored[];
   readonly decisions: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
 };
@@ -74,7 +74,7 @@ export async function factsOf(
   };
 }
 
-/** Whether a delivered interrupt held its gate up until its time was over. A clock that is known to be wrong decides nothing. */
+/** Whether a delivered interrupt held its gate up until it expired. A clock that is known to be wrong decides nothing. */
 function gateExpired(
   item: Item,
   records: readonly Stored[],
@@ -86,7 +86,7 @@ function gateExpired(
   return at === undefined ? {} : { gateExpired: at };
 }
 
-/** Calls that the gate answered: those that it refused, or those that were `made`, whose results it withheld. */
+/** Calls that the gate answered: the refused ones, or the `made` ones, whose results it withheld. */
 const refusalsIn = (records: readonly Stored[], made: boolean): number =>
   records.reduce(
     (sum, { body }) => (isType(body, 'gate_refused') && (body.made ?? false) === made ? sum + (body.times ?? 1) : sum),
@@ -124,10 +124,10 @@ function absenceOf(context: Context, presence: Presence, now: number): Absence |
   return why === 'died' ? 'process_gone' : (why ?? null);
 }
 
-/** How many calls before a result are looked through for the one that it answers. */
+/** The most calls before a result that are searched for the one that it answers. */
 const CALLS = 200;
 
-/** The last carrier that took it. `get_notifications` only shows again what another carrier has delivered. */
+/** The last carrier that took it. `get_notifications` does not count if another carrier delivered it before. */
 async function rodeOn(context: Context, { id }: Item, records: readonly Stored[]): Promise<RodeOn | null> {
   const carrier = records.findLast(({ body }) =>
     isType(body, 'carrier_offered')

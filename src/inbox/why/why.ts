@@ -19,12 +19,12 @@ export type Why = {
   readonly id: NotificationId;
   readonly items: readonly {
     readonly item: Item;
-    /** `queued`, `offered` …, or the outcome it ended with; `maybe_seen` when it was withdrawn after an offer. */
+    /** `queued`, `offered` …, or its outcome. `maybe_seen` if it was withdrawn after an offer. */
     readonly receipt: string;
     readonly steps: readonly Receipt[];
-    /** Why it was delivered, waits or ended: one answer, from all that follows. */
+    /** Why it was delivered, waits or ended: one answer from all facts. */
     readonly verdict: Verdict;
-    /** For an open one: what a carrier of each conversation would decide now. */
+    /** For an open one: the current decision of a carrier for each conversation. */
     readonly now: readonly { readonly conversation: ConversationId; readonly decision: Decision }[];
   }[];
 };

@@ -39,4 +39,3 @@ export function assertTransition(from: Mode, to: Mode): void {
 }
 
 export const MODES = Object.keys(NEXT) as readonly Mode[];
-const nextModes = (mode: Mode): readonly Mode[] => NEXT[mode];

@@ -2,9 +2,9 @@ import { AGENT_FAULT_POINTS, armFaults, FAULT_POINTS, type FaultPoint } from '..
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 
 /**
- * For composition roots: with `EARPIECE_FAULT=point:n` the process ends by SIGKILL when it comes to that point for the n-th
- * time (default: the first), as if the machine had taken it. With `point:n:throw` the point throws instead. Does nothing when
- * the variable is not set.
+ * For composition roots. With `EARPIECE_FAULT=point:n` the process ends by SIGKILL when it reaches that point for the n-th
+ * time (default: the first), as in a crash. With `point:n:throw` the point throws instead. Does nothing if the variable is
+ * not set.
  */
 export function armFaultsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): void {
   const wanted = env['EARPIECE_FAULT'];

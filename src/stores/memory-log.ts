@@ -1,4 +1,4 @@
-/** The log of one agent in memory: its records, and the indexes by which its items are found. */
+/** The log of one agent in memory: its records, and the indexes of its items. */
 import { splitLog, type LogKey } from '../core/address.ts';
 import { isExpired } from '../core/clocks.ts';
 import { ANYONE, before, type Item, type Touches } from '../core/items.ts';
@@ -14,7 +14,7 @@ import { isSignOfWork, type CarrierId, type Stored } from '../core/records.ts';
 import { heldFor, takenBy } from './audience.ts';
 import { isPast, removable, removableLoose } from './retention.ts';
 
-/** One item's place in all indexes of its log; what is in it is replaced as the item changes. */
+/** One item's place in all indexes of its log. Its content is replaced when the item changes. */
 export type Cell = { item: Item };
 
 /** Sets keep the order of insertion: `open`, `gate` and `records` are oldest queued first. */
@@ -78,7 +78,7 @@ export function overviewOf(key: LogKey, log: Log | undefined, presence: readonly
   };
 }
 
-/** The cells that a record touches, with those that earlier drafts of the same append made or changed. */
+/** The cells that a record touches, including those that earlier drafts of the same append made or changed. */
 export function found(
   log: Log,
   need: Touches,
@@ -95,14 +95,14 @@ export function found(
   return cells;
 }
 
-/** The cell of what the item was before, if it was there. */
+/** The cell that holds the item's former state, if there is one. */
 export function cellOf(item: Item, cells: readonly Cell[], changed: ReadonlyMap<Cell, Item>): Cell | undefined {
   const now = (cell: Cell): Item => changed.get(cell) ?? cell.item;
   const was = before(item, cells.map(now));
   return was && cells.find((cell) => now(cell) === was);
 }
 
-/** Records whose new items are as old as those that they are copies of. */
+/** Records whose new items are copies and have the age of the original. */
 export const COPIES: ReadonlySet<string> = new Set(['conversation_forked', 'notification_extended']);
 
 /** Puts the cell into the indexes where its new item belongs. */
@@ -121,7 +121,7 @@ export function place(log: Log, cell: Cell, item: Item): void {
   if (item.carrier !== undefined) index(log.byCarrier, item.carrier, cell, true);
 }
 
-/** A copy stands where the notification that it is a copy of stands. */
+/** A copy has the position of its original notification. */
 export function inOrder(cells: Set<Cell>): void {
   const sorted = [...cells].sort((a, b) => a.item.seq - b.item.seq);
   cells.clear();
@@ -195,7 +195,7 @@ export function select(log: Log, query: ItemQuery): Item[] {
 const oldestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => a.seq - b.seq);
 const newestFirst = (cells: Iterable<Cell>): Item[] => Array.from(cells, (cell) => cell.item).sort((a, b) => b.seq - a.seq);
 
-/** Removes what is past from one log; its positions go into `gone`. Returns how many items went. */
+/** Removes old closed items from one log and adds their positions to `gone`. Returns the number of removed items. */
 export function pruneLog(log: Log, { before, head, gone }: { before: number; head: number; gone: Set<number> }): number {
   const going = new Set<NotificationId>();
   for (const cell of log.closed) {
@@ -204,7 +204,7 @@ export function pruneLog(log: Log, { before, head, gone }: { before: number; hea
     if (outcome === 'folded' && group !== undefined) continue;
     if (cells.every(({ item }) => isPast(item, before) && !item.history.includes(head))) going.add(id);
   }
-  // What was folded into another shares its fate: the other's replay needs the record.
+  // An item that was folded into another one stays as long as that one, because the other's replay needs the record.
   for (const { item } of log.closed)
     if (item.outcome === 'folded' && item.group?.[0] && going.has(item.group[0])) going.add(item.id);
   const old = log.loose.filter((record) => record.at < before && record.seq !== head);

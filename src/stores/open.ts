@@ -6,18 +6,18 @@ const SCHEMES = ['memory', 'sqlite', 'postgres', 'nats'] as const;
 type StoreOptions = {
   clock?: Clock;
   busyMs?: number;
-  /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
+  /** Called with a line that a person should read, e.g. that the file was deleted. Default: a process warning. */
   report?: (line: string) => void;
   /**
-   * A file gets a thread of its own: a disk that hangs or a lock that is held stops nobody who does not wait for it, and what
-   * many write at once is committed together. For a process that lives long; it takes some milliseconds and megabytes.
+   * Opens a file in a separate thread, for long-lived processes. Then a hanging disk or a held lock stops only callers that
+   * wait for it, and simultaneous writes are committed together. Costs some milliseconds and megabytes.
    */
   thread?: boolean;
 };
 
 /**
- * The store that a text names: `memory:`, a path, `sqlite:<path>`; `postgres://…` and `nats://…` name engines that are still
- * to come. Rejects with `bad_argument`, or with what the store itself refuses.
+ * Opens the store that a text names: `memory:`, a path, `sqlite:<path>`. `postgres://…` and `nats://…` name future engines.
+ * Rejects with `bad_argument`, or with the store's own error.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { scheme, rest } = partsOf(url);
@@ -52,7 +52,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 }
 
-/** The path of the file that `openStore` opens or creates; undefined for a store that is no file. */
+/** The path of the file that `openStore` opens or creates. Undefined for a store without a file. */
 export function fileOf(url: string): string | undefined {
   const { scheme, rest } = partsOf(url);
   if (scheme === undefined) return url;
@@ -66,7 +66,7 @@ function partsOf(url: string): { readonly scheme: string | undefined; readonly r
 
 const pathOf = (rest: string): string => (rest.startsWith('///') ? rest.slice(2) : rest);
 
-/** A store is loaded only where it is used: each costs some milliseconds at start. */
+/** A store is loaded at its first use: each costs some milliseconds at start. */
 async function openMemory(options: StoreOptions): Promise<Store> {
   const { memoryStore } = await import('./memory.ts');
   return memoryStore(options);
@@ -81,5 +81,5 @@ async function openSqlite(path: string, { thread, ...options }: StoreOptions): P
   return openSqliteStore({ ...options, path });
 }
 
-/** Without what may be a password. */
+/** Hides a possible password. */
 const redacted = (url: string): string => url.replace(/\/\/[^@/]*@/u, '//…@');

@@ -3,34 +3,34 @@ import { type Item, putItem, settle } from '../core/items.ts';
 import type { Appended } from '../core/ports.ts';
 import type { Draft, Stored } from '../core/records.ts';
 
-/** A draft with the JSON that is stored: made once, outside of any transaction. */
+/** A draft with its stored JSON, which is made once, outside of any transaction. */
 export type Written = { readonly body: Draft; readonly text: string };
 
-/** Where drafts stand now, one behind the other, and the items that they changed or made. */
+/** The place of appended drafts, and the items that they changed or made. */
 export type Placed = {
   readonly kind: 'placed';
-  /** Of the first. */
+  /** The position of the first draft; the others follow. */
   readonly seq: number;
   readonly at: number;
   readonly clock?: number;
   readonly items: readonly Item[];
-  /** No draft was about an item that was there before. */
+  /** No draft concerned an existing item. */
   readonly isFresh: boolean;
 };
 
-/** What an append came to, for a caller that has the drafts. */
+/** The result of an append, for a caller that has the drafts. */
 export type Placing = Placed | Exclude<Appended, { kind: 'appended' }>;
 
 type Place = { readonly seq: number; readonly at: number; readonly clock?: number | undefined };
 
 export const written = (drafts: readonly Draft[]): Written[] => drafts.map((body) => ({ body, text: JSON.stringify(body) }));
 
-/** The records that the drafts have become. */
+/** The records of the placed drafts. */
 export function storedAs({ seq, at, clock }: Place, log: LogKey, drafts: readonly Draft[]): Stored[] {
   return drafts.map((body, n) => ({ seq: seq + n, log, at, ...(clock === undefined ? {} : { clock }), body }));
 }
 
-/** The items of drafts of which none was about an item that was there before. */
+/** The items of drafts that concern no existing item. */
 export function freshItems({ seq, at, clock }: Place, drafts: readonly Draft[]): Item[] {
   const made = new Map<string, Item>();
   for (const [n, body] of drafts.entries()) {

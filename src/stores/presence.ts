@@ -1,6 +1,6 @@
 import type { Presence, PresenceUpdate } from '../core/ports.ts';
 
-/** What a sign of life makes of what is known of a conversation. Undefined fields stay as they were. */
+/** Applies a sign of life to a conversation's presence. Undefined fields stay as they were. */
 export function present(known: Presence | undefined, update: PresenceUpdate, now: number): Presence {
   const { log, conversation, purpose, host, hostVersion, process, shared, folder, carrier, carried, told, pulls, has } = update;
   const { endedAt, passedTo, pending, connections, ...before } = known ?? {
@@ -40,7 +40,7 @@ export function present(known: Presence | undefined, update: PresenceUpdate, now
   };
 }
 
-/** Undefined: it has none. */
+/** Undefined: it has no connection. */
 function connected(
   known: Presence['connections'] = {},
   { connect, disconnect = [] }: Pick<PresenceUpdate, 'connect' | 'disconnect'>,

@@ -4,7 +4,7 @@ import { touches } from '../core/items.ts';
 import type { NotificationId } from '../core/notification.ts';
 import type { CarrierId, Draft, KnownDraft, OfferedRecord } from '../core/records.ts';
 
-/** Records that are only about items; the others are somebody's transcript (or unknown) and never pruned. */
+/** Records that are only about items. The others belong to a transcript (or are unknown) and are never pruned. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
   'system_notification_queued',
   'system_notification_folded',
@@ -24,22 +24,22 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
 
 export const isHousekeeping = (draft: Draft): boolean => HOUSEKEEPING.has(draft.type);
 
-/** Throws where a record is about items, or is needed to see what of them is done: those go with their items. */
+/** Throws for a record about items, or one that is needed to see their progress: such records go with their items. */
 export function mustConcernNoItem({ seq, body }: { readonly seq: number; readonly body: Draft }): void {
   const { ids, creates, carrier } = touches(body);
   if (ids.length === 0 && creates.length === 0 && carrier === undefined && !isHousekeeping(body)) return;
   throw new EarpieceError('bad_argument', `record ${seq} is a ${body.type}: it goes with what it is about, by prune`);
 }
 
-/** Closed before `before` and holding no gate up. */
+/** The item closed before `before` and holds no gate up. */
 export const isPast = (item: Item, before: number): boolean =>
   item.state === 'closed' && !item.gate && item.closedAt !== undefined && item.closedAt < before;
 
 /**
- * Which records may go with their items, so that replaying the rest gives the items that stay, unchanged. `history` holds
- * the records in the histories of the items that go; `stays` says whether an item of this id is kept.
+ * The records that may go with their items, so that replaying the rest gives the remaining items, unchanged. `history` holds
+ * the records in the histories of the removed items; `stays` says whether an item of this id is kept.
  *
- * A record stays while any item that it names stays. A confirm or release names only its carrier, so it shares the fate of
+ * A record stays while any item that it names stays. A confirm or release names only its carrier, so it goes or stays with
  * that carrier's offer.
  */
 export function removable(
@@ -63,8 +63,8 @@ export function removable(
 }
 
 /**
- * Of the housekeeping records that no item knows of (a late confirm without effect, the intents of fan-outs), those that
- * may go. An intent goes only together with its "done", else its queues would be repeated.
+ * The removable ones among housekeeping records without an item (a late confirm without effect, the intents of fan-outs). An
+ * intent goes only together with its "done", else its queues would be repeated.
  */
 export function removableLoose(loose: readonly { readonly seq: number; readonly body: Draft }[]): number[] {
   const done = new Set(loose.flatMap(({ body }) => (body.type === 'fan_out_done' ? [(body as { id?: unknown }).id] : [])));

@@ -1,6 +1,7 @@
 /**
- * Those who wait for something new in a store. One set a store; `wake` is called with the head after each append of this
- * process and whenever another process's append was noticed. `onBusy` runs when the first comes, `onIdle` when the last goes.
+ * The callers that wait for something new in a store. One set for each store. `wake` is called with the head after each
+ * append of this process and after each noticed append of another process. `onBusy` runs when the first caller comes,
+ * `onIdle` when the last one goes.
  */
 export class Waiters {
   readonly #waiting = new Set<{ after: number; settle: (head: number) => void }>();
@@ -16,7 +17,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves with the head once it is above `after`; with `after` on abort, timeout or close. */
+  /** Resolves with the head once it is above `after`. Resolves with `after` on abort, timeout or close. */
   wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     const { withinMs, signal } = options;
     if (signal?.aborted || withinMs === 0) return Promise.resolve(after);

@@ -6,8 +6,8 @@ import type { Database } from './database.ts';
 import { levelOf, OPEN } from './rows.ts';
 
 /**
- * Above and below (exclusive), limit. A page walks the names of logs in their index; what belongs to each is found by the
- * index of its table. `schema.test.ts` holds it to that.
+ * Above and below (exclusive), limit. A page walks the names of logs in their index; the rest of each row is found by the
+ * index of its table. `schema.test.ts` checks that.
  */
 export const AGENTS = `
   WITH page AS MATERIALIZED (
@@ -36,7 +36,7 @@ type Row = {
   readonly log: LogKey;
   readonly open: string;
   readonly oldest: number | null;
-  /** When each was stamped, its writer's clock, and when it expires. */
+  /** The stamp of each pause, its writer's clock, and its end. */
   readonly pauses: string;
   readonly presence: string;
   readonly last: string | null;
@@ -48,7 +48,7 @@ export function agentsPage(
   now: number,
 ): AgentOverview[] {
   const { project, after = '', limit = 100 } = query;
-  // The logs of a project lie together: "/" is followed by "0".
+  // The logs of a project are adjacent in the index, because "0" follows "/".
   const from = project === undefined ? '' : `${project}/`;
   const below = project === undefined ? '\u{10ffff}' : `${project}0`;
   return db.all<Row>(AGENTS, after > from ? after : from, below, limit).map((row) => overviewOf(row, now));

@@ -9,8 +9,8 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 
 /**
- * Inside a transaction, which its caller rolls back unless the answer is `placed`. `last` is the newest record of the
- * store: what comes now is behind it in place and not before it in time.
+ * Appends inside a transaction, which its caller rolls back unless the answer is `placed`. `last` is the newest record of the
+ * store: new records come after it in place and not before it in time.
  */
 export function append(
   db: Database,

@@ -7,14 +7,14 @@ import type { Logs } from './logs.ts';
 import { OPEN } from './rows.ts';
 import { Where } from './where.ts';
 
-/** Which conversation a host process shows. */
+/** The conversation that a host process shows. */
 export type Bound = { readonly log: LogKey; readonly conversation: ConversationId };
 
 export type PresenceQuery = { readonly project?: string; readonly log?: LogKey; readonly conversation?: ConversationId };
 
 /**
- * What stands beside the records about conversations: when each was seen, which host process shows it, and answers that are
- * withheld for it. Whoever writes is inside a transaction.
+ * The data about conversations beside the records: last contact, bindings to host processes, and withheld results. Writers
+ * call this inside a transaction.
  */
 export class Conversations {
   readonly #db: Database;
@@ -119,10 +119,10 @@ export class Conversations {
     return held;
   }
 
-  /** Removes what ended before a time, and what is over now. */
+  /** Removes conversations that ended before a time, and withheld results that have expired. */
   prune(before: number, now: number): void {
     this.#db.run('DELETE FROM withheld WHERE until <= ?', now);
-    // An end that a wrong clock wrote must not strand what waits there.
+    // An end that a wrong clock wrote must not strand notifications that wait there.
     this.#db.run(
       `DELETE FROM conversations WHERE ended_at < ? AND NOT EXISTS
        (SELECT 1 FROM items i WHERE i.log = conversations.log AND i.phase = ${OPEN} AND i.audience = conversations.conversation)`,

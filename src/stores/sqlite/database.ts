@@ -7,40 +7,43 @@ import { checkSqlite } from './refusals.ts';
 import { explain } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
+/**
+ * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece's own
+ * line about the version.
+ */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
-/** How often the files at the path are compared with those that were opened, also while nobody asks for anything. */
+/** How often the files at the path are compared with the opened ones, even without any calls. */
 const LOOK_EVERY_MS = 500;
-/** Closing them would delete records of other programs: see `Database.close`. */
+/** Connections that must stay open. Closing them would delete records of other programs: see `Database.close`. */
 const LEFT_OPEN = new Set<DatabaseSync>();
 
-/** A process that ends by itself closes what is open; one that ends by `exit` leaves that to the system. */
+/** A process that ends by itself closes its connections. After `exit` the system does that. */
 function leaveOpen(db: DatabaseSync): void {
   if (LEFT_OPEN.size === 0) process.once('exit', () => process.exit());
   LEFT_OPEN.add(db);
 }
 
 export type DatabaseOptions = OpenOptions & {
-  /** Called with a line about something that a person should know, e.g. that the file was deleted. Default: a process warning. */
+  /** Called with a line that a person should read, e.g. that the file was deleted. Default: a process warning. */
   readonly report?: (line: string) => void;
 };
 
-/** One caller's part of a transaction that several share: what it does, and whether that is kept. */
+/** One caller's part of a shared transaction: its work, and whether to keep the result. */
 export type Step<T = unknown> = { readonly work: () => T; readonly keep: (result: T) => boolean };
 
 export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
 
 type Row = Record<string, SQLOutputValue>;
 
-/** One connection: opened and migrated, its statements kept, its transactions whole. All of it is synchronous. */
+/** One connection: opened and migrated, with cached statements and whole transactions. All of it is synchronous. */
 export class Database {
   readonly path: string;
-  /** Grows when the file at the path was replaced and the new one opened: what was remembered of the old one is void. */
+  /** Grows when the file at the path was replaced and the new one opened: caches of the old file are then invalid. */
   generation = 0;
-  /** Transactions of this connection that were kept; `data_version` counts those of all others. */
+  /** Committed transactions of this connection; `data_version` counts those of all others. */
   #commits = 0;
-  /** The count of commits at which the others' was asked for in this go of the event loop; -1: not yet. */
+  /** The commit count at the last check of other connections in this turn of the event loop; -1: not checked yet. */
   #askedAt = -1;
   #seen = '';
   readonly #options: DatabaseOptions;
@@ -53,7 +56,7 @@ export class Database {
   #lookedAt = 0;
   readonly #timer: NodeJS.Timeout;
 
-  /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy", after which trying again can help. */
+  /** Throws `store_refused`, `store_corrupt`, `store_full`, or SQLite's "busy", after which a retry can help. */
   constructor(options: DatabaseOptions) {
     this.path = options.path;
     this.#options = options;
@@ -63,9 +66,9 @@ export class Database {
   }
 
   /**
-   * Compares the files at the path with those that are open, and opens what stands there now. Not inside a transaction.
-   * `atOnce`: looks whenever it is asked, for callers that write; others look at most every 500 ms. In between, a folder
-   * that has not changed holds the same files. What is wrong with the files is thrown at each caller until it is mended.
+   * Compares the files at the path with the open ones, and opens the current ones. Must not run inside a transaction.
+   * `atOnce`: always checks, for callers that write; others check at most every 500 ms. In between, an unchanged folder holds
+   * the same files. A problem of the files is thrown at each caller until it is fixed.
    */
   follow(atOnce = false): void {
     const now = performance.now();
@@ -115,14 +118,14 @@ export class Database {
     return this.#statement(sql).get(...values) as T | undefined;
   }
 
-  /** One row after the other, for what may not fit into memory. Its own statement: others may run meanwhile. */
+  /** One row after the other, for results that may not fit into memory. It has its own statement, so others may run meanwhile. */
   each<T = Row>(sql: string, ...values: SQLInputValue[]): Iterable<T> {
     return this.#db.prepare(sql).iterate(...values) as Iterable<T>;
   }
 
-  /** All or nothing. What `keep` says no to is rolled back and handed out all the same. */
+  /** Runs one transaction: all or nothing. A result that `keep` rejects is rolled back and still returned. */
   write<T>(work: () => T, keep: (result: T) => boolean = () => true): T {
-    // Not deferred: a transaction that reads first and then wants to write fails for good when another wrote in between.
+    // Not deferred: a transaction that reads first and then wants to write fails permanently if another one wrote in between.
     this.run('BEGIN IMMEDIATE');
     try {
       const result = work();
@@ -137,8 +140,8 @@ export class Database {
   }
 
   /**
-   * Several callers' work in one transaction, in their order. Each part is kept or taken back by itself. Throws where the
-   * transaction as a whole fails; then nothing of it is there.
+   * Runs several callers' work in one transaction, in their order. Each part is kept or rolled back by itself. Throws if the
+   * transaction as a whole fails; then none of it is kept.
    */
   writeAll(steps: readonly Step[]): readonly Outcome[] {
     const [only] = steps;
@@ -164,7 +167,7 @@ export class Database {
       kept = keep(result);
       outcome = { kind: 'done', result };
     } catch (error) {
-      // SQLite has taken back the transaction itself: no part of it is there.
+      // SQLite has rolled back the transaction itself: no part of it is kept.
       if (!this.#db.isTransaction) throw error;
       outcome = { kind: 'failed', error };
     }
@@ -174,9 +177,9 @@ export class Database {
   }
 
   /**
-   * Whether anything was committed by anyone since this was asked last. The file is asked once for whatever comes in one go
-   * of the event loop (calls that arrived together): it costs some microseconds, more than all else before a tool call.
-   * `atOnce`: it is asked each time.
+   * Whether any process committed since the last call. The file is read once for all calls of one turn of the event loop
+   * (calls that arrived together): a read costs some microseconds, more than all other work before a tool call. `atOnce`:
+   * reads it each time.
    */
   changed(atOnce = false): boolean {
     if (!atOnce && this.#askedAt === this.#commits) return false;
@@ -189,12 +192,12 @@ export class Database {
     return true;
   }
 
-  /** Reads of one moment, whatever others write meanwhile. */
+  /** Runs reads that all see one moment, whatever others write meanwhile. */
   reading<T>(work: () => T): T {
     return reading(this.#db, work);
   }
 
-  /** When the file was made, epoch ms; 0 where the file system does not say. The kernel's clock, not this process's. */
+  /** When the file was made, epoch ms; 0 if the file system does not know. From the kernel's clock, not this process's. */
   bornAt(): number {
     const file = statSync(this.path, { throwIfNoEntry: false });
     return file === undefined || file.birthtimeMs > file.mtimeMs ? 0 : Math.floor(file.birthtimeMs);
@@ -204,7 +207,7 @@ export class Database {
     return this.#db.isTransaction;
   }
 
-  /** A consistent copy in a new file, for this user alone. */
+  /** Writes a consistent copy to a new file that only this user can read. */
   async backup(target: string): Promise<void> {
     try {
       closeSync(openSync(target, 'ax', 0o600));
@@ -218,7 +221,7 @@ export class Database {
       );
     }
     try {
-      // In one step: with several it would begin anew after each write of another process.
+      // In one step: with several it would start over after each write of another process.
       await sqlite.backup(this.#db, target, { rate: 0x7f_ff_ff_ff });
     } catch (error) {
       throw explain(error, target);
@@ -226,8 +229,9 @@ export class Database {
   }
 
   /**
-   * The last connection that closes writes the `-wal` into the main file and deletes both companions by their path. Where
-   * these are no longer ours, that would destroy another program's records: the connection then stays open until the process ends.
+   * Closes the connection. The last connection that closes writes the `-wal` into the main file and deletes both companions
+   * by their path. If other files have replaced these, that would destroy another program's records: the connection then
+   * stays open until the process ends.
    */
   close(): void {
     clearInterval(this.#timer);
@@ -261,7 +265,7 @@ export class Database {
     this.#open = undefined;
   }
 
-  /** Writes what the deleted files hold into the main file; whoever opens it next makes new ones. */
+  /** Writes the content of the deleted files into the main file. The next process that opens it makes new ones. */
   #restore(missing: readonly string[]): void {
     const done = this.#db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     if (done?.['busy'] !== 0 || done['log'] !== done['checkpointed']) throw new Half(this.#real, missing);
@@ -290,12 +294,12 @@ export class Database {
     else this.#options.report(line);
   }
 
-  /** Also while nobody asks: others wait until this process lets go of deleted files. */
+  /** Runs even without calls: other processes wait until this one releases deleted files. */
   #lookAround(): void {
     try {
       if (this.#open === undefined || !this.#open.isTransaction) this.follow(true);
     } catch {
-      // The next caller is told.
+      // The next caller gets the error.
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * The files of one database: the main file, its `-wal` and its `-shm`. Processes that hold different inodes of them write past
- * each other, and the last one to close throws the others' records away. So each process compares what it opened with what
- * stands at the path.
+ * The files of one database: the main file, its `-wal` and its `-shm`. Processes that hold different inodes of them overwrite
+ * each other, and the last one to close discards the others' records. So each process compares its open files with those at
+ * the path.
  */
 import { closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,19 +11,19 @@ export type Files = {
   readonly main: string;
   readonly wal: string;
   readonly shm: string;
-  /** Of the main file, in bytes. */
+  /** The size of the main file, in bytes. */
   readonly size: number;
 };
 
 const NONE = 'none';
 
-/** `real`: the path with its links followed; SQLite puts the other two files beside it. */
+/** `real`: the path with its links followed. SQLite puts the other two files beside it. */
 export function filesAt(path: string, real: string): Files {
   const main = statSync(path, { throwIfNoEntry: false });
   return { main: identity(main), wal: identityOf(`${real}-wal`), shm: identityOf(`${real}-shm`), size: main?.size ?? 0 };
 }
 
-/** The path with its links followed, also where no file is yet. */
+/** The path with its links followed, even if no file exists yet. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -35,12 +35,12 @@ export function realPath(path: string): string {
 const identityOf = (path: string): string => identity(statSync(path, { throwIfNoEntry: false }));
 const identity = (file: Stats | undefined): string => (file === undefined ? NONE : `${file.dev}:${file.ino}`);
 
-/** So long ago a folder must have changed last that one more change shows in its times. FAT counts in steps of two seconds. */
+/** The minimum age of a folder's last change, so that one more change shows in its times. FAT counts in steps of two seconds. */
 const SETTLED_MS = 3_000;
 
 /**
- * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one look at it says
- * what `filesAt` says with three.
+ * The folder that holds the three files. Its times change when an entry is made, deleted or renamed, so one look at it
+ * replaces the three of `filesAt`.
  */
 export class Folder {
   readonly #path: string | undefined;
@@ -50,23 +50,23 @@ export class Folder {
   /** `real`: the path with its links followed. */
   constructor(path: string, real: string) {
     const folder = dirname(path);
-    // A file that is a link itself can be replaced in a folder that is not this one. Windows writes a folder's times late.
+    // A file that is itself a link can be replaced in another folder. Windows writes a folder's times late.
     const isHere = join(realPath(folder), basename(path)) === real && process.platform !== 'win32';
     this.#path = isHere ? folder : undefined;
   }
 
-  /** Remembers the folder as it is. To be called before a look at the files. */
+  /** Remembers the folder's state. Must be called before a look at the files. */
   note(): void {
     const now = this.#look();
     this.#seen = now !== undefined && Date.now() - Math.min(now.mtimeMs, now.ctimeMs) > SETTLED_MS ? now : undefined;
   }
 
-  /** Whether the same files stand there as at the last `note`. False where nobody can tell. */
+  /** Whether the folder has the same files as at the last `note`. False if that is unknown. */
   isSame(): boolean {
     const seen = this.#seen;
     if (seen === undefined) return false;
     const now = this.#look();
-    // Both times: a program that restores a folder sets its modification time back, but nobody can set the other one.
+    // Both times: a program that restores a folder resets its modification time, but no program can set the other one.
     return (
       now !== undefined &&
       now.mtimeMs === seen.mtimeMs &&
@@ -83,14 +83,17 @@ export class Folder {
 
 export type Change =
   | { readonly kind: 'same' }
-  /** Another file stands at the path, or none. */
+  /** Another file is at the path, or none. */
   | { readonly kind: 'moved'; readonly gone: boolean }
-  /** The main file is ours and the named ones were deleted: whoever holds them open still has all of it. */
+  /**
+   * The main file is the opened one and the named ones were deleted: processes that have them open still have all of the
+   * data.
+   */
   | { readonly kind: 'half'; readonly missing: readonly string[] }
-  /** A program opened the database after that: it and we write past each other. */
+  /** A program opened the database after that: the two processes overwrite each other. */
   | { readonly kind: 'split'; readonly replaced: readonly string[] };
 
-/** What happened to the files since they were opened. */
+/** The change of the files since they were opened. */
 export function changeOf(opened: Files, now: Files): Change {
   if (now.main !== opened.main) return { kind: 'moved', gone: now.main === NONE };
   const sides = (['wal', 'shm'] as const).filter((side) => now[side] !== opened[side]);
@@ -109,7 +112,7 @@ export function missingAt(path: string): readonly string[] {
 
 const HEADER = Buffer.from('SQLite format 3\0');
 
-/** Undefined for a file that is empty or no database. */
+/** Undefined for an empty file or one that is not a database. */
 export function headerOf(path: string): { readonly wal: boolean; readonly pageSize: number; readonly bytes: number } | undefined {
   const bytes = Buffer.alloc(100);
   const file = openSync(path, 'r');
@@ -120,14 +123,14 @@ export function headerOf(path: string): { readonly wal: boolean; readonly pageSi
     closeSync(file);
   }
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
-  // The count of pages holds only where it was written together with the last change.
+  // The page count is valid only if it was written together with the last change.
   const counted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 1;
   return { wal: bytes[18] === 2 && bytes[19] === 2, pageSize, bytes: pageSize * counted };
 }
 
 /**
- * A `-wal` or `-shm` whose main file is gone belongs to nobody: SQLite would read it into the new database, or delete it.
- * Moves it aside and returns where to; empty where there is none.
+ * A `-wal` or `-shm` without its main file belongs to no database: SQLite would read it into the new database, or delete it.
+ * Moves it aside and returns the new paths.
  */
 export function setAside(path: string): readonly string[] {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return [];
@@ -141,7 +144,7 @@ export function setAside(path: string): readonly string[] {
   });
 }
 
-/** Others still hold deleted files of this database. Trying again helps once they have noticed, which takes them a second. */
+/** Other processes still hold deleted files of this database. A retry helps once they have noticed, which takes them a second. */
 export class Half extends Error {
   readonly told: EarpieceError;
 

@@ -1,9 +1,9 @@
 import { readFileSync, realpathSync, statfsSync } from 'node:fs';
 
-/** What a path lies on: the kernel's number for the kind of file system, and its name where the system tells it. */
+/** The file system of a path: the kernel's number of its kind, and its name if the system shows it. */
 export type FileSystem = { readonly type: number; readonly name?: string; readonly mountedAt?: string };
 
-/** Numbers of `statfs(2)`; FUSE is told apart by name. */
+/** Numbers of `statfs(2)`. FUSE file systems differ only by name. */
 const NETWORK_TYPES: ReadonlyMap<number, string> = new Map([
   [0x69_69, 'nfs'],
   [0xff_53_4d_42, 'cifs'],
@@ -27,7 +27,7 @@ const NETWORK_NAMES =
 /** The file system of an existing path. */
 export function fileSystemOf(path: string): FileSystem {
   const type = statfsSync(path).type;
-  // The table of mounts is read only where the number alone does not clear the path.
+  // The table of mounts is read only if the number alone does not clear the path.
   if (process.platform !== 'linux' || (type !== FUSE && !NETWORK_TYPES.has(type))) return { type };
   try {
     return { type, ...mountOf(realpathSync(path), readFileSync('/proc/self/mountinfo', 'utf8')) };
@@ -36,7 +36,7 @@ export function fileSystemOf(path: string): FileSystem {
   }
 }
 
-/** The innermost mount that holds `path`, of the text of `/proc/self/mountinfo`. */
+/** The innermost mount that holds `path`, from the text of `/proc/self/mountinfo`. */
 export function mountOf(path: string, mountinfo: string): { name: string; mountedAt: string } | undefined {
   let found: { name: string; mountedAt: string } | undefined;
   for (const line of mountinfo.split('\n')) {
@@ -53,7 +53,7 @@ export function mountOf(path: string, mountinfo: string): { name: string; mounte
   return found;
 }
 
-/** The name of the network file system, undefined when it is a local one. */
+/** The name of the network file system. Undefined for a local one. */
 export function networkName(fs: FileSystem): string | undefined {
   if (fs.name !== undefined) return NETWORK_NAMES.test(fs.name) ? fs.name : undefined;
   return NETWORK_TYPES.get(fs.type);

@@ -1,24 +1,24 @@
 /**
- * One question to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
- * nearly always nothing waits. `false` says nothing: whoever gets it opens the store and asks properly.
+ * One query to a database, for a process that must load nothing else: a coding agent runs a hook before each tool call, and
+ * nearly always nothing waits. `false` says nothing: the caller then opens the store and checks properly.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The schema's major that the question knows; see `migrations.ts`. */
+/** The schema's major version that the query knows; see `migrations.ts`. */
 const MAJOR = 1;
 
 export type Glance = {
   readonly path: string;
-  /** The processes above this one, each as `bind` names it. */
+  /** The ancestors of this process, each as `bind` names it. */
   readonly processes: readonly { readonly machine: string; readonly pid: number; readonly startedAt: string }[];
   readonly conversation: string;
-  /** A setting of the log says that something is to be done: its key up to the log's name. */
+  /** The key, up to the log's name, of a setting of the log that asks for work. */
   readonly setting: string;
   /** Epoch ms. */
   readonly now: number;
   /** The longest age of a sign of life. An older sign of life is written again. */
   readonly seenWithinMs: number;
-  /** What was delivered since then, epoch ms, has to be looked for in the host's transcript. */
+  /** Items delivered since then, epoch ms, must be looked up in the host's transcript. */
   readonly unprovenSince: number;
 };
 
@@ -34,7 +34,7 @@ export const GLANCE = `
   FROM bindings b JOIN conversations c ON c.log = b.log AND c.conversation = b.conversation
   WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4`;
 
-/** machine, pid, start, conversation. A row where the process shows the conversation. */
+/** machine, pid, start, conversation. Returns a row if the process shows the conversation. */
 export const OPEN_MARK = `
   SELECT (SELECT count(*) || ' ' || max(i.seq) || ' ' || count(i.carrier) FROM items i
     WHERE i.log = b.log AND i.phase = 0 AND i.audience IN ('', b.conversation) HAVING count(*) > 0) AS mark
@@ -50,7 +50,10 @@ type Row = {
   readonly unproven: number;
 };
 
-/** True: one of the processes shows the conversation, which goes on, and nothing is open, offered, gating or unproven for it. */
+/**
+ * True: one of the processes shows the conversation, which is active, and nothing is open, offered, gating or unproven for
+ * it.
+ */
 export function isQuiet({ path, processes, conversation, setting, now, seenWithinMs, unprovenSince }: Glance): boolean {
   let db: DatabaseSync | undefined;
   try {
@@ -76,7 +79,7 @@ export function isQuiet({ path, processes, conversation, setting, now, seenWithi
   }
 }
 
-/** Changes with what is open for a conversation; '' for nothing, undefined where the process does not show it. */
+/** Changes with the open items of a conversation; '' for none, undefined if the process does not show it. */
 export function openMark({
   path,
   process: { machine, pid, startedAt },
@@ -94,7 +97,7 @@ export function openMark({
   }
 }
 
-/** machine, pid, start, conversation. What is open or offered by level, 0 is info; below it what holds the gate. */
+/** machine, pid, start, conversation. Open or offered items by level (0 is info), and below them the items that hold the gate. */
 export const OPEN_LEVELS = `
   SELECT i.level AS level, count(*) AS count, 0 AS gates FROM items i JOIN bindings b ON b.log = i.log
     WHERE b.machine = ?1 AND b.pid = ?2 AND b.started_at = ?3 AND b.conversation = ?4
@@ -105,7 +108,7 @@ export const OPEN_LEVELS = `
 
 export type OpenLevels = { readonly counts: readonly number[]; readonly gates: number };
 
-/** How many are open for the conversation by level, info first, and how many interrupts hold its gate. */
+/** The number of open items of the conversation by level, info first, and of the interrupts that hold its gate. */
 export function openLevels({
   path,
   processes,
@@ -134,9 +137,9 @@ export function openLevels({
   }
 }
 
-/** Undefined for a schema of another major. */
+/** Undefined for a schema of another major version. */
 function open(path: string): DatabaseSync | undefined {
-  // Asked for, not imported: an older Node has no such module.
+  // Read from `process`, because an older Node has no such module.
   const db = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { readOnly: true });
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
   if (Math.floor(version / 1_000) === MAJOR) return db;

@@ -54,7 +54,7 @@ export class ItemIndex {
     }
   }
 
-  /** What a record needs to see before it can be settled. */
+  /** The items that `settle` needs for a record. */
   touched(log: number, need: Touches): Item[] {
     const ids = [...need.creates, ...need.ids];
     const items =
@@ -71,7 +71,7 @@ export class ItemIndex {
     return seq === undefined ? [] : this.select(ITEMS.atSeq, log, seq);
   }
 
-  /** Where it was queued or folded. */
+  /** The position where it was queued or folded. */
   seqOf(log: number, id: NotificationId): number | undefined {
     return this.#db.get<{ seq: number }>('SELECT seq FROM records WHERE log = ? AND notification = ?', log, id)?.seq;
   }
@@ -80,7 +80,7 @@ export class ItemIndex {
     return this.#db.all<ItemRow>(sql, ...values).map(itemOf);
   }
 
-  /** Writes what `body` made of `before`, or made new. */
+  /** Writes an item that `body` changed from `before`, or made. */
   put(log: number, { item, before, body }: { item: Item; before: Item | undefined; body: Draft }): void {
     const now = [
       item.gate ? 1 : 0,
@@ -103,10 +103,10 @@ export class ItemIndex {
       );
       return;
     }
-    // A folded notification is that of the one it was folded into, under its own id.
+    // A folded notification is stored as the one it was folded into, under its own id.
     const source = isType(body, 'system_notification_folded') ? this.seqOf(log, body.into) : undefined;
     this.#db.run(
-      // Or replace: an audience may be named twice.
+      // Or replace, because an audience may be named twice.
       `INSERT OR REPLACE INTO items (log, phase, seq, audience, level, key, source, gate, carrier, taken_by, closed_at, state)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       log,

@@ -2,7 +2,7 @@ import { type LogKey, splitLog } from '../../core/address.ts';
 import { EarpieceError } from '../../core/errors.ts';
 import type { Database } from './database.ts';
 
-/** The numbers that stand for logs in the other tables. A log never loses its number, so those seen are remembered. */
+/** The numbers of logs in the other tables. A log never loses its number, so known ones are cached. */
 export class Logs {
   readonly #db: Database;
   #generation: number;
@@ -14,18 +14,18 @@ export class Logs {
     this.#generation = db.generation;
   }
 
-  /** Undefined: nothing was ever written about it. */
+  /** Undefined: the log has no records. */
   numberOf(log: LogKey): number | undefined {
     this.#forgetOldFile();
     const known = this.#numbers.get(log);
     if (known !== undefined) return known;
     const id = this.#db.get<{ id: number }>('SELECT id FROM logs WHERE key = ?', log)?.id;
-    // Inside a transaction the log may be one that a rollback takes back.
+    // Inside a transaction a rollback may remove the log.
     if (id !== undefined && !this.#db.isTransaction) this.#remember(log, id);
     return id;
   }
 
-  /** Makes it where it is new. Inside a transaction. */
+  /** Creates the number for a new log. Must run inside a transaction. */
   numberFor(log: LogKey): number {
     const known = this.numberOf(log);
     if (known !== undefined) return known;

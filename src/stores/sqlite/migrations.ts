@@ -1,11 +1,11 @@
 /**
  * The schema, step by step. Rules:
- * - A step that was released is never changed; a new one is added at the end.
- * - Within a major, steps only add (tables, indexes, columns with a default), so that a process with an older Earpiece goes
- *   on reading and writing a file that a newer one has migrated. Anything else is a new major.
- * - `user_version` is `MAJOR * 1000 + number of steps`; `application_id` says that the file is ours.
+ * - A released step is never changed; a new one is added at the end.
+ * - Within a major version, steps only add (tables, indexes, columns with a default), so that a process with an older
+ *   Earpiece still reads and writes a file that a newer one has migrated. Any other change is a new major version.
+ * - `user_version` is `MAJOR * 1000 + number of steps`; `application_id` marks the file as Earpiece's.
  *
- * `golden/schema.sql` is what all steps together make.
+ * `golden/schema.sql` is the result of all steps.
  */
 export const MAJOR = 1;
 

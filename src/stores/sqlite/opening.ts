@@ -1,4 +1,4 @@
-/** A database file is opened: what cannot work is refused, a new file is made, an older one is migrated. */
+/** Opens a database file: refuses unusable ones, makes a new file, migrates an older one. */
 import type { DatabaseSync } from 'node:sqlite';
 import { fault } from '../../core/faults.ts';
 import { Half, missingAt, realPath } from './files.ts';
@@ -8,18 +8,21 @@ import { checkHeader, prepareFile } from './refusals.ts';
 import { isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** Asked for, not imported: an older Node has no such module, and an import would fail before our own line about its age. */
+/**
+ * Read from `process` instead of imported: an older Node has no such module, and an import would fail before Earpiece's own
+ * line about the version.
+ */
 const sqlite = process.getBuiltinModule('node:sqlite');
 
 export type OpenOptions = {
   readonly path: string;
-  /** For tests: what file system a path lies on. */
+  /** For tests: the file system of a path. */
   readonly probe?: (path: string) => FileSystem;
   /** For tests: the version of SQLite. */
   readonly sqliteVersion?: string;
 };
 
-/** Opens the file at a path, and makes and migrates it where needed. `aside`: what was moved out of a new file's way. */
+/** Opens the file at a path, and makes or migrates it if needed. `aside`: files that were moved out of a new file's way. */
 export function openFile(options: OpenOptions): { readonly db: DatabaseSync; readonly aside: readonly string[] } {
   const aside = prepareFile(options.path, options.probe);
   // Check before SQLite opens the file: the last process that closes a cut file writes the -wal into it.
@@ -39,7 +42,10 @@ export function throwIf(error: Error | undefined): void {
   if (error !== undefined) throw error;
 }
 
-/** Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see what we write. */
+/**
+ * Throws `Half` while another connection is open: it holds a deleted `-wal` or `-shm`, and would not see this process's
+ * writes.
+ */
 function refuseOthers(path: string): void {
   const db = new sqlite.DatabaseSync(path, { timeout: 0, defensive: true });
   try {
@@ -47,7 +53,7 @@ function refuseOthers(path: string): void {
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
   } catch (error) {
     if (!isBusy(error)) throw truncation(path) ?? error;
-    // Meanwhile the first of several that open it at once may have made both.
+    // Meanwhile another process that opens it at the same time may have made both.
     const missing = missingAt(path);
     if (missing.length > 0) throw new Half(realPath(path), missing);
   } finally {
@@ -63,7 +69,7 @@ function migrate(db: DatabaseSync, path: string): void {
   });
   const before = reading(db, header);
   checkHeader(path, before);
-  // Only a file without tables takes it: pages of removed records can then be given back in steps.
+  // Only a file without tables accepts this: pages of removed records can then be returned in steps.
   if (before.empty) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY');
   db.exec('PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864');
@@ -88,7 +94,7 @@ function migrate(db: DatabaseSync, path: string): void {
   fault('migrate.committed');
 }
 
-/** Of one moment: in between, another process may make the file ours. */
+/** Reads of one moment: in between, another process may migrate the file. */
 export function reading<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

@@ -6,14 +6,15 @@ import type { Database } from './database.ts';
 import type { ItemIndex } from './item-index.ts';
 import { DONE, ITEMS, UNREAD } from './rows.ts';
 
-/** Notifications looked at in one transaction, so that others get their turn. */
+/** Notifications in one transaction, so that other processes get their turn. */
 const CHUNK = 200;
 
-/** `next` is where the next chunk begins, undefined at the end. */
+/** `next` is the start of the next chunk, undefined at the end. */
 export type Pruned = { readonly records: number; readonly items: number; readonly next: number | undefined };
 
 /**
- * Removes one chunk of a log's past, by position from `after` on. Inside a transaction. The newest record of the store stays, so that no position is given twice.
+ * Removes one chunk of a log's old items, by position from `after` on. Must run inside a transaction. The newest record of
+ * the store stays, so that no position is used twice.
  */
 export function pruneChunk(
   db: Database,
@@ -37,7 +38,7 @@ export function pruneChunk(
     const items = index.select(ITEMS.atSeq, log, seq);
     if (!items.every((item) => isPast(item, before) && !item.history.includes(head))) continue;
     for (const item of items) going.push(item);
-    // What was folded into it shares its fate: replaying the fold needs both.
+    // Folded notifications stay or go with their target: replaying the fold needs both.
     for (const folded of db.all<{ seq: number }>('SELECT seq FROM items WHERE source = ?', seq))
       for (const item of index.select(ITEMS.atSeq, log, folded.seq)) going.push(item);
   }
@@ -62,7 +63,7 @@ export function pruneChunk(
   };
 }
 
-/** Inside a transaction. */
+/** Must run inside a transaction. */
 export function forgetRecords(db: Database, seqs: readonly number[]): void {
   bodies(db, seqs).forEach(mustConcernNoItem);
   db.run('DELETE FROM records WHERE seq IN (SELECT value FROM json_each(?))', JSON.stringify(seqs));

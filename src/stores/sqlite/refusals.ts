@@ -7,7 +7,7 @@ import { setAside } from './files.ts';
 import { type FileSystem, fileSystemOf, networkName } from './filesystem.ts';
 import { APPLICATION_ID, MAJOR } from './migrations.ts';
 
-/** Below it, several processes on one WAL file can corrupt it (the WAL-reset bug of 3.7.0 to 3.51.2). */
+/** With an older version, several processes on one WAL file can corrupt it (the WAL-reset bug of 3.7.0 to 3.51.2). */
 export const OLDEST_SQLITE = '3.51.3';
 
 export function checkSqlite(version: string): void {
@@ -23,14 +23,14 @@ export function checkSqlite(version: string): void {
 }
 
 /**
- * Makes the file and its folder where they are missing, for this user alone; refuses what cannot work, with the way out. Returns
- * what it moved out of the new file's way, see `setAside`.
+ * Makes a missing file and folder, for this user only. Refuses unusable ones, with the way out. Returns the files that it
+ * moved out of the new file's way, see `setAside`.
  */
 export function prepareFile(path: string, probe: (path: string) => FileSystem = fileSystemOf): readonly string[] {
   const folder = dirname(path);
   try {
     makeFolders(folder);
-    // The state folder is ours by its name; another one may be shared on purpose.
+    // The state folder has Earpiece's name; another one may be shared on purpose.
     if (basename(folder) === 'earpiece') keepPrivate(folder);
   } catch (error) {
     throw denied(error, folder, 'make the folder');
@@ -60,7 +60,7 @@ export function prepareFile(path: string, probe: (path: string) => FileSystem = 
   }
 }
 
-/** What the header of an opened file says: ours to migrate from a step, or not ours. */
+/** Checks the header of an opened file: Earpiece's, with the step to migrate from, or another program's. */
 export function checkHeader(
   path: string,
   header: { readonly applicationId: number; readonly version: number; readonly empty: boolean },

@@ -3,7 +3,7 @@ import { ANYONE, type Item, settle } from '../../core/items.ts';
 import { LEVELS, type Level, type NotificationId } from '../../core/notification.ts';
 import { notificationOf, type QueuedRecord } from '../../core/records.ts';
 
-/** A row of `items` with the record that made it, and the one it was folded into. */
+/** A row of `items` with the record that made it, and the record of its folding target. */
 export type ItemRow = {
   readonly seq: number;
   readonly audience: string;
@@ -14,7 +14,7 @@ export type ItemRow = {
   readonly source_body: string | null;
 };
 
-/** Selects `ItemRow`s; what follows names `i` (items). */
+/** Selects `ItemRow`s; `rest` refers to `i` (items). */
 const select = (rest: string, by = ''): string =>
   `SELECT i.seq, i.audience, i.state, r.at, r.clock, r.body, s.body AS source_body
    FROM items i ${by} JOIN records r ON r.seq = i.seq LEFT JOIN records s ON s.seq = i.source ${rest}`;
@@ -26,7 +26,7 @@ export const DONE = 2;
 const newestFirst = 'ORDER BY i.seq DESC, i.audience LIMIT ?';
 const oldestFirst = 'ORDER BY i.seq, i.audience';
 
-/** Each by an index; `schema.test.ts` holds them to it. Values in the order of the question marks. */
+/** Each query uses an index; `schema.test.ts` checks that. Values in the order of the question marks. */
 export const ITEMS = {
   /** log, limit */
   open: select(`WHERE i.log = ? AND i.phase = ${OPEN} ${oldestFirst} LIMIT ?`),
@@ -41,11 +41,11 @@ export const ITEMS = {
   unreadOf: select(
     `WHERE i.log = ? AND i.phase = ${UNREAD} AND coalesce(i.taken_by, i.audience) = ? AND i.seq < ? ${newestFirst}`,
   ),
-  /** log, key. Left to itself, SQLite walks the open set. */
+  /** log, key. Without the hint, SQLite walks the open set. */
   key: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.key = ? ${oldestFirst}`, 'INDEXED BY items_key'),
   /** carrier, log */
   carrier: select(`WHERE i.carrier = ? AND i.log = ? ${oldestFirst}`),
-  /** log, position, limit: what was queued before it */
+  /** log, position, limit: items queued before it */
   openBefore: select(`WHERE i.log = ? AND i.phase = ${OPEN} AND i.seq < ? ${newestFirst}`),
   unreadBefore: select(`WHERE i.log = ? AND i.phase = ${UNREAD} AND i.seq < ? ${newestFirst}`),
   doneBefore: select(`WHERE i.log = ? AND i.phase = ${DONE} AND i.seq < ? ${newestFirst}`),
@@ -54,7 +54,7 @@ export const ITEMS = {
     'WHERE i.log = ? AND i.closed_at >= ? AND (i.closed_at, i.seq) < (?, ?) ORDER BY i.closed_at DESC, i.seq DESC LIMIT ?',
     'INDEXED BY items_closed',
   ),
-  /** log, seq: those that one record made, one for each audience */
+  /** log, seq: the items that one record made, one for each audience */
   atSeq: select(`WHERE i.log = ? AND i.phase IN (${OPEN}, ${UNREAD}, ${DONE}) AND i.seq = ? ORDER BY i.audience`),
   /** log */
   all: select('WHERE i.log = ?'),
@@ -79,7 +79,7 @@ export function itemOf(row: ItemRow): Item {
 
 type ItemState = Omit<Item, 'id' | 'audience' | 'notification' | 'seq' | 'at' | 'clock'>;
 
-/** The item as only its queue record made it needs no state of its own. */
+/** An item that only its queue record has touched needs no stored state. */
 export function stateOf(item: Item): string | null {
   if (item.state === 'open' && item.history.length === 1) return null;
   const { id: _id, audience: _audience, notification: _notification, seq: _seq, at: _at, clock: _clock, ...state } = item;

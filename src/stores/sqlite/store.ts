@@ -42,9 +42,9 @@ import { Where } from './where.ts';
 
 export type SqliteOptions = DatabaseOptions & {
   readonly clock?: Clock;
-  /** How long a call waits for other processes' locks where its own `withinMs` does not say. Default 5,000. */
+  /** How long a call waits for other processes' locks, unless its `withinMs` sets that. Default 5,000. */
   readonly busyMs?: number;
-  /** Commits in one transaction what comes in one go of the event loop. For a thread of its own, which others wait for. */
+  /** Commits all calls of one turn of the event loop in one transaction. For a separate thread that others wait for. */
   readonly together?: boolean;
 };
 
@@ -52,21 +52,21 @@ export interface SqliteStore extends Store {
   readonly path: string;
   /** The newest time in the log that this process has seen, epoch ms; 0 before the first. */
   readonly lastAt: number;
-  /** Writes a consistent copy to a new file, while others go on. */
+  /** Writes a consistent copy to a new file, while other processes continue. */
   backup(to: string): Promise<void>;
-  /** Shrinks the file by what was removed from it, in steps, while others go on. */
+  /** Shrinks the file by its removed records, in steps, while other processes continue. */
   compact(options?: Wait): Promise<Compacted>;
 }
 
-/** A store whose file this thread has open itself. */
+/** A store whose file this thread has opened itself. */
 export interface OwnedStore extends SqliteStore {
-  /** As `append`, for a caller that has the JSON of its drafts and makes the records itself. */
+  /** Like `append`, for a caller that has the JSON of its drafts and makes the records itself. */
   place(log: LogKey, drafts: readonly Written[], options?: Wait & { readonly swaps?: readonly Swap[] }): Promise<Placing>;
 }
 
 /**
- * Opens, and where needed makes and migrates, a database file. Rejects with `store_refused`, `store_corrupt`, `store_full` or
- * (when others hold its lock for `busyMs`) `store_unavailable`; see `refusals.ts`.
+ * Opens a database file, and makes or migrates it if needed. Rejects with `store_refused`, `store_corrupt`, `store_full` or
+ * (if others hold its lock for `busyMs`) `store_unavailable`; see `refusals.ts`.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<OwnedStore> {
   const path = resolve(options.path);
@@ -97,9 +97,9 @@ class SqliteFile implements OwnedStore {
   /** The clock is the system's, not a test's. */
   readonly #ownClock: boolean;
   readonly #wakeups: Wakeups;
-  /** Conversations for which nothing was open when the file was as it is now. */
+  /** Conversations for which nothing was open in the file's current state. */
   readonly #quiet = new Set<string>();
-  /** The newest time seen in the log: ours is never before it. */
+  /** The newest known time of the log: a new record is never before it. */
   #lastAt = 0;
   #closing: Promise<void> | undefined;
 
@@ -150,7 +150,7 @@ class SqliteFile implements OwnedStore {
         for (const swap of swaps) if (!this.#settings.swap(swap)) return { kind: 'stale', key: swap.key };
         const number = this.#logs.numberFor(log);
         const last = this.#last();
-        // No record is older than its file: the first one of a wrong clock is no older either.
+        // No record is older than its file, not even the first one of a wrong clock.
         const notBefore = last.seq === 0 && this.#ownClock ? this.#db.bornAt() : last.at;
         return append(this.#db, this.#index, { number, last: { seq: last.seq, at: notBefore }, now: this.now() }, drafts);
       },
@@ -183,7 +183,7 @@ class SqliteFile implements OwnedStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     try {
       this.#db.follow();
-      // Another thread's questions may come in one go of this one and not of its own.
+      // Another thread's calls from several of its turns may arrive in one turn of this thread.
       if (this.#db.changed(this.#together !== undefined)) this.#quiet.clear();
       const key = `${log}#${conversation}`;
       if (this.#quiet.has(key)) return true;
@@ -196,7 +196,7 @@ class SqliteFile implements OwnedStore {
       if (quiet) this.#quiet.add(key);
       return quiet;
     } catch {
-      // Whoever asks the long way is told what is wrong.
+      // The regular calls report the error.
       return false;
     }
   }
@@ -268,7 +268,7 @@ class SqliteFile implements OwnedStore {
         total.records += chunk.records;
         total.items += chunk.items;
         after = chunk.next;
-        // Others of this process get their turn as well.
+        // Lets other work of this process run.
         await new Promise(setImmediate);
       }
     }
@@ -346,7 +346,7 @@ class SqliteFile implements OwnedStore {
     return this.#closing;
   }
 
-  /** A read: at once, whoever writes. */
+  /** Runs a read at once, even while others write. */
   #look<T>(work: () => T, options: Wait | undefined): Promise<T> {
     return this.#turns.read(() => {
       this.#db.follow();
@@ -354,11 +354,11 @@ class SqliteFile implements OwnedStore {
     }, options);
   }
 
-  /** A transaction that writes, when it is its turn. */
+  /** Runs a writing transaction in its turn. */
   #change<T>(work: () => T, options: Wait | undefined, keep: (result: T) => boolean = () => true): Promise<T> {
     if (this.#together !== undefined) return this.#together.write({ work, keep }, options);
     return this.#turns.write(() => {
-      // What is acknowledged is in the file that others open.
+      // An acknowledged write must be in the file that other processes open.
       this.#db.follow(true);
       return this.#db.write(work, keep);
     }, options);

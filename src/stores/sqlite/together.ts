@@ -11,12 +11,12 @@ type Waiting = Step & {
   readonly reject: (error: unknown) => void;
 };
 
-/** More would make the first of them wait for the last. */
+/** A larger batch would make its first caller wait for the last. */
 const MOST = 256;
 
 /**
- * Commits whatever waits in one transaction: one sync of the disk for all of it, in the order in which it came. Each caller
- * has its own answer; what one of them throws, or does not keep, leaves the others.
+ * Commits all waiting writes in one transaction: one sync of the disk for all, in the order of their arrival. Each caller has
+ * its own answer. If one throws, or is not kept, the others are not affected.
  */
 export class Together {
   readonly #db: Database;
@@ -42,12 +42,12 @@ export class Together {
       resolve: resolve as (result: unknown) => void,
       reject,
     });
-    // After whoever else asks in this go: they share the transaction.
+    // After the other calls of this turn of the event loop: they share the transaction.
     this.#running ??= Promise.resolve().then(() => this.#run());
     return promise;
   }
 
-  /** Resolves when all that waits has its answer. */
+  /** Resolves when all waiting writes have their answers. */
   async end(): Promise<void> {
     await this.#running;
   }
@@ -67,7 +67,7 @@ export class Together {
     try {
       const outcomes = await this.#turns.write(
         () => {
-          // What is acknowledged is in the file that others open.
+          // An acknowledged write must be in the file that other processes open.
           this.#db.follow(true);
           return this.#db.writeAll(batch);
         },
@@ -79,7 +79,7 @@ export class Together {
       });
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) for (const one of batch) one.reject(error);
-      // The whole transaction is gone, on a full disk for example: each tries alone, and has its own answer.
+      // The whole transaction failed, for example on a full disk: each write is retried alone, with its own answer.
       else for (const one of batch) await this.#commit([one]);
     }
   }

@@ -1,7 +1,7 @@
 import { EarpieceError } from '../../core/errors.ts';
 import { Half } from './files.ts';
 
-/** SQLite's primary result codes that we tell apart. */
+/** SQLite's primary result codes that are handled differently. */
 const CODE = {
   PERM: 3,
   BUSY: 5,
@@ -17,7 +17,7 @@ const CODE = {
   NOTADB: 26,
 } as const;
 
-/** I/O errors of writing: the disk is full, a quota or limit is reached, or it fails. */
+/** I/O errors of writing: the disk is full, a quota or limit is reached, or the disk fails. */
 const WRITE_ERRORS: ReadonlySet<number> = new Set([
   10 | (3 << 8), // WRITE
   10 | (4 << 8), // FSYNC
@@ -31,7 +31,7 @@ const errcode = (error: unknown): number | undefined =>
     ? (error as Error & { errcode: number }).errcode
     : undefined;
 
-/** Another connection holds the lock: the same call may succeed at once. */
+/** Another connection holds the lock: a retry may succeed at once. */
 export function isBusy(error: unknown): boolean {
   if (error instanceof Half) return true;
   const code = errcode(error);
@@ -40,10 +40,10 @@ export function isBusy(error: unknown): boolean {
   return primary === CODE.BUSY || primary === CODE.LOCKED || primary === CODE.PROTOCOL;
 }
 
-/** Another holds the lock for longer than the caller waits. */
+/** Another process holds the lock for longer than the caller waits. */
 export const isUnavailable = (error: unknown): boolean => error instanceof EarpieceError && error.code === 'store_unavailable';
 
-/** What SQLite said, in words of ours; errors of others pass. */
+/** Translates SQLite's errors; other errors pass. */
 export function explain(error: unknown, path: string): unknown {
   const code = errcode(error);
   if (code === undefined) return error;
@@ -92,7 +92,7 @@ export function explain(error: unknown, path: string): unknown {
   }
 }
 
-/** `last`: what the last try threw. */
+/** `last`: the last attempt's error. */
 export const busyFor = (path: string, ms: number, last: unknown): EarpieceError =>
   last instanceof Half
     ? last.told

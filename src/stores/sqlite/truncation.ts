@@ -1,19 +1,19 @@
 /**
- * Whether a main file lost its end. While a database is in use, pages may legally stand in the `-wal` alone, so the size of
- * the main file says nothing by itself: each page beyond its end must be in a part of the `-wal` that readers still use.
+ * Finds whether a main file lost its end. While a database is in use, a page may legally be only in the `-wal`, so the size
+ * of the main file says nothing by itself. Each page beyond its end must be in a part of the `-wal` that readers still use.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { EarpieceError } from '../../core/errors.ts';
 import { headerOf, realPath } from './files.ts';
 
-/** What the database has by its `-shm` or `-wal`: its size, and the pages that readers take from the `-wal`. */
+/** The database according to its `-shm` or `-wal`: its size, and the pages that readers take from the `-wal`. */
 type Log = { readonly pages: number; readonly held: () => ReadonlySet<number> };
 
 /** How often the check is repeated while another process changes the files. */
 const LOOKS = 20;
 
 /**
- * Why a main file is not whole; undefined for a whole one. `opened`: this process had the file open, so that a file without
+ * Why a main file is not complete. Undefined for a complete one. `opened`: this process had the file open, so a file without
  * a header was cut.
  */
 export function truncation(path: string, opened = false): EarpieceError | undefined {
@@ -65,13 +65,13 @@ const state = (real: string): string =>
 /** Two copies of the header, then how many frames are in the main file already; see "The WAL-Index Header" in SQLite's format. */
 const INDEX_HEADER = 48;
 const INDEX_START = 2 * INDEX_HEADER + 4;
-/** The numbers of the pages, by frame: behind 136 bytes in the first block of 32 kB, at the start of each other one. */
+/** The numbers of the pages, by frame: after 136 bytes in the first block of 32 kB, at the start of each other one. */
 const BLOCK = 32_768;
 const FIRST = 136;
 const FRAMES_PER_BLOCK = 4_096;
 const FRAMES_IN_FIRST = FRAMES_PER_BLOCK - FIRST / 4;
 
-/** By the `-shm`; undefined where there is none, it is half written, or the database has nothing in its `-wal`. */
+/** From the `-shm`. Undefined if there is none, it is half written, or the database has nothing in its `-wal`. */
 function byIndex(real: string): Log | undefined {
   const start = readStart(`${real}-shm`, INDEX_START);
   if (start === undefined || start.length < INDEX_START) return undefined;
@@ -99,7 +99,7 @@ function byIndex(real: string): Log | undefined {
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
 
-/** By the `-wal`, as SQLite does it when the last process was killed; undefined where nothing was committed in it. */
+/** From the `-wal`, as SQLite reads it after the last process was killed. Undefined if it holds no commit. */
 function byFrames(real: string, pageSize: number): Log | undefined {
   const wal = `${real}-wal`;
   const start = readStart(wal, WAL_HEADER);
@@ -110,7 +110,7 @@ function byFrames(real: string, pageSize: number): Log | undefined {
   const found: number[] = [];
   let committed = 0;
   for (let at = WAL_HEADER; at + FRAME_HEADER + pageSize <= whole.length; at += FRAME_HEADER + pageSize) {
-    // Behind the last frame stand those of an earlier round.
+    // Frames of an earlier round follow the last frame.
     if (!whole.subarray(at + 8, at + 16).equals(salts)) break;
     found.push(whole.readUInt32BE(at));
     const size = whole.readUInt32BE(at + 4);

@@ -3,14 +3,20 @@ import type { Wait } from '../../core/ports.ts';
 import { busyFor, explain, isBusy } from './trouble.ts';
 import { truncation } from './truncation.ts';
 
-/** `askedAt`: when the caller asked, by `performance.now()`, where that was before its turn. */
+/** `askedAt`: the time of the call, by `performance.now()`, if that was before its turn. */
 type Asked = Wait & { readonly askedAt?: number };
 
-/** Tries in one go before the event loop gets its turn: it is held up for at most about 1 ms. */
+/** Attempts before the event loop gets its turn: they delay it by at most about 1 ms. */
 const TRIES_IN_A_GO = 4;
-/** Between two tries. SQLite's own busy handler backs off to 100 ms and starves: its worst append took 5 to 7 x longer. */
+/**
+ * The pause between two attempts. SQLite's own busy handler backs off to 100 ms and starves: its worst append took 5 to 7 x
+ * longer.
+ */
 const PAUSE_MS = { min: 0.05, max: 0.45 };
-/** After this long a holder is stuck, not busy: goes are then some ms apart. (25 ms doubled the tail of four slow writers.) */
+/**
+ * A lock holder of this age is stuck, not busy: attempts are then some ms apart. (25 ms doubled the tail of four slow
+ * writers.)
+ */
 const STUCK_MS = 500;
 
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
@@ -19,9 +25,9 @@ const pause = (): void => {
 };
 
 /**
- * Runs work on a database that other processes lock for moments: at once where possible, else again and again until
- * `withinMs` have passed. Work is synchronous and leaves no open transaction behind. Writers of one process get their turn
- * in the order in which they came; readers wait for nobody but the file.
+ * Runs work on a database that other processes lock for moments: at once if possible, else with retries until `withinMs` have
+ * passed. Work is synchronous and leaves no open transaction. Writers of one process get their turn in the order of their
+ * calls; readers wait only for the file.
  */
 export class Turns {
   readonly #path: string;
@@ -56,7 +62,7 @@ export class Turns {
     return first.kind === 'done' ? first.result : this.#insist(work, this.#deadline(options), options);
   }
 
-  /** No more turns; resolves when those that wait had theirs or gave up. */
+  /** Accepts no more turns. Resolves when the waiting ones have run or given up. */
   async end(): Promise<void> {
     this.#ended = true;
     await this.#waiting;

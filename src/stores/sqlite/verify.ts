@@ -18,10 +18,10 @@ type Columns = ItemRow & {
 
 type OnProgress = ((done: number, of: number) => void) | undefined;
 
-/** Records between two calls of `onProgress`: some 10 ms. */
+/** Records between two calls of `onProgress`: about 10 ms. */
 const EVERY = 1_000;
 
-/** What is wrong with the file: its structure, its index against a replay of each log, columns against state. */
+/** The problems of the file: its structure, its index against a replay of each log, columns against state. */
 export function verify(db: Database, onProgress?: OnProgress): string[] {
   const of = db.get<{ n: number | null }>('SELECT max(rowid) AS n FROM records')?.n ?? 0;
   onProgress?.(0, of);
@@ -48,7 +48,7 @@ function* counted<T>(all: Iterable<T>, tick: () => void): Iterable<T> {
   }
 }
 
-/** The items of the rows; what does not fit its columns goes to `misfits`. */
+/** The items of the rows. A row that contradicts its columns goes to `misfits`. */
 function* placed(log: LogKey, rows: Iterable<Columns>, misfits: string[]): Iterable<Item> {
   for (const row of rows) {
     const item = itemOf(row);

@@ -1,19 +1,19 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { Waiters } from '../waiters.ts';
 
-/** How often the head is asked for without a hint: where the file can be watched, and where it cannot. */
+/** How often the head is read without a hint: if the file can be watched, and if it cannot. */
 export type PollMs = { readonly watched: number; readonly unwatched: number };
 const POLL_MS: PollMs = { watched: 250, unwatched: 25 };
 /**
- * The watch fires when a commit's pages are written, but readers see it only after the fsync, which fires nothing: after a
- * hint the head is asked for at once and again at these intervals.
+ * The watch fires when a commit's pages are written, but readers see them only after the fsync, which fires nothing. So after
+ * a hint the head is read at once and again at these intervals.
  */
 const AFTER_HINT_MS = [1, 1, 2, 4, 8, 16, 32, 64];
 
 /**
- * Notices what other processes append. Two modes: resting (nobody waits; no timer) and waiting. The watch on the -wal file
- * is kept once it was set up, for it costs nothing while nothing is written and does not keep the process alive; a poll
- * stands in for it and sets it up again when the file was replaced.
+ * Notices the appends of other processes. Two modes: resting (no waiter; no timer) and waiting. The watch on the -wal file
+ * stays once it exists: it costs nothing while nothing is written and does not keep the process alive. Without a watch, a
+ * poll replaces it, and sets it up again when the file was replaced.
  */
 export class Wakeups {
   readonly #walPath: string;
@@ -26,7 +26,7 @@ export class Wakeups {
   #step = 0;
   #closed = false;
 
-  /** `head` gives the newest position, undefined when it cannot be had just now. */
+  /** `head` returns the newest position, or undefined if it cannot be read at the moment. */
   constructor(walPath: string, head: () => number | undefined, pollMs = POLL_MS) {
     this.#walPath = walPath;
     this.#head = head;
@@ -37,7 +37,7 @@ export class Wakeups {
   async wait(after: number, options: { withinMs?: number | undefined; signal?: AbortSignal | undefined }): Promise<number> {
     if (this.#closed) return after;
     const waiting = this.#waiters.wait(after, options);
-    // What came between the caller's look at the head and the watch, or was hinted at and is not visible yet.
+    // Reads appends between the caller's look at the head and the watch, and appends with a hint that are not visible yet.
     this.#hinted();
     return waiting;
   }
@@ -100,13 +100,13 @@ export class Wakeups {
     if (this.#watcher !== undefined || this.#closed) return;
     try {
       this.#watcher = watch(this.#walPath, { persistent: false }, (event) => {
-        // Deleted or replaced: the next poll watches the new one.
+        // Deleted or replaced: the next poll watches the new file.
         if (event === 'rename') this.#unwatch();
         this.#hinted();
       });
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // No file yet, or no more watches to be had: the poll goes on.
+      // No file yet, or the system has no more watches: the poll continues.
     }
   }
 

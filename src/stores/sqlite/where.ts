@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 
-/** Conditions joined with AND; nothing when there are none. */
+/** Conditions joined with AND; the empty text without any. */
 export class Where {
   readonly values: SQLInputValue[] = [];
   #sql = '';

@@ -1,16 +1,19 @@
 /**
- * Whether anything was committed to a database since the last look, seen without a lock and without asking the thread.
+ * Whether any process committed to a database since the last look, found without a lock and without asking the thread.
  *
- * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of the log
- * and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite keeps that file mapped in memory, so a read
- * of it waits for no disk. Equal bytes mean that nothing was committed. Different bytes, and a file that cannot be read, mean
- * nothing: then the thread is asked.
+ * In WAL mode each commit of any process changes the header of the `-shm` file, its first 48 bytes: a counter, the length of
+ * the log and a checksum (https://sqlite.org/walformat.html, "WAL-Index File Format"). SQLite keeps that file mapped in
+ * memory, so a read of it waits for no disk. Equal bytes mean that nothing was committed. Different bytes, and a file that
+ * cannot be read, prove nothing: then the thread is asked.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { realPath } from '../sqlite/files.ts';
 
 const HEADER_BYTES = 48;
-/** After so long a look counts as news: somebody may have deleted or replaced the file, which its bytes do not tell. */
+/**
+ * An older look counts as news: another program may have deleted or replaced the file, and the open file's bytes do not show
+ * that.
+ */
 const TRUSTED_MS = 200;
 
 export class Commits {
@@ -25,7 +28,7 @@ export class Commits {
     this.#path = `${realPath(path)}-shm`;
   }
 
-  /** False: nothing was committed since the last time that this was asked. True: something was, or nobody knows. */
+  /** False: no commit since the last call. True: a commit, or unknown. */
   news(): boolean {
     const now = performance.now();
     try {
@@ -49,7 +52,7 @@ export class Commits {
     closeSync(fd);
   }
 
-  /** The file that stands at the path now. */
+  /** Opens the file that is at the path now. */
   #reopen(): void {
     const at = statSync(this.#path, { throwIfNoEntry: false });
     if (this.#fd !== undefined) {

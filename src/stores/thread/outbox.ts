@@ -1,11 +1,11 @@
-/** Sends in one message what is added in one go of the event loop: the other thread wakes once for all of it. */
+/** Sends all values of one turn of the event loop in one message: the other thread wakes once for all of them. */
 export type Outbox<T> = {
   readonly add: (one: T) => void;
-  /** At once, for whoever cannot wait until the end of this go. */
+  /** Sends at once, for a caller that cannot wait until the end of this turn. */
   readonly flush: () => void;
 };
 
-/** `refused`: `send` threw for this one, which no message can carry. The others are sent all the same. */
+/** `refused`: `send` threw for this value, which no message can carry. The others are still sent. */
 export function outbox<T>(send: (all: readonly T[]) => void, refused: (one: T, error: unknown) => void): Outbox<T> {
   let waiting: T[] = [];
   const post = (all: readonly T[]): void => {

@@ -1,11 +1,11 @@
-/** What the thread that owns a database and the thread that asks it say to each other. */
+/** The messages between the thread that owns a database and the thread that calls it. */
 import { EarpieceError, type ErrorCode } from '../../core/errors.ts';
 import type { ConversationId, LogKey } from '../../core/address.ts';
 import type { Swap } from '../../core/ports.ts';
 import type { Placed } from '../placing.ts';
 import type { SqliteStore } from '../sqlite/store.ts';
 
-/** What is done for a caller by its name. */
+/** The methods that a caller invokes by name. */
 export type Method = Exclude<
   keyof SqliteStore,
   'name' | 'path' | 'lastAt' | 'private' | 'now' | 'ordered' | 'quiet' | 'close' | 'append'
@@ -14,9 +14,9 @@ export type Method = Exclude<
 export type Setup = {
   readonly path: string;
   readonly busyMs: number | undefined;
-  /** The asking thread's clock, where it is not the system's: each message then brings its time. */
+  /** The calling thread's clock, if it is not the system's: each message then includes its time. */
   readonly now: number | undefined;
-  /** Two numbers: the last question for quiet that was answered, and its answer. */
+  /** Two numbers: the last answered `quiet` question, and its answer. */
   readonly quiet: SharedArrayBuffer;
   readonly fault: string | undefined;
 };
@@ -30,7 +30,7 @@ export type Ask = { readonly now?: number } & (
       readonly options: Readonly<Record<string, unknown>>;
       readonly progress?: true;
     }
-  /** `texts`: the drafts as JSON, which is what is stored: a copy of a text costs a fifth of a copy of its objects. */
+  /** `texts`: the drafts as JSON, in their stored form: copying a text costs a fifth of copying its objects. */
   | {
       readonly kind: 'append';
       readonly id: number;
@@ -45,7 +45,10 @@ export type Ask = { readonly now?: number } & (
   | { readonly kind: 'close' }
 );
 
-/** `lastAt`: the newest time in the log that the thread has seen. Asks and answers go in lists: each message wakes a thread. */
+/**
+ * `lastAt`: the newest time in the log that the thread has seen. Questions and answers are sent in lists, because each
+ * message wakes a thread.
+ */
 export type Answer =
   | { readonly kind: 'ready'; readonly name: string; readonly path: string; readonly lastAt: number }
   | { readonly kind: 'refused'; readonly error: Failure }
@@ -55,7 +58,7 @@ export type Answer =
   | { readonly kind: 'progress'; readonly id: number; readonly done: number; readonly of: number }
   | { readonly kind: 'report'; readonly line: string };
 
-/** `items`: as JSON; undefined where whoever has the drafts can tell them itself. */
+/** `items`: as JSON. Undefined if the caller can compute them from the drafts. */
 export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly id: number;
   readonly clock: number | undefined;
@@ -63,7 +66,7 @@ export type PlacedAnswer = Pick<Placed, 'kind' | 'seq' | 'at'> & {
   readonly lastAt: number;
 };
 
-/** An error as a message carries it: its class would be lost. */
+/** An error in the form of a message, which would lose the error's class. */
 export type Failure = {
   readonly message: string;
   readonly name: string;

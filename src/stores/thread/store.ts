@@ -1,6 +1,6 @@
 /**
- * A database that a thread of its own owns: this thread never opens the file, so a disk that hangs or a lock that is held
- * stops nobody who does not wait for it. Each call asks the thread, which commits whatever waits in one transaction.
+ * A database in a separate thread. The calling thread never opens the file, so a hanging disk or a held lock stops only
+ * callers that wait for it. Each call asks the thread, which commits all waiting writes in one transaction.
  */
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
@@ -36,23 +36,23 @@ import { closed, lost, stopped } from './trouble.ts';
 export type ThreadOptions = {
   readonly path: string;
   readonly clock?: Clock;
-  /** How long a call waits where its own `withinMs` does not say. Default 5,000. */
+  /** How long a call waits, unless its `withinMs` sets that. Default 5,000. */
   readonly busyMs?: number;
-  /** Called with a line about something that a person should know. Default: a process warning. */
+  /** Called with a line that a person should read. Default: a process warning. */
   readonly report?: (line: string) => void;
-  /** As `EARPIECE_FAULT`, for tests. Default: what the environment says. */
+  /** Like `EARPIECE_FAULT`, for tests. Default: the environment's value. */
   readonly fault?: string;
 };
 
-/** Beside the sources, and in the package a folder of its own beside or above the chunk that this is in. */
+/** Beside the sources; in the package, in a separate folder beside or above this chunk. */
 const PLACES = ['./worker.ts', './workers/store.js', '../workers/store.js'];
-/** So much later than the thread itself would give up; after it the thread counts as stopped, by its disk for example. */
+/** Additional time after the thread's own limit. After it the thread counts as stopped, for example by its disk. */
 const SPARE_MS = 50;
-/** How long whoever asks whether it is quiet may be held up. An idle thread answers in some 0.03 ms. */
+/** The longest wait of a `quiet` call. An idle thread answers in about 0.03 ms. */
 const QUIET_WITHIN_MS = 3;
 /**
- * Given up where the thread does not answer in time. What writes waits for the thread's own verdict: a write whose answer is
- * late may have been done.
+ * Calls that give up if the thread does not answer in time. Writes wait for the thread's own result: a write with a late
+ * answer may have been done.
  */
 const READS: ReadonlySet<Method> = new Set([
   'read',
@@ -66,7 +66,7 @@ const READS: ReadonlySet<Method> = new Set([
   'setting',
 ]);
 
-/** Opens as `openSqliteStore` does, and rejects as it does. */
+/** Opens like `openSqliteStore`, with the same rejections. */
 export async function openThreadStore(options: ThreadOptions): Promise<SqliteStore> {
   const store = new ThreadStore(options);
   await store.opened();
@@ -93,7 +93,7 @@ class ThreadStore implements SqliteStore {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port, not a window
     (all) => this.#worker?.postMessage(all),
     (ask, error) => {
-      // What no message can carry is the caller's fault, and nobody else's.
+      // A value that no message can carry fails only its own caller.
       if ('id' in ask) this.#pending.get(ask.id)?.failed(error);
     },
   );
@@ -122,7 +122,7 @@ class ThreadStore implements SqliteStore {
     return `sqlite ${this.path}`;
   }
 
-  /** Resolves when the thread has opened the file; rejects with what it could not. A thread that ended is started anew. */
+  /** Resolves when the thread has opened the file; rejects with the thread's error. Restarts a thread that ended. */
   opened(): Promise<void> {
     this.#ready ??= this.#start();
     return this.#ready;
@@ -139,7 +139,7 @@ class ThreadStore implements SqliteStore {
   quiet(log: LogKey, conversation: ConversationId): boolean {
     if (!this.#isReady || this.#closing !== undefined) return false;
     const key = `${log}#${conversation}`;
-    // Looked at before the thread answers: what is committed meanwhile is news next time.
+    // Read before the thread answers: a commit in between counts as news next time.
     if (this.#commits.news()) this.#quiet.clear();
     if (this.#quiet.has(key)) return true;
     const quiet = this.#askQuiet(log, conversation);
@@ -156,7 +156,7 @@ class ThreadStore implements SqliteStore {
       const last = Atomics.load(this.#answered, 0);
       if (last === n) return Atomics.load(this.#answered, 1) === 1;
       const left = until - performance.now();
-      // Whoever asks the long way waits without stopping anybody else.
+      // The regular calls wait without blocking this thread.
       if (left <= 0 || Atomics.wait(this.#answered, 0, last, left) === 'timed-out') return false;
     }
   }
@@ -244,7 +244,7 @@ class ThreadStore implements SqliteStore {
 
   async changed(after: number, options: Wait = {}): Promise<number> {
     const { withinMs, signal } = options;
-    // The end of a wait is no failure, and needs no thread.
+    // The end of a wait is not a failure, and needs no thread.
     const over = AbortSignal.any([
       ...(signal ? [signal] : []),
       ...(withinMs === undefined ? [] : [AbortSignal.timeout(withinMs)]),
@@ -277,7 +277,7 @@ class ThreadStore implements SqliteStore {
     return this.#answerTo<T>((id) => ({ kind: 'call', id, method, args, options, ...progress }), { signal, waits, onProgress });
   }
 
-  /** `waits`: the answer is given up after so many ms. */
+  /** `waits`: the answer is abandoned after this many ms. */
   async #answerTo<T>(
     ask: (id: number) => Ask,
     { signal, waits, onProgress }: { readonly signal: AbortSignal | undefined; readonly waits?: number | undefined } & Progress,
@@ -389,6 +389,9 @@ class ThreadStore implements SqliteStore {
   }
 }
 
-/** A thread keeps what Node made of its code only where its environment names the folder, which Node makes one for each of its versions in. */
+/**
+ * A thread keeps Node's compiled code only if its environment names the folder. Node makes a subfolder for each of its
+ * versions.
+ */
 const compiledIn = (folder: string | undefined): NodeJS.ProcessEnv =>
   folder === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(folder) };

@@ -1,4 +1,4 @@
-/** What callers are told when the thread of a database does not answer. */
+/** The errors for callers when the thread of a database does not answer. */
 import { EarpieceError } from '../../core/errors.ts';
 
 export const closed = (path: string): EarpieceError =>

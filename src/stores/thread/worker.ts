@@ -1,4 +1,4 @@
-/** The thread that owns a database: an entry of its own in the built package. `store.ts` starts it, asks it and ends it. */
+/** The thread that owns a database: a separate entry of the built package. `store.ts` starts, calls and ends it. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { armFaultsFromEnv } from '../fault-env.ts';
 import type { Draft } from '../../core/records.ts';
@@ -6,7 +6,7 @@ import { openSqliteStore, type OwnedStore } from '../sqlite/store.ts';
 import { outbox } from './outbox.ts';
 import { type Answer, type Ask, failureOf, type Setup } from './protocol.ts';
 
-/** Messages taken before the first of them is answered: whoever goes on asking does not keep the others waiting. */
+/** Messages taken before the first of them is answered: a busy caller must not keep the others waiting. */
 const MOST_AT_ONCE = 64;
 
 const { path, busyMs, now, quiet, fault } = workerData as Setup;
@@ -35,7 +35,7 @@ try {
   });
   parentPort?.on('message', (asks: readonly Ask[]) => {
     for (const ask of asks) hear(store, ask);
-    // What is there already shares the transaction.
+    // Messages that already wait share the transaction.
     for (const ask of waiting()) hear(store, ask);
   });
   say({ kind: 'ready', name: store.name, path: store.path, lastAt: store.lastAt });
@@ -86,7 +86,7 @@ async function perform(store: OwnedStore, { id, method, args, options, progress 
   running.set(id, cancel);
   const onProgress = (done: number, of: number): void => {
     say({ kind: 'progress', id, done, of });
-    // This go is all of the work.
+    // All work is done in this turn.
     answers.flush();
   };
   try {

@@ -1,4 +1,4 @@
-/** What turns events into notifications of an inbox: the bus, its subscribers, their templates. */
+/** Turns events into notifications of an inbox: the bus, its subscribers, their templates. */
 import {
   createBus,
   formatSubscriberProblem,
@@ -23,11 +23,11 @@ type Report = ((line: string) => void) | undefined;
 export type Templates = { readonly templates: TemplateEngine; readonly lines: StoredTemplates };
 
 export type Events = Templates & {
-  /** Where sources emit. */
+  /** Takes the events of sources. */
   readonly bus: Bus;
-  /** Which subscribers are switched off. */
+  /** The switches of subscribers. */
   readonly toggles: SubscriberToggles;
-  /** Writes what the bus still holds back. */
+  /** Writes the events that the bus still holds back. */
   close(): Promise<void>;
 };
 
@@ -36,7 +36,7 @@ export function templatesOf(store: Store, onTrouble: Report = () => {}): Templat
   return { templates, lines: storedTemplates(store, templates) };
 }
 
-/** The shipped ones and the files of user and project. */
+/** The shipped subscribers and the files of user and project. */
 export function projectSubscribers({
   env,
   rootOf,

@@ -6,18 +6,18 @@ import { eventsOf, projectSubscribers, templatesOf } from './events.ts';
 import { partsOf, UserInbox, type InboxOptions, type Parts } from './user-inbox.ts';
 
 export type OpenOptions = InboxOptions & {
-  /** Instead of the shipped ones and the files of user and project. */
+  /** Replaces the shipped subscribers and the files of user and project. */
   readonly subscribers?: SubscriberSource;
 };
 
 /**
- * An open inbox that knows its project and configuration, with the bus loaded that turns events into its
- * notifications. Close it, or declare it with `await using`.
+ * An open inbox that knows its project and configuration, with its bus already loaded. Close it, or declare it with `await
+ * using`.
  */
 export class LoadedInbox extends UserInbox {
-  /** Where sources emit. */
+  /** Takes the events of sources. */
   readonly bus: Bus;
-  /** Which subscribers are switched off. */
+  /** The switches of subscribers. */
   readonly toggles: SubscriberToggles;
   readonly templates: TemplateEngine;
 
@@ -31,7 +31,7 @@ export class LoadedInbox extends UserInbox {
     this.templates = events.templates;
   }
 
-  /** With the subscribers, since sources emit here. They take 4 MB, which a process that only delivers does without. */
+  /** Also loads the subscribers, since sources emit here. They take 4 MB, which a process that only delivers does not need. */
   override async loadAhead(view?: ViewName): Promise<void> {
     await super.loadAhead(view);
     this.bus.subscribers(this.project);
@@ -39,8 +39,8 @@ export class LoadedInbox extends UserInbox {
 }
 
 /**
- * Opens the user's log. In a process that an agent's command started, what it queues is the agent's: see docs/agent-permissions.md.
- * Throws `bad_config` with every problem of the configuration, and what the store throws
+ * Opens the user's log. In a process that an agent's command started, queued notifications are the agent's: see
+ * docs/agent-permissions.md. Throws `bad_config` with every problem of the configuration, and the store's errors
  * (`store_refused`, `store_corrupt`, `store_unavailable`).
  */
 export async function openLoadedInbox(options: OpenOptions = {}): Promise<LoadedInbox> {
@@ -48,7 +48,7 @@ export async function openLoadedInbox(options: OpenOptions = {}): Promise<Loaded
   return openWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** The same for a configuration that was read already; whoever read it has told its problems. */
+/** The same for an already loaded configuration, whose problems the caller has reported. */
 export async function openWith(given: Config, options: OpenOptions): Promise<LoadedInbox> {
   const { env = process.env, onProblem } = options;
   const parts = await partsOf(given, options);

@@ -1,8 +1,8 @@
 /**
- * The first import of every entry point: an older Node gets one clear line instead of a syntax or module error. Nothing
- * here may need a newer Node itself.
+ * The first import of every entry point: an older Node gets one clear line instead of a syntax or module error. This file
+ * must run on older versions of Node.
  */
-// A browser has none: what runs there brings no Node.
+// A browser has no Node version to check.
 const node = typeof process === 'undefined' || !process.versions ? undefined : process.versions.node;
 if (node !== undefined && !(Number(node.split('.')[0]) >= 24)) {
   process.stderr.write(

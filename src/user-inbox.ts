@@ -1,6 +1,6 @@
 /**
- * The user's inbox, for whoever queues, reads or carries: configuration, store and policies. What turns events into
- * notifications, and says them by templates, is loaded when the first one needs it.
+ * The user's inbox, for programs that queue, read or carry: configuration, store and policies. The bus and the templates are
+ * loaded when the first event needs them.
  */
 import {
   formatProblem,
@@ -21,25 +21,25 @@ import type { Events } from './events.ts';
 import { insideAgent, Inbox, rendererOf, type Companion, type InboxDeps, type Pruned } from './inbox/index.ts';
 import { openStore } from './stores/open.ts';
 
-/** Loaded when a conversation is over, which a command that only sends never sees. */
+/** Loaded when a conversation ends, which a command that only sends never sees. */
 const executionsPass: Companion = async (store, succession) =>
   (await import('./tasks/index.ts')).executionsPass(store, succession);
 
 export type InboxOptions = {
-  /** A file, `memory:`, or an open store. Default: what the configuration says, else one file for the user. */
+  /** A file, `memory:`, or an open store. Default: the configured one, else one file for the user. */
   readonly db?: string | Store;
-  /** Where `earpiece.toml` and the project are looked for. Default: the working folder. */
+  /** The folder from which `earpiece.toml` and the project are searched. Default: the working folder. */
   readonly cwd?: string;
   readonly env?: Env;
-  /** As on the command line: they win over files and environment. */
+  /** Values as on the command line: they override files and environment. */
   readonly flags?: Flags;
-  /** Instead of what the files say. */
+  /** Overrides the policy in the files. */
   readonly policy?: Partial<Policy>;
   readonly clock?: Clock;
-  /** The database gets a thread of its own; see `openStore`. For a process that lives long. Default: no. */
+  /** Opens the database in a separate thread; see `openStore`. For a long-lived process. Default: no. */
   readonly thread?: boolean;
   readonly inbox?: Partial<Omit<InboxDeps, 'store' | 'policies'>>;
-  /** Told once about each state of a configuration file that was broken after the start. Default: silence. */
+  /** Called once for each broken state of a configuration file after the start. Default: not reported. */
   readonly onProblem?: (line: string) => void;
 };
 
@@ -65,7 +65,7 @@ export class UserInbox extends Inbox {
     return this.#late.emitter;
   }
 
-  /** With the tasks that are over, in each project after its own time. */
+  /** Also removes ended tasks, in each project after its own time. */
   override async prune(olderMs?: number): Promise<Pruned & { readonly tasks: number }> {
     const { Tasks } = await import('./tasks/index.ts');
     const all = new Tasks(this);
@@ -81,35 +81,35 @@ export class UserInbox extends Inbox {
     return { records: records + total.records, items, tasks: total.tasks };
   }
 
-  /** Writes what the bus still holds back. */
+  /** Writes the events that the bus still holds back. */
   override async close(): Promise<void> {
     await this.#late.close();
     await super.close();
   }
 
   /**
-   * Loads what this process may need later, so that it goes on when its files are replaced by an upgrade or removed. For a
-   * process that lives long, when it has time. Does not reject: what cannot be loaded now is tried again when it is needed.
+   * Loads the modules that this process may need later, so that it continues when an upgrade or removal replaces its files.
+   * For a long-lived process, when it is idle. Does not reject: a failed load is retried when the module is needed.
    */
   async loadAhead(view: ViewName = this.policies.policy(this.project).view): Promise<void> {
     await Promise.allSettled([this.#late.begin(), import('./tasks/index.ts'), rendererOf(view)]);
   }
 
-  /** For whoever has made them already. */
+  /** For a subclass that has already made them. */
   protected use(events: Events): void {
     this.#late.load = () => Promise.resolve(events);
     void this.#late.begin();
   }
 }
 
-/** Stands for what is loaded at its first use. */
+/** Loads the events' modules at first use. */
 class LateEvents {
   load: () => Promise<Events> = () => Promise.reject(new TypeError('there is no inbox yet'));
   #events: Promise<Events> | undefined;
   #ready: Events | undefined;
 
   readonly lines: LineRenderer = {
-    // A template that cannot be loaded keeps back no other notification of the same message.
+    // A template that cannot be loaded must not hold back other notifications of the same message.
     render: async (line, how) => {
       const events = await this.begin().catch((error: unknown) => {
         if (isGone(error)) return { kind: 'failed', reason: GONE } as const;
@@ -117,7 +117,7 @@ class LateEvents {
       });
       return 'kind' in events ? events : events.lines.render(line, how);
     },
-    // Whoever waits for a text waits for its engine, too.
+    // A reader that waits for a text also waits for its engine.
     busy: () => (this.#ready === undefined ? this.#events !== undefined : this.#ready.lines.busy?.() === true),
   };
 
@@ -146,16 +146,16 @@ export async function openInbox(options: InboxOptions = {}): Promise<UserInbox> 
   return openInboxWith(loadConfig({ cwd, env, ...(flags ? { flags } : {}) }), options);
 }
 
-/** The same for a configuration that was read already; whoever read it has told its problems. */
+/** The same for an already loaded configuration, whose problems the caller has reported. */
 export async function openInboxWith(config: Config, options: InboxOptions): Promise<UserInbox> {
   return new UserInbox(await partsOf(config, options));
 }
 
-/** What an inbox of the user is made of. */
+/** The parts of a user's inbox. */
 export type Parts = {
   readonly config: Config;
   readonly deps: InboxDeps;
-  /** Where each project's files are; undefined for one that nobody has seen. */
+  /** The folder of each project's files. Undefined for an unknown project. */
   readonly rootOf: (project: string) => string | undefined;
   readonly events: (inbox: Inbox) => Promise<Events>;
 };
@@ -163,7 +163,7 @@ export type Parts = {
 export async function partsOf(given: Config, options: InboxOptions): Promise<Parts> {
   const { cwd = process.cwd(), env = process.env, flags, policy, onProblem } = options;
   const db = options.db ?? given.db;
-  // A log in memory is nobody else's: then nothing is left on the disk.
+  // A log in memory is private: then nothing is left on the disk.
   const remember = db !== 'memory:' && typeof db === 'string';
   const at = { cwd, env, ...(flags ? { flags } : {}) };
   const store =
@@ -174,7 +174,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
           ...(options.thread ? { thread: true } : {}),
         })
       : db;
-  // The database comes first, so that a folder that can keep neither is told in one line.
+  // The database comes first, so that an unusable folder is reported in one line.
   const config = remember ? withClaimedName(given, at, (line) => onProblem?.(line)) : given;
   const files = policySource({
     ...at,
@@ -210,7 +210,7 @@ export async function partsOf(given: Config, options: InboxOptions): Promise<Par
   };
 }
 
-/** The name is this root's from now on; where another root was faster, it is another name. */
+/** Claims the name for this root. If another root was faster, the result has another name. */
 function withClaimedName(config: Config, at: { cwd: string; env: Env; flags?: Flags }, report: (line: string) => void): Config {
   rememberProject(config, at, (problems) => problems.forEach((problem) => report(formatProblem(problem))));
   const { project, wanted } = readConfig(at).config;

@@ -1,19 +1,22 @@
-/** Files that others wrote: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the memory. */
+/**
+ * Reads files of other people: only regular ones, and only up to a size. A device, a pipe or a huge file would fill the
+ * memory.
+ */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Throws what `openSync` throws, and an error whose `code` says in words what is wrong: `EISDIR`, `not a regular file`, or
- * `202 MB, at most 1 MB are read`. Links are followed.
+ * Throws the error of `openSync`, or one whose `code` names the problem: `EISDIR`, `not a regular file`, or `202 MB, at most
+ * 1 MB are read`. Links are followed.
  */
 export function readLimited(path: string, maxBytes: number): Buffer {
-  // Not blocking: opening a pipe that nobody writes to would never return.
+  // Non-blocking: opening a pipe without a writer would never return.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
     if (stat.isDirectory()) throw refusal(path, 'EISDIR');
     if (!stat.isFile()) throw refusal(path, 'not a regular file');
     if (stat.size > maxBytes) throw refusal(path, tooLarge(stat.size, maxBytes));
-    // A file of /proc says that it is empty, and another may grow meanwhile.
+    // A file of /proc reports size 0, and another may grow meanwhile.
     const parts: Buffer[] = [];
     for (let total = 0; ;) {
       const part = Buffer.allocUnsafe(Math.min(65_536, maxBytes + 1 - total));

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** As `mkdir -p`, with mode 0700. Node's own `recursive` never ends where the parent is there but takes no folders (`/proc`). */
+/** Like `mkdir -p`, with mode 0700. Node's own `recursive` never ends if the parent exists but accepts no folders (`/proc`). */
 export function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -16,8 +16,8 @@ export function makeFolders(folder: string): void {
 }
 
 /**
- * Takes the rights of others away from an existing folder. False where that cannot be done: the folder belongs to another
- * user, or another user may replace it in its parent. True on systems without such rights.
+ * Removes the rights of other users from an existing folder. False if that is impossible: the folder belongs to another user,
+ * or another user may replace it in its parent. True on systems without such rights.
  */
 export function keepPrivate(folder: string): boolean {
   const uid = process.getuid?.();
@@ -31,7 +31,10 @@ export function keepPrivate(folder: string): boolean {
   return true;
 }
 
-/** A private folder for files that programs run. What others could have put there is deleted. False where it stays unsafe. */
+/**
+ * Makes a private folder for files that programs run. Deletes files that other users could have put there. False if it stays
+ * unsafe.
+ */
 export function makePrivateCache(folder: string): boolean {
   makeFolders(folder);
   const { mode } = statSync(folder);

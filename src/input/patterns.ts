@@ -1,6 +1,6 @@
 /**
- * Regular expressions that users write, in time linear to the text. JavaScript's own engine backtracks: `(a+)+$` from a
- * cloned repository would stop a server for hours. RE2 has no lookaround and no backreferences.
+ * Regular expressions of users, in time linear to the text. JavaScript's own engine backtracks: `(a+)+$` from a cloned
+ * repository would stop a server for hours. RE2 has no lookaround and no backreferences.
  */
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
@@ -12,7 +12,7 @@ const re2 = (): typeof Re2.RE2JS => (engine ??= (createRequire(import.meta.url)(
 const MAX_CHARS = 1_000;
 /** RE2 counts instructions, so `\w{40}` has about 40. The time for a text grows with its length times this size. */
 const MAX_SIZE = 300;
-/** Expressions of one list, at most. */
+/** The most expressions of one list. */
 export const MAX_PATTERNS = 64;
 
 export type PatternRead =
@@ -25,7 +25,7 @@ export interface Pattern {
   replaceAll(text: string, by: string): string;
 }
 
-/** By source: a policy is asked for before every notification. */
+/** Cached by source: a policy is read before every notification. */
 const READ = new Map<string, PatternRead>();
 const READ_KEPT = 256;
 
@@ -68,7 +68,7 @@ const TOO_LARGE = `it is too large: write at most ${MAX_SIZE} repetitions in all
 
 const SIMPLER = 'match what stands around the secret as well, or write one pattern for each case';
 
-/** What JavaScript knows and linear time does not allow. RE2 would read some of it as something else. */
+/** Syntax that JavaScript has and linear time rules out. RE2 would read some of it differently. */
 function unsupportedIn(source: string): string | undefined {
   const tokens = source.match(TOKENS) ?? [];
   if (tokens.some((token) => /^\(\?(?:=|!|<=|<!)/u.test(token)))
@@ -81,7 +81,7 @@ function unsupportedIn(source: string): string | undefined {
 /** One escape, one class, one group's beginning or one character. */
 const TOKENS = /\\u[0-9A-Fa-f]{4}|\\p\{[^}]*\}|\\P\{[^}]*\}|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<=|<!|[=!])|[\s\S]/gu;
 
-/** The numbers in braces together: a cheap bound for what compiling would take. */
+/** The sum of the numbers in braces: a cheap bound for the cost of compiling. */
 function repeats(source: string): number {
   let sum = 0;
   for (const [, least = '0', most = ''] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/gu))
@@ -92,7 +92,7 @@ function repeats(source: string): number {
 /** JavaScript's white space, which has more characters than RE2's. */
 const SPACES = String.raw`\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 
-/** What both know and write or mean in two ways. */
+/** Rewrites syntax that both engines have with different spellings or meanings. */
 const asRe2 = (source: string): string =>
   source
     .replaceAll(/\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})/gu, (_, high: string, low: string) => {

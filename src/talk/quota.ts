@@ -1,4 +1,4 @@
-/** How much one agent may say: a model in a loop must not flood the others. */
+/** The limit of one agent's messages: a model in a loop must not flood the others. */
 import { EarpieceError } from '../core/errors.ts';
 
 export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
@@ -7,7 +7,7 @@ export const QUOTA = { messages: 20, withinMs: 10 * 60_000 } as const;
 export class Quota {
   readonly #sent = new Map<string, readonly number[]>();
 
-  /** Throws `too_many` when `sender` has used its share. */
+  /** Throws `too_many` if `sender` has used its share. */
   take(sender: string, now: number): void {
     const recent = (this.#sent.get(sender) ?? []).filter((at) => now - at < QUOTA.withinMs && at <= now);
     const [first] = recent;

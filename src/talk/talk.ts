@@ -1,6 +1,6 @@
 /**
- * What agents of one project say to each other. A message is a notification from the sender's name: it never interrupts, it is
- * nobody's order, and its depth grows with each reply, so that two agents do not wake each other for ever.
+ * Messages between agents of one project. A message is a notification in the sender's name. It never interrupts and is never
+ * an order. Its depth grows with each reply, so that two agents do not wake each other forever.
  */
 import { conversationId, formatAddress, logKey, logOf, parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { askedAbout, type State } from './waiting.ts';
 export const SAYABLE = ['info', 'warning', 'error'] as const;
 export type Sayable = (typeof SAYABLE)[number];
 export const MESSAGE_CHARS = 4_000;
-/** Behind so many replies a chain of messages ends. */
+/** A chain of messages ends after this many replies. */
 export const MAX_DEPTH = 8;
 
 export type Message = {
@@ -26,7 +26,7 @@ export type Message = {
 
 export type Said = { readonly id: string; readonly to: string; readonly active: boolean };
 
-/** Queues it for another agent of the same project. Throws `EarpieceError`, in words for the model. */
+/** Queues a message for another agent of the same project. Throws `EarpieceError`, in words for the model. */
 export async function tell(from: Conversation, { to, message, level = 'info', replyTo }: Message): Promise<Said> {
   const { inbox } = from;
   const address = await addressOf(from, to);
@@ -52,7 +52,7 @@ export async function tell(from: Conversation, { to, message, level = 'info', re
   };
 }
 
-/** Who can be told something: the agents of the sender's project. */
+/** The possible receivers: the agents of the sender's project. */
 export async function colleagues(of: Conversation): Promise<readonly Colleague[]> {
   const { inbox, log } = of;
   const { project } = splitLog(log);
@@ -76,7 +76,7 @@ export async function colleagues(of: Conversation): Promise<readonly Colleague[]
 export type Colleague = {
   readonly agent: string;
   readonly you?: true;
-  /** How many sessions of it are active. */
+  /** The number of its active sessions. */
   readonly sessions: number;
   readonly paused?: true;
   readonly seen_s_ago?: number;
@@ -84,7 +84,7 @@ export type Colleague = {
 
 const AGENTS = 50;
 
-/** Tells `from` when the agent's turn ends (`idle`) or its session ends (`done`). `now`: it has no active session. */
+/** Notifies `from` when the agent's turn ends (`idle`) or its session ends (`done`). `now`: it has no active session. */
 export async function tellWhen(
   from: Conversation,
   to: string,
@@ -128,7 +128,7 @@ async function checkKnown(inbox: Logs, log: LogKey, project: string, shown: stri
 const hasSiblings = async ({ inbox, log, id }: Conversation): Promise<boolean> =>
   (await inbox.store.presence({ log })).some((p) => p.conversation !== id && inbox.isActive(p));
 
-/** The message that is answered, as this conversation received it. */
+/** The message that this one answers, as this conversation received it. */
 async function answered(from: Conversation, id: string): Promise<{ readonly id: string; readonly depth: number }> {
   const [item] = await from.inbox.store.items(from.log, { kind: 'ids', ids: [id as NotificationId] });
   if (item === undefined)

@@ -1,4 +1,4 @@
-/** `tell_agent`, `list_agents` and `tell_me_when`: how an agent reaches others. */
+/** `tell_agent`, `list_agents` and `tell_me_when`: the tools by which an agent reaches others. */
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import type { Conversation } from '../inbox/index.ts';
 import { Quota } from './quota.ts';
@@ -66,7 +66,7 @@ export type TalkCall = { readonly tool: string; readonly args: unknown };
 export class Talk {
   readonly #quota = new Quota();
 
-  /** The answer, as JSON. Throws what the agent did wrong, as a sentence for it. `also`: arguments that others have read. */
+  /** The answer, as JSON. Throws the agent's mistake, as a sentence for the agent. `also`: arguments that the caller handles. */
   async answer(conversation: Conversation, call: TalkCall, also: readonly string[] = []): Promise<object> {
     const args = argumentsOf(call, also);
     switch (call.tool) {

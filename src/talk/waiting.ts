@@ -1,4 +1,7 @@
-/** Who wants to hear when an agent's turn or session ends. Kept beside the log, so that it survives every process. */
+/**
+ * The agents that asked to be notified when another agent's turn or session ends. Kept beside the log, so that the list
+ * survives every process.
+ */
 import { parseAddress, splitLog, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -13,10 +16,10 @@ export type Waiting = { readonly by: string; readonly state: State; readonly at:
 const MOST = 20;
 const KEPT_MS = 24 * 3_600_000;
 
-/** Also for those who ask the database directly whether somebody waits. */
+/** Exported for readers of the database without a store. */
 export const waitingKey = (log: LogKey): string => `waiting for ${log}`;
 
-/** The same question twice is one. */
+/** A repeated request counts once. */
 export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));
@@ -29,7 +32,7 @@ export async function askedAbout(inbox: Logs, log: LogKey, waiting: Waiting): Pr
   }
 }
 
-/** The agent's turn or session has ended: tells each who asked, once. A session that ended is idle, too. */
+/** Called when the agent's turn or session has ended: notifies each asking agent once. A session that ended is idle, too. */
 export async function became(inbox: Logs, log: LogKey, state: State): Promise<void> {
   for (;;) {
     const before = await inbox.store.setting(waitingKey(log));

@@ -1,6 +1,6 @@
-/** What a project knows of all its tasks at once: which are not over, and which numbers have been given. Pure. */
+/** A project's overview of its tasks: the open ones, and the used numbers. Pure. */
 
-/** `gone`: ranges of numbers, both ends inclusive and lowest first, whose tasks were over for so long that they are forgotten. */
+/** `gone`: ranges of numbers, both ends inclusive and lowest first. Their tasks finished so long ago that they were removed. */
 export type Board = {
   readonly next: number;
   readonly open: readonly string[];
@@ -11,7 +11,7 @@ export const EMPTY: Board = { next: 1, open: [] };
 
 export const idOf = (number: number): string => `t${number}`;
 
-/** The numbers of the tasks that there are, below one, highest first. */
+/** The numbers of existing tasks, below the given one, highest first. */
 export function* numbersBelow(board: Board, below: number): Iterable<number> {
   const gone = board.gone ?? [];
   let range = gone.length - 1;
@@ -26,7 +26,7 @@ export function* numbersBelow(board: Board, below: number): Iterable<number> {
 export const isGone = ({ gone = [] }: Board, number: number): boolean =>
   gone.some(([from, to]) => from <= number && number <= to);
 
-/** The board when these are forgotten too. */
+/** The board after these tasks are removed too. */
 export function without(board: Board, numbers: readonly number[]): Board {
   const ranges = [...(board.gone ?? []), ...numbers.map((n) => [n, n] as const)].toSorted((a, b) => a[0] - b[0]);
   const gone: [number, number][] = [];

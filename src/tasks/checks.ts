@@ -1,4 +1,7 @@
-/** What people and agents say of tasks, checked. Each check throws `bad_argument` with the field, the value and the way out. */
+/**
+ * Checks the input of people and agents about tasks. Each check throws `bad_argument` with the field, the value and the way
+ * out.
+ */
 import { parseAddress } from '../core/address.ts';
 import { didYouMean, EarpieceError } from '../core/errors.ts';
 import { TASK_LIMITS, type TaskActor } from '../core/task.ts';

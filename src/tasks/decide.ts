@@ -1,13 +1,13 @@
 /**
- * What becomes of a task: pure. A command is decided on the task as it is stored; the facts and what is to be told about
- * them are then written in one append, or nothing is.
+ * Decides the effects of a command on a task. Pure. A command is decided on the stored task. Then one append writes the facts
+ * and the notifications about them, or nothing.
  *
  *   backlog ⇄ todo ──▶ in_progress ⇄ blocked        in_progress ──▶ todo, done
  *   everything but done ──▶ cancelled
  *
- * An execution is one agent's work on it. It starts when the task gets `in_progress` (nobody's yet) or an agent takes it,
- * and ends when that agent reports, or is lost with its conversation. Whoever takes the task out of an agent's hands does
- * not end the execution but interrupts it: the agent is told once, and its report ends it.
+ * An execution is one agent's work on the task. It starts when the task becomes `in_progress` (without a conversation yet) or
+ * an agent takes it. It ends when that agent reports, or is lost with its conversation. A person who takes the task from an
+ * agent does not end the execution but interrupts it: the agent is notified once, and its report ends the execution.
  */
 import type { ConversationId } from '../core/address.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import type { Fact } from './records.ts';
 
 export type Command =
-  /** What it is, and whose. */
+  /** Changes the task's fields and assignee. */
   | {
       readonly kind: 'edit';
       readonly title?: string;
@@ -32,7 +32,7 @@ export type Command =
       readonly assignee?: string | null;
     }
   | { readonly kind: 'move'; readonly to: TaskStatus; readonly reason?: string }
-  /** An agent takes it up, in one of its conversations. */
+  /** An agent takes it, in one of its conversations. */
   | { readonly kind: 'take'; readonly agent: string; readonly conversation: ConversationId }
   | {
       readonly kind: 'report';
@@ -41,18 +41,18 @@ export type Command =
       readonly result: TaskResult;
       readonly summary: string;
     }
-  /** Its conversation is over, and nobody will report. */
+  /** Its conversation has ended, so nobody will report. */
   | { readonly kind: 'lose'; readonly agent: string };
 
 export type Facts = {
   readonly by: TaskActor;
-  /** The status or the version that was seen by whoever decides; what is neither any more is refused. */
+  /** The status or the version that the caller saw. A task that has neither any more is refused. */
   readonly expected?: TaskStatus | number;
-  /** The id of the notification, where the decision needs one. */
+  /** The id of the notification, if the decision needs one. */
   readonly notification: string;
-  /** Something of the interruption was shown to the agent already. */
+  /** A part of the interruption was already shown to the agent. */
   readonly told: boolean;
-  /** A conversation of the agent that lives. */
+  /** Whether this conversation of the agent is active. */
   readonly isActive: (conversation: string) => boolean;
 };
 
@@ -60,24 +60,27 @@ export type Decision =
   | {
       readonly kind: 'decided';
       readonly facts: readonly Fact[];
-      /** Whose log they belong in, and who is told. Null: the project's own. */
+      /** The agent whose log gets the records and the notification. Null: the project's own log. */
       readonly agent: string | null;
-      /** What waits about the task is taken back, and the gate that it holds up falls. */
+      /** Withdraws open notifications about the task, and lowers the gate that they hold up. */
       readonly takesBack?: string;
       readonly tells?: Telling;
-      /** Of a report: how it is to be answered. */
+      /** For a report: the kind of its answer. */
       readonly answer?: 'ended' | 'interrupted' | 'go_on';
     }
-  /** It is so already. */
+  /** The task already has this state. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: 'conflict' | 'bad_argument' | 'not_found'; readonly message: string };
 
 export type Telling = {
   readonly why: Interruption['why'] | 'unblocked';
-  /** In words, what the task has become. */
+  /** The task's new state, in words. */
   readonly says: string;
   readonly reason?: string;
-  /** Who works on it, and so who is told. Null: nobody took it up, then everyone of the agent is told. */
+  /**
+   * The conversation that works on it and gets the notification. Null: no conversation took it, so each of the agent's gets
+   * it.
+   */
   readonly conversation: string | null;
 };
 
@@ -104,12 +107,12 @@ export function decide(task: Task, command: Command, facts: Facts): Decision {
   }
 }
 
-/** The execution of an agent that has not ended. There is one at most. */
+/** The agent's execution that has not ended. There is at most one. */
 export function runningOf(task: Task, agent: string | null): TaskExecution | undefined {
   return task.executions.findLast((one) => one.agent === agent && one.endedAt === null);
 }
 
-/** Nothing more comes of it: it is over, and nobody has still to report. */
+/** The task is final: it has ended, and no report is pending. */
 export function isClosed(task: Task): boolean {
   return NEXT_STATUSES[task.status].length === 0 && task.executions.every((one) => one.endedAt !== null);
 }
@@ -131,7 +134,7 @@ function assign(task: Task, to: string | null, { by, notification }: Facts): Dec
   if (NEXT_STATUSES[task.status].length === 0)
     return refuse('conflict', `${named(task)} is ${task.status}, nobody works on it any more; add a new one`);
   const assigned: Fact = { type: 'task_assigned', from, to };
-  // Whoever gets it takes it up; until then nobody works on it.
+  // Its new agent takes it up; until then nobody works on it.
   const back: Fact[] = task.status === 'in_progress' ? [{ type: 'task_status_changed', from: 'in_progress', to: 'todo' }] : [];
   const running = runningOf(task, from);
   const leaves = from !== null && task.status === 'in_progress' && !isBy(by, from);
@@ -175,7 +178,7 @@ function move(task: Task, { to, reason }: Extract<Command, { kind: 'move' }>, fa
       ...(told ? { tells } : {}),
     };
   }
-  // Whoever was told to stop and has not reported yet needs no second word; what was not read is replaced.
+  // An agent that was asked to stop and has not reported needs no second request. An unread request is replaced.
   const stops = from === 'in_progress' || (running?.interrupted != null && !told);
   if (!stops || isBy(by, agent)) return { kind: 'decided', facts: [changed], agent };
   const why = to === 'blocked' || to === 'cancelled' ? to : 'stopped';
@@ -245,7 +248,7 @@ function report(
       takesBack: 'the agent was told',
       answer: 'go_on',
     };
-  // What failed is not simply taken again: somebody has to look at it first, or an agent would fail at it for ever.
+  // A failed task is not simply taken again: a person has to look at it first, or an agent would fail at it forever.
   const to = result === 'success' ? 'done' : 'blocked';
   const reason = result === 'failed' ? `failed: ${summary}` : summary;
   const moves = task.assignee === agent && task.status !== to && (task.status === 'in_progress' || task.status === 'blocked');
@@ -271,7 +274,7 @@ function nothingRuns(task: Task, agent: string): Decision {
 function lose(task: Task, agent: string, { isActive }: Facts): Decision {
   const running = runningOf(task, agent);
   if (running === undefined) return { kind: 'unchanged' };
-  // What nobody has taken up may still be, as long as the task is not over.
+  // A task without a conversation may still be reported, as long as it has not ended.
   const mayReport = running.conversation === null ? NEXT_STATUSES[task.status].length > 0 : isActive(running.conversation);
   if (mayReport) return { kind: 'unchanged' };
   return { kind: 'decided', facts: [lost(running)], agent, takesBack: 'its execution has ended' };
@@ -328,7 +331,7 @@ const lost = (running: TaskExecution): Fact =>
       : `its conversation ${running.agent}#${running.conversation} ended without a report`,
   );
 
-/** An agent that puts its own task aside need not be told. */
+/** An agent that puts its own task aside needs no notification. */
 const isBy = (by: TaskActor, agent: string): boolean => by.kind === 'agent' && by.name === agent;
 
 const refuse = (code: Extract<Decision, { kind: 'refused' }>['code'], message: string): Decision => ({

@@ -81,7 +81,7 @@ export function evolve(task: Task | undefined, record: TaskRecord, place: { proj
   }
 }
 
-/** All of one task's records, of whichever logs, oldest first. */
+/** Replays all of one task's records, from any logs, oldest first. */
 export function replayTask(records: Iterable<{ record: TaskRecord; project: string; at: number }>): Task | undefined {
   let task: Task | undefined;
   for (const { record, ...place } of records) task = evolve(task, record, place);
@@ -92,7 +92,7 @@ function changed(task: Task, id: string, change: Partial<TaskExecution>): Task {
   return { ...task, executions: task.executions.map((one) => (one.id === id ? { ...one, ...change } : one)) };
 }
 
-/** One that still runs is never forgotten. */
+/** A running execution is never dropped. */
 function newest(executions: readonly TaskExecution[]): readonly TaskExecution[] {
   let tooMany = executions.length - MAX_EXECUTIONS;
   return executions.filter((one) => one.endedAt === null || tooMany-- <= 0);

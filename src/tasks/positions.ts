@@ -2,12 +2,12 @@ import type { Store } from '../core/ports.ts';
 import type { Task } from '../core/task.ts';
 import { TASK_RECORDS, type TaskRecord } from './records.ts';
 
-/** Positions looked at in one go, so that others of this process get their turn. */
+/** Positions that are read at once, so that other work of this process gets its turn. */
 const WINDOW = 5_000;
 
 /**
- * Where the records of these tasks are, by task, in whichever logs of the project. From the oldest on, and only as far as
- * they reach: a task has as many records as its version says.
+ * The positions of the records of these tasks, by task, in all logs of the project. Reads from the oldest record and stops
+ * early: a task has as many records as its version.
  */
 export async function positionsOf(
   store: Store,

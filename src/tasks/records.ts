@@ -1,6 +1,6 @@
 /**
- * What is recorded of a task, in the log of the agent who had it (`project/*` while nobody does). `version` counts the
- * records of one task over all logs, so that its history can be put together again in order.
+ * The records of a task, in the log of its agent at that time (`project/*` without an agent). `version` counts the records of
+ * one task over all logs, so that its history can be ordered.
  */
 import type { ConversationId } from '../core/address.ts';
 import type { Draft } from '../core/records.ts';
@@ -22,7 +22,7 @@ export type Fact =
     }
   | { readonly type: 'task_edited'; readonly title?: string; readonly description?: string; readonly priority?: TaskPriority }
   | { readonly type: 'task_assigned'; readonly from: string | null; readonly to: string | null }
-  /** In the log of the new assignee: the task as it came. */
+  /** In the log of the new assignee: the task as it arrived. */
   | { readonly type: 'task_received'; readonly from: string | null; readonly snapshot: Task }
   | { readonly type: 'task_status_changed'; readonly from: TaskStatus; readonly to: TaskStatus; readonly reason?: string }
   | {
@@ -31,7 +31,7 @@ export type Fact =
       readonly agent: string;
       readonly conversation?: ConversationId;
     }
-  /** A conversation took up what was started without one. */
+  /** A conversation took an execution that was started without one. */
   | { readonly type: 'task_execution_taken'; readonly execution: string; readonly conversation: ConversationId }
   | {
       readonly type: 'task_execution_interrupted';
@@ -40,9 +40,9 @@ export type Fact =
       readonly reason?: string;
       readonly notification: string;
     }
-  /** What interrupted it is over. `told`: it may have read that it should stop. */
+  /** The interruption ended. `told`: the agent may have read the request to stop. */
   | { readonly type: 'task_execution_recalled'; readonly execution: string; readonly told: boolean }
-  /** It reported that it is blocked, because of an interruption that is over, and was asked to go on. */
+  /** The agent reported `blocked` because of an interruption that has ended, and was asked to go on. */
   | { readonly type: 'task_execution_continued'; readonly execution: string }
   | {
       readonly type: 'task_execution_ended';
@@ -68,7 +68,7 @@ export const TASK_RECORDS = [
 
 export const isTaskRecord = (draft: Draft): boolean => (TASK_RECORDS as readonly string[]).includes(draft.type);
 
-/** The facts as records, numbered behind the task's last one. */
+/** The facts as records, numbered after the task's last one. */
 export const recordsOf = (
   facts: readonly Fact[],
   { task, version, by }: { task: string; version: number; by: TaskActor },

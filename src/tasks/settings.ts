@@ -1,10 +1,10 @@
-/** Where the store keeps the tasks of a project, beside their records. */
+/** The settings of the store that hold a project's tasks, beside their records. */
 import type { Store } from '../core/ports.ts';
 
 export const boardKey = (project: string): string => `tasks ${project}`;
 export const taskKey = (project: string, id: string): string => `task ${project}/${id}`;
 export const onceKey = (project: string, once: string): string => `task of ${project}/${once}`;
 
-/** Whether the project has tasks, or had some. */
+/** Whether the project has or had tasks. */
 export const hasTasks = async (store: Pick<Store, 'setting'>, project: string): Promise<boolean> =>
   (await store.setting(boardKey(project))) !== undefined;

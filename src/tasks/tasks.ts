@@ -1,7 +1,8 @@
 /**
- * The tasks of projects, over the log. What is recorded of a task and what an agent is told about it are one append, which
- * also swaps the stored task: a change is whole or never was, and of two at once one is decided anew. (A reassignment is
- * two: what is said in the old assignee's log, then the task as it came in the new one's, made good by whoever reads it.)
+ * The tasks of projects, over the log. One append writes a task's records and the agent's notification, and also swaps the
+ * stored task. So a change is whole or absent, and the loser of two simultaneous changes is decided again. (A reassignment
+ * needs two appends: first in the old assignee's log, then the task as it arrived in the new one's. If the second is missing,
+ * the next reader writes it.)
  */
 import { logKey, type ConversationId, type LogKey } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
@@ -35,7 +36,7 @@ export type TaskInput = {
   readonly description?: string | undefined;
   readonly priority?: TaskPriority | undefined;
   readonly assignee?: string | null | undefined;
-  /** `todo` where nothing is said. */
+  /** Default: `todo`. */
   readonly status?: 'backlog' | 'todo' | undefined;
 };
 
@@ -43,14 +44,14 @@ export type TaskEdit = { readonly title?: string | undefined } & Pick<TaskInput,
 
 export type Change = {
   readonly by: TaskActor;
-  /** The status or the version that was seen; a task that is neither any more is left as it is (`conflict`). */
+  /** The status or the version that the caller saw. A task that has neither any more is not changed (`conflict`). */
   readonly expected?: TaskStatus | number | undefined;
 };
 
 export type TaskQuery = {
   readonly statuses?: readonly TaskStatus[];
   readonly assignee?: string;
-  /** Only those below this id. */
+  /** Only tasks below this id. */
   readonly before?: string;
   readonly limit?: number;
 };
@@ -59,14 +60,14 @@ type Decided = Extract<Decision, { kind: 'decided' }>;
 type Changed = { readonly task: Task; readonly answer?: Decided['answer']; readonly changed: boolean };
 
 type StoredTask = Task & {
-  /** While its new assignee's log does not have it yet. */
+  /** Set until its new assignee's log has it. */
   readonly handover?: { readonly from: string | null; readonly by: TaskActor };
-  /** What its maker called it, so that no second one is made. */
+  /** The caller's own name for it, so that a second call does not make a second task. */
   readonly once?: string;
 };
 
 const TRIES = 50;
-/** Tasks that are forgotten in one step. */
+/** Tasks that are removed in one step. */
 const PRUNED_AT_ONCE = 50;
 
 export class Tasks {
@@ -76,7 +77,7 @@ export class Tasks {
     this.#inbox = inbox;
   }
 
-  /** `once`: a name of the caller's; a second task under it is the first one. */
+  /** `once`: the caller's own name; a second call with it returns the first task. */
   async create(project: string, input: TaskInput, by: TaskActor, once?: string): Promise<Task> {
     const { priority = 'normal', status = 'todo', assignee = null } = input;
     if (status !== 'backlog' && status !== 'todo')
@@ -90,7 +91,7 @@ export class Tasks {
       assignee: assignee === null ? null : agentName(project, assignee),
     };
     checkActor(by);
-    logKey(project, 'x'); // Throws where that is no name for a project.
+    logKey(project, 'x'); // Throws for an invalid project name.
     for (let tries = 0; tries < TRIES; tries++) {
       const board = await this.#board(project);
       const { next, open } = board ?? EMPTY;
@@ -121,13 +122,13 @@ export class Tasks {
     const { statuses, assignee, limit = 50 } = query;
     const board = (await this.#board(project)) ?? EMPTY;
     const before = query.before === undefined ? board.next : numberOf(query.before);
-    // What is over is only walked through by whoever asks for it.
+    // Ended tasks are read only if the query asks for them.
     const onlyOpen = statuses?.every((status) => NEXT_STATUSES[status].length > 0) ?? false;
     const open = board.open.map(numberOf).filter((number) => number < before);
     const tasks: Task[] = [];
     for (const number of onlyOpen ? open.toReversed() : numbersBelow(board, before)) {
       const stored = await this.#stored(project, idOf(number));
-      // Forgotten since the board was read.
+      // Removed since the board was read.
       if (stored === undefined) continue;
       const task = await this.#handOver(stored);
       if (assignee !== undefined && task.assignee !== assignee) continue;
@@ -138,20 +139,20 @@ export class Tasks {
     return { tasks, next: null };
   }
 
-  /** Whether anybody has ever made a task here. */
+  /** Whether this project has ever had a task. */
   async any(project: string): Promise<boolean> {
     return hasTasks(this.#inbox.store, project);
   }
 
-  /** What is not over, or still to be reported by somebody. Oldest first. */
+  /** The tasks that have not ended, or that still need a report. Oldest first. */
   async open(project: string): Promise<readonly Task[]> {
     const { open } = (await this.#board(project)) ?? EMPTY;
     return Promise.all(open.map((id) => this.get(project, id)));
   }
 
   /**
-   * Forgets the tasks that have been over since before `before` (epoch ms), with all their records. What is not over stays,
-   * however old it is; whose conversations are gone without a report, of what is over, is lost first, and goes the next time.
+   * Removes the tasks that ended before `before` (epoch ms), with all their records. A task that has not ended stays, however
+   * old it is. An ended task whose conversation is gone without a report is first marked lost, and is removed the next time.
    */
   async prune(project: string, before: number): Promise<{ readonly tasks: number; readonly records: number }> {
     const board = await this.#board(project);
@@ -178,7 +179,7 @@ export class Tasks {
     return total;
   }
 
-  /** False where one of them was changed meanwhile, or is the newest that happened in the store: then they wait for the next time. */
+  /** False if one of them was changed meanwhile, or has the newest record of the store: then they wait for the next time. */
   async #forget(project: string, tasks: readonly StoredTask[], seqs: readonly number[]): Promise<boolean> {
     const settings = tasks.flatMap((task): Swap[] => [
       { key: taskKey(project, task.id), from: json(task), to: undefined },
@@ -198,7 +199,7 @@ export class Tasks {
     return false;
   }
 
-  /** Of a task that is over: what runs, and nobody is there to report it. */
+  /** For an ended task: marks a running execution lost if no conversation is left to report it. */
   async #lose(task: Task): Promise<void> {
     if (NEXT_STATUSES[task.status].length > 0) return;
     for (const { agent } of task.executions.filter(({ endedAt }) => endedAt === null))
@@ -231,7 +232,10 @@ export class Tasks {
     return (await this.change(project, id, command, change)).task;
   }
 
-  /** Throws `conflict`, `not_found` or `bad_argument` where it is refused; then nothing is written and nobody is told. */
+  /**
+   * Throws `conflict`, `not_found` or `bad_argument` if the change is refused; then nothing is written and nobody is
+   * notified.
+   */
   async change(project: string, id: string, command: Command, { by, expected }: Change): Promise<Changed> {
     checkActor(by);
     for (let tries = 0; tries < TRIES; tries++) {
@@ -255,7 +259,7 @@ export class Tasks {
     throw busy(`task ${id} of ${project}`);
   }
 
-  /** Undefined where somebody else was first. */
+  /** Undefined if another process was faster. */
   async #write(
     task: StoredTask,
     decision: Decided,
@@ -325,7 +329,7 @@ export class Tasks {
     return (await this.#inbox.store.setting(taskKey(project, id))) as StoredTask | undefined;
   }
 
-  /** What is open about it is withdrawn; what was delivered and not read holds no gate up any more. */
+  /** Withdraws open notifications about it; a delivered unread one no longer holds the gate. */
   async #takingBack(log: LogKey, task: Task, why: { by: string; reason: string }): Promise<Draft[]> {
     const key = keyOf(task);
     const { store } = this.#inbox;
@@ -347,7 +351,7 @@ export class Tasks {
     const id = runningOf(task, agent)?.interrupted?.notification;
     if (id === undefined) return false;
     const items = await this.#inbox.store.items(logFor(project, agent), { kind: 'ids', ids: [id as NotificationId] });
-    // What is so old that the log has forgotten it was read long ago.
+    // An item that the log no longer has was read long ago.
     return items.length === 0 || items.some((item) => item.offers > 0);
   }
 

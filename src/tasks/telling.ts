@@ -1,10 +1,10 @@
-/** What an agent is told when somebody takes a task out of its hands, and when it gets it back. */
+/** The notification for an agent when somebody takes its task, and when it gets the task back. */
 import type { NotificationInput } from '../core/notification.ts';
 import type { Task, TaskActor } from '../core/task.ts';
 import type { Telling } from './decide.ts';
 import { REPORT_TOOL } from './tool-list.ts';
 
-/** All that is told about one task has this key. */
+/** The key of all notifications about one task. */
 export const keyOf = (task: Pick<Task, 'id'>): string => `task:${task.id}`;
 
 export function tellingOf(
@@ -17,7 +17,7 @@ export function tellingOf(
     kind: `task.${why}`,
     message: `Task ${task.id} ${JSON.stringify(task.title)} ${says}${reason === undefined ? '' : `: ${reason}`}`,
     key: keyOf(task),
-    // Whoever talks with people about the work is not the one who does it.
+    // Only conversations that do the work, not those in which people talk about it.
     purpose: 'task',
     data: { task_id: task.id, title: task.title, ...(reason === undefined ? {} : { reason }) },
     origin: by.kind === 'person' ? { person: by.name } : { agent: by.name, depth: 1 },
@@ -31,6 +31,6 @@ export function tellingOf(
   };
 }
 
-/** What is asked of an agent whose task was taken out of its hands. */
+/** The request to an agent whose task was taken. */
 export const stopInstruction = ({ id }: Pick<Task, 'id'>, reportTool: string = REPORT_TOOL): string =>
   `Stop the current work and call ${reportTool}(result="blocked", task_id="${id}").`;

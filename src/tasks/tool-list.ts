@@ -1,4 +1,7 @@
-/** The tools for tasks, and who gets them. Their work is in `tools.ts`, which most processes that list them never load. */
+/**
+ * The tools for tasks, and the conversations that get them. Their implementation is in `tools.ts`, which most processes that
+ * list them never load.
+ */
 import { TASK_RESULTS } from '../core/task.ts';
 
 export type TaskTool = {
@@ -49,14 +52,14 @@ export const TASK_TOOLS: readonly TaskTool[] = [
 export const isTaskTool = (name: string): boolean => TASK_TOOLS.some((tool) => tool.name === name);
 
 /**
- * Whether a conversation that begins now gets them. They cost tokens, so by default only where the project has or had
- * tasks; always or never where somebody said so; and only where it is for work. To be asked once: a list of tools that
- * changes costs an agent its cache.
+ * Whether a new conversation gets the tools. They cost tokens, so by default only if the project has or had tasks; always or
+ * never if a setting says so; and only in a conversation for work. Ask once: a changed list of tools costs an agent its
+ * cache.
  */
 export async function offersTaskTools(of: {
   readonly purpose: string | undefined;
   readonly always: boolean | undefined;
-  /** Whether there are tasks, asked only where that decides. */
+  /** Whether there are tasks; called only if that decides. */
   readonly any: () => Promise<boolean>;
 }): Promise<boolean> {
   if (of.purpose !== undefined && of.purpose !== 'task') return false;

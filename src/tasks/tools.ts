@@ -1,6 +1,6 @@
 /**
- * `get_next_action` and `report_completed`: how an agent that works on tasks is led, and says what became of them. What
- * they are called, take and answer is the same wherever an agent has them; the rooms that offer them add only how.
+ * `get_next_action` and `report_completed`: the tools by which an agent gets tasks and reports their results. Their names,
+ * arguments and answers are the same wherever an agent has them; the offering rooms add only the transport.
  */
 import { EarpieceError } from '../core/errors.ts';
 import { TASK_RESULTS, type Task, type TaskExecution } from '../core/task.ts';
@@ -10,22 +10,25 @@ import { stopInstruction } from './telling.ts';
 import { REPORT_TOOL, TASK_TOOLS } from './tool-list.ts';
 import { nextFor, report, type Next, type Reported } from './work.ts';
 
-/** By which name the agent knows a tool. */
+/** Maps a tool to the name by which the agent knows it. */
 type NameOf = (tool: string) => string;
 
 export type TaskCall = { readonly tool: string; readonly args: unknown };
 
 export type TaskCallOptions = {
-  /** Arguments that only whoever offers the tool knows; behind the tool's own. */
+  /** Additional arguments that the offering room handles, after the tool's own. */
   readonly also?: readonly string[];
-  /** The transcript is the agent's own: what is open rides behind this very answer, and what rode is read. */
+  /**
+   * The agent owns its transcript: open notifications follow this answer in the same message, and delivered ones count as
+   * read.
+   */
   readonly rides?: boolean;
 };
 
-/** `carries`: what is open may ride behind it. An interrupt that is only shown is left for the call that delivers it. */
+/** `carries`: open notifications may follow it. An interrupt that is only shown stays for the call that delivers it. */
 export type TaskAnswer = { readonly body: object; readonly carries: boolean };
 
-/** Throws what the agent did wrong, as a sentence for it. */
+/** Throws the agent's mistake, as a sentence for the agent. */
 export async function answerTask(
   tasks: Tasks,
   conversation: Conversation,
@@ -53,7 +56,7 @@ function saidNext(
 ): object {
   switch (next.kind) {
     case 'interrupt':
-      // It is said once: where it rides behind this answer, it is not shown in it too.
+      // Shown once: a notification that follows this answer is not repeated in it.
       if (rides)
         return {
           action: 'read_interrupt',

@@ -1,4 +1,4 @@
-/** What an agent does with its tasks: asks for the next thing to do, and reports. It speaks for itself alone. */
+/** An agent's work on its tasks: it asks for the next action, and reports. It acts only for itself. */
 import { splitLog } from '../core/address.ts';
 import { EarpieceError } from '../core/errors.ts';
 import type { Item } from '../core/items.ts';
@@ -9,11 +9,11 @@ import { runningOf } from './decide.ts';
 import type { Tasks } from './tasks.ts';
 
 export type Next =
-  /** An interrupt is unread: nothing is handed out before it is. Nothing was read or delivered by asking. */
+  /** An interrupt is unread: no task is given before it is read. Asking reads and delivers nothing. */
   | { readonly kind: 'interrupt'; readonly interrupts: readonly Item[] }
   /** A pause was read, and holds until a person lifts it. */
   | { readonly kind: 'paused' }
-  /** It was told to stop, and has not reported yet. */
+  /** The agent was asked to stop, and has not reported yet. */
   | { readonly kind: 'stop'; readonly task: Task; readonly execution: TaskExecution }
   | { readonly kind: 'work'; readonly task: Task; readonly execution: TaskExecution; readonly resumed: boolean }
   | { readonly kind: 'nothing'; readonly blocked: readonly Task[] };
@@ -21,16 +21,16 @@ export type Next =
 export type Report = { readonly result: string; readonly summary: string; readonly task?: string | undefined };
 
 export type Reported = {
-  /** `interrupted`: a person had stopped it before. `go_on`: what stopped it is over, it was not ended. */
+  /** `interrupted`: a person had stopped it before. `go_on`: its reason to stop has ended, and the execution continues. */
   readonly kind: 'ended' | 'interrupted' | 'go_on';
   readonly tasks: readonly Task[];
-  /** Others that this conversation still works on. */
+  /** Other tasks that this conversation still works on. */
   readonly left: readonly Task[];
 };
 
 type Mine = { readonly task: Task; readonly execution: TaskExecution };
 
-/** `rides`: the transcript is the agent's own, where what was delivered was read. */
+/** `rides`: the agent owns its transcript, so delivered notifications count as read. */
 export async function nextFor(tasks: Tasks, conversation: Conversation, { rides = false } = {}): Promise<Next> {
   const { project, agent, by } = await worker(conversation);
   const gate = await conversation.gate();
@@ -58,7 +58,7 @@ export async function nextFor(tasks: Tasks, conversation: Conversation, { rides 
   return { kind: 'nothing', blocked: mine.filter(({ status }) => status === 'blocked') };
 }
 
-/** Throws `bad_argument` or `not_found` where there is nothing that this conversation may report; then nothing changes. */
+/** Throws `bad_argument` or `not_found` if this conversation has nothing to report; then nothing changes. */
 export async function report(tasks: Tasks, conversation: Conversation, given: Report): Promise<Reported> {
   const { project, agent, by } = await worker(conversation);
   const result = oneOf('result', given.result, TASK_RESULTS);
@@ -84,7 +84,7 @@ export async function report(tasks: Tasks, conversation: Conversation, given: Re
   return { kind, tasks: ended, left: left.map(({ task }) => task) };
 }
 
-/** Which are meant where none was named: what was stopped, when it says so; else the one that it works on. */
+/** The executions of a report without a name: the stopped ones if the report says so, else the one in progress. */
 function chosen(running: readonly Mine[], conversation: Conversation, result: string): readonly Task[] {
   const mine = running.filter(({ execution }) => isMine(execution, conversation));
   const stopped = mine.filter(({ execution }) => execution.interrupted !== null || execution.recalled);
@@ -107,7 +107,7 @@ function chosen(running: readonly Mine[], conversation: Conversation, result: st
   return [only];
 }
 
-/** Only a conversation that works may take tasks and report them: not one that is for talking. */
+/** Only a working conversation may take and report tasks, not one for talking. */
 async function worker(conversation: Conversation): Promise<{ project: string; agent: string; by: TaskActor }> {
   await conversation.seen();
   const purpose = await conversation.purpose();

@@ -1,6 +1,6 @@
 /**
- * What the HTTP API says: the shapes that the server and its clients share. Times are epoch ms; what there is none of is
- * null. A page's `next` goes into `after` (or `before`, where the list is newest first) of the next call; null: that was all.
+ * The HTTP API's shapes, shared by the server and its clients. Times are epoch ms; an absent value is null. A page's `next`
+ * is the `after` of the next call (or `before`, if the list is newest first). Null: there are no more.
  */
 import type { Json } from '../core/json.ts';
 import type { Action, Level } from '../core/notification.ts';
@@ -20,14 +20,14 @@ export type Problem = {
   readonly code: string;
   /** Names this one answer; the server's log has it too. */
   readonly instance: string;
-  /** Of bad input: where it is (`level`, `deliver.at`). */
+  /** For bad input: the invalid field (`level`, `deliver.at`). */
   readonly field?: string;
   readonly retryable?: boolean;
 };
 
 export type Counts = Readonly<Record<Level, number>>;
 
-/** What an interrupt does at a host, the strongest thing that it has. */
+/** The strongest effect of an interrupt at a host. */
 export const FORCES = ['aborts_stream', 'refuses_next_call', 'next_contact', 'waits'] as const;
 export type Force = (typeof FORCES)[number];
 
@@ -48,7 +48,7 @@ export type AgentSummary = {
   readonly conversations: readonly ConversationSummary[];
 };
 
-/** `what` is a tool's name. `nothing`: it waits for somebody, or nobody knows; `what` is then the tool that it called last. */
+/** `what` is a tool's name. `nothing`: it waits for somebody, or its state is unknown; `what` is then the last called tool. */
 export type Doing = {
   readonly kind: 'tool' | 'thinking' | 'nothing';
   readonly what: string | null;
@@ -70,10 +70,10 @@ export type ConversationSummary = {
   readonly seenAt: number;
   readonly carriedAt: number | null;
   readonly endedAt: number | null;
-  /** The conversation that took over what this one had not read. */
+  /** The heir that took over its unread notifications. */
   readonly passedTo: { readonly conversation: string; readonly at: number } | null;
   readonly turns: number;
-  /** What can carry to it, each with when it did last. */
+  /** The carriers that can reach it, each with its last carry. */
   readonly carriers: readonly { readonly name: string; readonly at: number }[];
   /** Its model can call `get_notifications`. */
   readonly pulls: boolean;
@@ -81,65 +81,65 @@ export type ConversationSummary = {
 };
 
 export type RecordsPage = {
-  /** Oldest first, also of a page that was asked for with `newest`. */
+  /** Oldest first, even on a page that was requested with `newest`. */
   readonly items: readonly Stored[];
-  /** For `after`; with `newest` or `before` for `before`. A page may be short and have a next one. */
+  /** For `after`; with `newest` or `before` for `before`. A page may be short and still have a next one. */
   readonly next: string | null;
-  /** The store's newest position when this was read: a stream from here misses nothing. */
+  /** The store's newest position at the time of reading: a stream from here misses nothing. */
   readonly head: number;
 };
 
 export type Fork = {
   readonly conversation: string;
-  /** The last record that it has of what it was forked from. */
+  /** The last record that it shares with its origin. */
   readonly upTo: number;
   readonly at: number;
 };
 
 export type ForksReply = {
   readonly origin: Pick<Fork, 'conversation' | 'upTo'> | null;
-  /** The one seen last first. */
+  /** Last seen first. */
   readonly forks: readonly Fork[];
-  /** There are more conversations than were looked at. */
+  /** There are more conversations than were searched. */
   readonly more: boolean;
-  /** With `at`: how many turns it has up to that record, as `--turns` of `earpiece chat --fork` counts them. */
+  /** With `at`: the number of its turns up to that record, as `--turns` of `earpiece chat --fork` counts them. */
   readonly turns: number | null;
 };
 
-/** A place where words that were looked for stand. */
+/** One match of a search. */
 export type Hit = {
   readonly seq: number;
   readonly at: number;
-  /** Of the record. */
+  /** The record's type. */
   readonly type: string;
   readonly conversation: string | null;
-  /** Whose or of what it is: the tool, the kind, the author. */
+  /** The record's tool, kind or author. */
   readonly name: string | null;
-  /** Of the notification, or of the call. */
+  /** The id of the notification, or of the call. */
   readonly id: string | null;
-  /** A part of it, with the first of the words. */
+  /** A part of the text, with the first of the words. */
   readonly text: string;
 };
 
 export type SearchPage = {
-  /** The newest first. */
+  /** Newest first. */
   readonly items: readonly Hit[];
-  /** How many records were looked at for this page. */
+  /** The number of records that were searched for this page. */
   readonly looked: number;
-  /** When the oldest of them was written; null where there is none. */
+  /** When the oldest of them was written; null if there are none. */
   readonly lookedBackTo: number | null;
-  /** For `before`: null when everything was looked at. */
+  /** For `before`: null when everything was searched. */
   readonly next: string | null;
 };
 
-/** `lookedBackTo`: of a page of those that have some words, how far back that was looked for; missing when it was all. */
+/** `lookedBackTo`: for a page of a word search, the time of the oldest searched notification; missing if all were searched. */
 export type NotificationsPage = Page<NotificationView> & { readonly lookedBackTo?: number | undefined };
 
 export type NotificationState = 'open' | 'offered' | 'closed';
 
 export type NotificationView = {
   readonly log: string;
-  /** Whom it is for; null: the agent's first conversation that carries. */
+  /** Its audience. Null: the agent's first conversation that carries. */
   readonly conversation: string | null;
   readonly id: string;
   /** `source.name`. */
@@ -153,23 +153,23 @@ export type NotificationView = {
   readonly about: string | null;
   readonly purpose: string | null;
   readonly deliver: Json;
-  /** The person who said it, where one did. */
+  /** The person who sent it, if one did. */
   readonly person: string | null;
-  /** The agent who sent it, where one did. */
+  /** The agent that sent it, if one did. */
   readonly sender: string | null;
   /** The subscriber that made it. */
   readonly subscriber: string | null;
   readonly requeues: string | null;
-  /** How many in all, those counted into it included. */
+  /** The number of all, folded ones included. */
   readonly count: number;
   readonly seq: number;
   readonly at: number;
   readonly lastAt: number;
   readonly expiresAt: number | null;
   readonly state: NotificationState;
-  /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or the outcome it ended with. */
+  /** `queued`, `offered`, `delivered`, `observed`, `read`, `maybe_seen`, or its outcome. */
   readonly receipt: string;
-  /** Who marked it read, while nothing proves that the agent has read it; `markedBy` of the client says it in words. */
+  /** The person who marked it read, as long as nothing proves that the agent has read it. The client's `markedBy` words this. */
   readonly markedBy: string | null;
   readonly outcome: string | null;
   readonly closedAt: number | null;
@@ -181,7 +181,7 @@ export type NotificationView = {
   readonly carrier: string | null;
 };
 
-/** What happened to a notification and why, for each of those it is for. */
+/** The history of a notification and its reasons, for each audience. */
 export type Story = {
   readonly log: string;
   readonly id: string;
@@ -193,11 +193,11 @@ export type StoryItem = {
   /** One answer to why it was delivered, waits or ended. */
   readonly verdict: Verdict;
   readonly steps: readonly { readonly at: number; readonly seq: number; readonly what: string; readonly detail: string | null }[];
-  /** Of one that ended undelivered: the step of the plan, or who closed it. */
+  /** For one that ended undelivered: the step of the plan, or the person or process that closed it. */
   readonly ended: { readonly outcome: string; readonly by: string; readonly reason: string; readonly at: number } | null;
-  /** Of an open one: what a carrier of each conversation would decide now. */
+  /** For an open one: the current decision of a carrier for each conversation. */
   readonly now: readonly { readonly conversation: string; readonly decision: Decision }[];
-  /** Exactly what the model was sent, each time. */
+  /** The exact texts that the model was sent, each time. */
   readonly sent: readonly Sent[];
 };
 
@@ -209,12 +209,12 @@ export type Sent = {
   readonly conversation: string | null;
   /** `tool_result`, `turn_start` … */
   readonly point: string | null;
-  /** The tool or the hook whose message it rode on. */
+  /** The tool or the hook whose message carried it. */
   readonly on: string | null;
   readonly format: string | null;
   /** The line of this notification. */
   readonly item: string;
-  /** The whole text with all that rode along. */
+  /** The whole text with all notifications in it. */
   readonly text: string;
   readonly repeated: boolean;
 };
@@ -222,14 +222,14 @@ export type Sent = {
 export type QueuedReply = {
   readonly kind: 'queued' | 'folded' | 'duplicate';
   readonly id: string;
-  /** The open notification that it was counted into. */
+  /** The open notification that counts this one. */
   readonly into: string | null;
   readonly to: readonly string[];
 };
 
 export type InterruptReply = QueuedReply & { readonly effects: readonly Effect[] };
 
-/** Empty where nothing was paused. */
+/** Empty if nothing was paused. */
 export type ResumeReply = { readonly lifted: readonly LiftedPause[]; readonly effects: readonly Effect[] };
 export type LiftedPause = {
   readonly log: string;
@@ -237,7 +237,7 @@ export type LiftedPause = {
   /** Null: a pause of the agent that no conversation has taken. */
   readonly conversation: string | null;
   readonly message: string;
-  /** Who paused; null where no person did. */
+  /** The person who paused; null if no person did. */
   readonly person: string | null;
   /** Epoch ms. */
   readonly since: number;
@@ -258,16 +258,16 @@ export type WithdrawReply = {
 export type ReceiptReply = {
   readonly id: string;
   readonly receipt: string;
-  /** It got as far as was asked for. */
+  /** It has the requested receipt. */
   readonly reached: boolean;
-  /** It ended otherwise, or got there: waiting longer changes nothing. */
+  /** It has the receipt or ended otherwise: waiting longer changes nothing. */
   readonly settled: boolean;
 };
 
 export const TOKEN_KINDS = ['admin', 'project', 'agent', 'send'] as const;
 /**
  * - `admin`: everything.
- * - `project`: all of one project, read and write.
+ * - `project`: reads and writes everything in one project.
  * - `agent`: reads one agent's conversations, or one of them, marks them read, and queues in its project at most at error.
  * - `send`: queues notifications and events in one project, at most at error, and reads nothing.
  */
@@ -287,7 +287,7 @@ export type TokenInfo = {
   readonly expiresAt: number | null;
 };
 
-/** What a token is asked for with. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
+/** A request for a token. Without `project` or `agent` it is for all of them; without `expiresInMs` it does not expire. */
 export type TokenRequest = {
   readonly kind: TokenKind;
   readonly name: string;
@@ -315,7 +315,7 @@ export type SessionReply = {
 };
 
 export type ShellInfo = {
-  /** What a terminal on the server's machine types for `earpiece`, so that it reaches this log. */
+  /** The command that reaches this log from a terminal on the server's machine, instead of `earpiece`. */
   readonly earpiece: string;
   /** The MCP clients that were found there, under the names that `gateway --print` knows. */
   readonly clients: readonly string[];
@@ -329,38 +329,41 @@ export type SettingReply = {
   readonly expects: string;
   readonly env: string | null;
   readonly overridden: readonly { readonly text: string; readonly decidedBy: string }[];
-  /** How a person changes it; null where it is changed in its file alone. */
+  /** The form for changing it. Null if it is changed only in its file. */
   readonly change: SettingChange | null;
 };
 
 export type SettingChange = {
   readonly label: string;
-  /** What it does, in one line. */
+  /** Its effect, in one line. */
   readonly help: string;
   readonly form:
     | { readonly kind: 'switch' }
     | { readonly kind: 'number'; readonly min: number; readonly max: number }
     | { readonly kind: 'choice'; readonly words: readonly string[] }
-    /** A text such as `30m`; `never`: that word will do, too. */
+    /** A text such as `30m`. `never`: also accepts that word. */
     | { readonly kind: 'duration'; readonly never: boolean }
     | { readonly kind: 'list' };
-  /** A list to which each file adds: what others say stays. */
+  /** A list that joins the values of all files. */
   readonly addsUp: boolean;
-  /** When a change counts: `now, from the next carrier on`. */
+  /** When a change takes effect: `now, from the next carrier on`. */
   readonly takesEffect: string;
-  /** For each file that a change may go to: who is stronger and goes on deciding, if anybody; whether it is set there, and to what. */
+  /**
+   * For each file that may hold it: the stronger source that still decides, if there is one; whether the file sets it, and
+   * its value there.
+   */
   readonly in: Readonly<Record<SettingScope, { readonly decidedBy: string | null; readonly set: boolean; readonly says: Json }>>;
 };
 
-/** Whose file: the user's, for all projects, or the project's. */
+/** The file: the user's, for all projects, or the project's. */
 export type SettingScope = 'user' | 'project';
 
 export type SettingsReply = {
   readonly project: string;
   readonly files: readonly { readonly scope: string; readonly file: string }[];
-  /** Where a change goes, also where there is no file yet; null where nothing can be changed from here. */
+  /** The file of each scope, even if it does not exist yet. Null if nothing can be changed from here. */
   readonly places: Readonly<Record<SettingScope, { readonly file: string; readonly exists: boolean }>> | null;
-  /** What is wrong with the files. While it is, whoever runs goes on as before. */
+  /** The problems of the files. As long as there are any, running processes keep the earlier configuration. */
   readonly problems: readonly string[];
   readonly settings: readonly SettingReply[];
 };
@@ -378,7 +381,7 @@ export type SubscriberItem = {
   /** Why a core one cannot be disabled. */
   readonly locked: string | null;
   readonly enabled: boolean;
-  /** Which folder its file is in, and the file. */
+  /** The folder of its file, and the file. */
   readonly from: { readonly folder: string; readonly file: string };
   readonly spoke_last_7_days: number;
 };
@@ -386,42 +389,42 @@ export type SubscriberItem = {
 export type SubscribersReply = {
   readonly project: string;
   readonly subscribers: readonly SubscriberItem[];
-  /** Files that did not load, or not as they should. */
+  /** Files that did not load, or loaded with a warning. */
   readonly problems: readonly { readonly file: string; readonly severity: string; readonly message: string }[];
 };
 
-/** What it would say about a sample event; and, where an agent was named, the test notification that was sent there. */
+/** The text for a sample event. If the request names an agent: also the test notification that was sent there. */
 export type SubscriberTestReply = {
   readonly subscriber_id: string;
   readonly event_type: string;
   readonly inject_at: string;
   readonly kind: string;
-  /** Of a real one. A test notification is info. */
+  /** The level of a real notification. A test notification is info. */
   readonly level: Level;
-  /** What would be sent of a real one. */
+  /** The text of a real notification. */
   readonly preview: string;
-  /** Why its template could not say it. */
+  /** Why its template failed. */
   readonly problem: string | null;
   /** Null: nothing was sent. */
   readonly to: string | null;
   readonly notification: string | null;
-  /** What was done, and when it will show, or why it will not. */
+  /** The action taken, and when its result shows, or why it does not. */
   readonly message: string;
-  /** Of what was sent, as `why` answers; null: nothing was sent. */
+  /** The verdict of the sent notification, as `why` answers. Null: nothing was sent. */
   readonly verdict: Verdict | null;
 };
 
-/** A kind that somebody silenced for an agent: `*`, `source`, `source.*` or `source.name`. */
+/** A kind that a person silenced for an agent: `*`, `source`, `source.*` or `source.name`. */
 export type MuteView = {
   readonly log: string;
   readonly pattern: string;
-  /** Null: until somebody lifts it. */
+  /** Null: until a person lifts it. */
   readonly until: number | null;
   readonly by: string;
 };
 export type MutesReply = {
   readonly items: readonly MuteView[];
-  /** There are more agents than were looked at. */ readonly more: boolean;
+  /** There are more agents than were searched. */ readonly more: boolean;
 };
 
 export type EmittedReply = {
@@ -433,13 +436,13 @@ export type EmittedReply = {
       readonly subscriber: string;
       readonly kind: string;
       readonly ids: readonly string[];
-      /** Of one that was skipped. */
+      /** For a skipped event: the reason. */
       readonly because: string | null;
     }[];
   }[];
 };
 
-/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`; null where none was delivered. */
+/** From queue to delivery: half took at most `p50Ms`, 95 % at most `p95Ms`. Null if none was delivered. */
 export type Delivery = { readonly count: number; readonly p50Ms: number | null; readonly p95Ms: number | null };
 
 export type ActivityReply = {
@@ -453,9 +456,9 @@ export type ActivityReply = {
     readonly queued: Counts;
     readonly delivered: Counts;
     readonly waiting: Counts;
-    /** Estimated tokens of what models were sent. */
+    /** Estimated tokens of the texts that models were sent. */
     readonly tokens: number;
-    /** Of those that were delivered in it. */
+    /** For notifications that were delivered in this bucket. */
     readonly delivery: Delivery;
   }[];
   readonly delivery: Delivery;
@@ -466,14 +469,14 @@ export type ActivityReply = {
     readonly tokens: number;
   }[];
   readonly tokens: number;
-  /** There was more than is looked at for one answer. */
+  /** There was more data than one answer covers. */
   readonly truncated: boolean;
 };
 
-/** A task as lists show it: the work on it is counted, with the last of it. */
+/** A task in a list: the number of its executions, with the last one. */
 export type TaskView = Omit<Task, 'executions'> & {
   readonly execution: TaskExecution | null;
-  /** Where it may be moved from here. */
+  /** The statuses to which it may move from here. */
   readonly mayBecome: readonly TaskStatus[];
 };
 

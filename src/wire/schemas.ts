@@ -1,4 +1,4 @@
-/** The shapes of `wire/api.ts` as schemas: the same ones validate what comes in and make the OpenAPI document. */
+/** The shapes of `wire/api.ts` as schemas, which validate requests and make the OpenAPI document. */
 export { given, level, logParam, nameParam, problem } from './schemas/base.ts';
 export * from './schemas/access.ts';
 export * from './schemas/agents.ts';

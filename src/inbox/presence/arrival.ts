@@ -29,8 +29,8 @@ export async function arrive(conversation: Conversation, { connection, pending =
     ...(connection === undefined ? {} : { connect: { key: connection, process: inbox.owner } }),
   });
   if (began === undefined) return;
-  // A conversation that arrived between the look and the write did not see this one. Of two such conversations, the last to
-  // look sees the other.
+  // A conversation that arrived between the look and the write did not see this one. The last of
+  // the two to look sees the other.
   const missed = besideIn(await inbox.store.presence({ log })).filter((run) => !began.beside.includes(run));
   if (missed.length > 0) await conversation.seen({ began: { ...began, beside: [...began.beside, ...missed] } });
 }

@@ -41,7 +41,7 @@ type Paged = Call & { readonly limit?: number };
 type AddressText = string;
 
 export interface Client {
-  /** Where it asks. */
+  /** The server's address. */
   readonly url: string;
 
   health(options?: Call): Promise<Health>;
@@ -62,9 +62,9 @@ export interface Client {
     conversation: AddressText,
     query: Paged & { readonly q?: string; readonly from?: number; readonly to?: number; readonly before?: string },
   ): Promise<SearchPage>;
-  /** With `at`, the position of a record: how many turns it has up to there. */
+  /** With `at`, the position of a record: the number of turns up to there. */
   forks(conversation: AddressText, query?: Call & { readonly at?: number }): Promise<ForksReply>;
-  /** The log itself, of an agent, a project or everybody. */
+  /** The records of an agent, a project or all projects. */
   log(
     query?: Paged & {
       readonly log?: string;
@@ -93,7 +93,7 @@ export interface Client {
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<InterruptReply>;
 
-  /** Lifts the pauses of a conversation, an agent or a project (`project/*`). Asking again is safe. */
+  /** Lifts the pauses of a conversation, an agent or a project (`project/*`). Retrying is safe. */
   resume(
     address: AddressText,
     asked?: { readonly message?: string; readonly author?: string },
@@ -118,7 +118,7 @@ export interface Client {
       readonly from?: number;
       readonly to?: number;
       readonly by?: 'queued' | 'delivered' | 'waiting';
-      /** Words that it has. */
+      /** Words in its text. */
       readonly q?: string;
       readonly before?: string | number;
     },
@@ -127,7 +127,7 @@ export interface Client {
   withdraw(id: string, options?: Call & { readonly log?: string; readonly reason?: string }): Promise<WithdrawReply>;
   read(id: string, options?: Call & { readonly log?: string }): Promise<ReceiptReply>;
   requeue(id: string, options?: Call & { readonly log?: string }): Promise<QueuedReply>;
-  /** Waits at most `waitS` (60); ask again when it is not settled. */
+  /** Waits at most `waitS` (60). Call again if it is not settled. */
   receipt(
     id: string,
     options?: Call & {
@@ -137,7 +137,7 @@ export interface Client {
     },
   ): Promise<ReceiptReply>;
 
-  /** CloudEvents 1.0, one or several; the subject is the address whom it concerns. */
+  /** CloudEvents 1.0, one or several; the subject is the address of the agents that it concerns. */
   emit(events: CloudEventInput | readonly CloudEventInput[], options?: Call): Promise<EmittedReply>;
 
   subscribers(query?: Call & { readonly project?: string }): Promise<SubscribersReply>;
@@ -150,7 +150,7 @@ export interface Client {
   disabledSubscribers(query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   setDisabledSubscribers(ids: readonly string[], query?: Call & { readonly project?: string }): Promise<readonly string[]>;
   mutes(query?: Call & { readonly log?: string; readonly project?: string }): Promise<MutesReply>;
-  /** `until`: epoch ms; null or none: until it is lifted. */
+  /** `until`: epoch ms; null or undefined: until it is lifted. */
   mute(log: string, pattern: string, options?: Call & { readonly until?: number | null }): Promise<MutesReply>;
   unmute(log: string, pattern: string, options?: Call): Promise<MutesReply>;
   settings(options?: Call): Promise<SettingsReply>;
@@ -169,7 +169,7 @@ export interface Client {
       readonly project?: string;
       readonly status?: TaskStatus | readonly TaskStatus[];
       readonly assignee?: string;
-      /** Only those that are not over. */
+      /** Only tasks that have not ended. */
       readonly open?: boolean;
       readonly before?: string;
     },
@@ -187,7 +187,7 @@ export interface Client {
     },
     options?: Call & { readonly idempotencyKey?: string },
   ): Promise<TaskView>;
-  /** `expected`: the status or version that you saw. The call fails with `conflict` when it has changed. */
+  /** `expected`: the status or version that you saw. The call fails with `conflict` if it has changed. */
   editTask(
     id: string,
     edit: {

@@ -1,27 +1,27 @@
 /**
- * The typed client of the HTTP API, for Node and browsers. The way for the console, the tests and `--server`.
+ * The typed client of the HTTP API, for Node and browsers. The console, the tests and `--server` use it.
  *
  * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:4747', token: process.env.EARPIECE_TOKEN });
  *
  * await client.session();                                // who am I; in a browser: client.logIn({ code })
- * await client.agents({ project: 'shop' });              // who is there, by the page
+ * await client.agents({ project: 'shop' });              // agents, one page at a time
  * await client.conversations('shop/coder');
  * const page = await client.records('shop/coder#main', { newest: true });   // history, oldest first
- * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // and all that comes, resumed
+ * for await (const record of client.stream({ log: 'shop/coder', after: page.head })) …   // and new records, over reconnects
  *
  * await client.say('shop/coder#main', { content: 'use tabs' });
  * await client.interrupt('shop/coder', { action: 'pause' });
  *
  * const { id } = await client.queue({ to: 'shop/coder', kind: 'ci.failed', level: 'error', message: 'CI failed' });
  * await client.notifications({ log: 'shop/coder', state: 'open' });
- * await client.why(id, 'shop/coder');                    // story: steps, decisions, exactly what the model was sent
+ * await client.why(id, 'shop/coder');                    // story: steps, decisions, the exact texts for the model
  * await client.receipt(id, { until: 'delivered', waitS: 30 });
  * await client.withdraw(id, { log: 'shop/coder' });
  * ```
  *
- * In a browser leave `url` and `token` out: its cookie goes along, and changes carry the header that the server asks for.
- * What the server refuses is thrown as `ApiError`, with its stable `code`.
+ * In a browser omit `url` and `token`: requests carry its cookie, and changes carry the header that the server requires.
+ * A refused call throws `ApiError`, with its stable `code`.
  */
 import type { Call, CallOptions, Client, CloudEventInput } from './calls.ts';
 import { agentPath, anyPath, conversationPath, notificationPath as id } from './paths.ts';
@@ -29,11 +29,11 @@ import { errorOf, notEarpiece, unreachable } from './problem.ts';
 import { records } from './stream.ts';
 
 export type ClientOptions = {
-  /** Of the server, without a path. Default: where the page comes from. */
+  /** The server's origin, without a path. Default: the origin of the page. */
   readonly url?: string;
   readonly token?: string;
   readonly fetch?: typeof fetch;
-  /** How long an answer may be in coming, beside what a call itself waits for. Default: as long as `fetch` lets it. */
+  /** The longest wait for an answer, beside the call's own wait. Default: the limit of `fetch`. */
   readonly timeoutMs?: number;
 };
 
@@ -59,7 +59,7 @@ export function createClient(options: ClientOptions = {}): Client {
       if (init.signal?.aborted) throw error;
       throw unreachable(url === '' ? 'the server' : url, error);
     } finally {
-      // Of a stream only the head is waited for.
+      // For a stream, the timeout covers only the response's head.
       clearTimeout(timer);
     }
   };

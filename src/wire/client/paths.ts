@@ -1,6 +1,6 @@
 /**
- * What a path says of an address or an id. `.` and `..` are taken out by whoever reads a URL, however they are written, and an
- * id may be called like a route: such a one has a space before it, with which no name and no id begins. The server takes it off.
+ * The form of an address or an id in a path. URL readers remove `.` and `..`, in any spelling, and an id may equal a route.
+ * Such a text gets a leading space, which no name and no id has. The server removes the space.
  */
 import { parseAddress } from '../../core/address.ts';
 
@@ -15,12 +15,12 @@ export function notificationPath(id: string): string {
 
 export function agentPath(address: string): string {
   const parsed = parseAddress(address);
-  // The server says what is wrong with a whole project.
+  // For a whole project, the server reports the problem.
   const agent = parsed.kind === 'project' ? '*' : parsed.agent;
   return `/api/projects/${nameIn(parsed.project)}/agents/${nameIn(agent)}`;
 }
 
-/** The agent's `#main` where no conversation is named. */
+/** The agent's `#main` if no conversation is named. */
 export function conversationPath(address: string): string {
   const parsed = parseAddress(address);
   const conversation = parsed.kind === 'conversation' ? parsed.conversation : 'main';

@@ -1,20 +1,20 @@
 import type { Problem } from '../api.ts';
 
 /**
- * What the server refused, or that it could not be reached. `code` is the problem's (`not_found`, `unauthorized` …), or
- * `unreachable` where no answer came, `not_earpiece` where something else answered.
+ * The server's refusal, or a failure to reach it. `code` is the problem's (`not_found`, `unauthorized` …), or `unreachable`
+ * without an answer, or `not_earpiece` if another program answered.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
-  /** The same call may succeed later. */
+  /** A retry may succeed later. */
   readonly retryable: boolean;
-  /** Of bad input: where it is. */
+  /** For bad input: the invalid field. */
   readonly field: string | undefined;
   /** Names this answer in the server's log. */
   readonly instance: string | undefined;
-  /** What Retry-After said. */
+  /** The value of Retry-After. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -61,7 +61,7 @@ export const notEarpiece = (
 export const unreachable = (url: string, cause: unknown): ApiError =>
   new ApiError(0, { code: 'unreachable', detail: `${url} ${because(cause)}`, retryable: true }, { cause });
 
-/** What came in between, where it says so: behind what `fetch` throws stands what happened. */
+/** The underlying cause, if there is one: `fetch` wraps the real error. */
 function because(cause: unknown): string {
   const { code, message } = innermost(cause);
   if (message === 'unexpected redirect') return 'leads elsewhere, and a token goes nowhere else; write the address it leads to';

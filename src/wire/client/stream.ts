@@ -1,4 +1,4 @@
-/** The stream of records, over as many connections as it takes: none is missed and none comes twice. */
+/** The stream of records, over as many connections as needed: no record is missed and none comes twice. */
 import { createParser } from 'eventsource-parser';
 import type { Stored } from '../../core/records.ts';
 import { ApiError, errorOf, notEarpiece, unreachable } from './problem.ts';
@@ -9,13 +9,13 @@ export type StreamQuery = {
   readonly conversation?: string;
   /** Only these types of records. */
   readonly types?: readonly string[];
-  /** Everything after this position first (`head` of a history page); default: only what comes from now on. */
+  /** Sends everything after this position first (`head` of a history page). Default: only new records. */
   readonly after?: number;
 };
 
 export type StreamOptions = StreamQuery & {
   readonly signal?: AbortSignal;
-  /** Told of each change, for whoever shows whether what is seen is up to date. */
+  /** Called at each change, for a display of whether the data is current. */
   readonly onState?: (state: StreamState) => void;
   /** Longest pause between tries. Default 30 s. */
   readonly maxBackoffMs?: number;
@@ -27,18 +27,18 @@ export type StreamState =
       readonly kind: 'away';
       readonly error: ApiError;
       readonly againInMs: number;
-      /** For how long nothing had come from a connection that was open all the same; 0 where it was closed. */
+      /** How long an open connection had sent nothing; 0 if it was closed. */
       readonly silentMs: number;
     };
 
 const FIRST_BACKOFF_MS = 250;
-/** Two heartbeats and a half: where nothing comes for that long the connection is dead, whatever it looks like. */
+/** Two and a half heartbeats: a connection without data for this long is dead, whatever its state says. */
 const SILENT_MS = 25_000;
 const LOOK_MS = 2_500;
 
 type Connect = (url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 
-/** Ends when `signal` aborts; throws `ApiError` for what trying again cannot help (a token that is not valid any more). */
+/** Ends when `signal` aborts. Throws `ApiError` for an error that a retry cannot fix (a token that is no longer valid). */
 export async function* records(options: StreamOptions, connect: Connect): AsyncGenerator<Stored, void, undefined> {
   const { signal, onState, maxBackoffMs = 30_000 } = options;
   const query = new URLSearchParams();
@@ -86,7 +86,7 @@ export async function* records(options: StreamOptions, connect: Connect): AsyncG
           : unreachable('the stream', failure);
     if ((error.status === 200 || (error.status >= 400 && error.status < 500)) && error.status !== 429 && error.status !== 408)
       throw error;
-    // Spread, so that a thousand clients of a server that was restarted do not come in one moment.
+    // Randomized, so that a thousand clients of a restarted server do not reconnect in one moment.
     const againInMs = Math.round(error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2));
     onState?.({ kind: 'away', error, againInMs, silentMs: silence.brokenMs });
     await pause(againInMs, signal);
@@ -127,16 +127,16 @@ const stalled = (forMs: number): ApiError =>
     retryable: true,
   });
 
-/** Breaks off a connection on which nothing comes while somebody waits for it: from before it is answered, and until it ends. */
+/** Aborts a connection that sends nothing while a reader waits: from before its answer until its end. */
 class Silence {
-  /** 0: it was never that long. */
+  /** 0: it was never silent for that long. */
   brokenMs = 0;
-  /** Undefined: whoever takes the records is busy with some. */
+  /** Undefined: the reader is busy with records. */
   #since: number | undefined = Date.now();
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(breakOff: () => void) {
-    // By the clock on the wall: a machine that slept notices when it wakes, and not a while after that.
+    // By the wall clock: a machine that slept notices the silence at once when it wakes.
     this.#timer = setInterval(() => {
       if (this.#since === undefined) return;
       const silentMs = Date.now() - this.#since;

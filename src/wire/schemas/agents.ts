@@ -1,4 +1,4 @@
-/** Agents, their conversations and records, and what is found in them. */
+/** Agents, their conversations and records, and search results. */
 import { z } from '@hono/zod-openapi';
 import type * as api from '../api.ts';
 import { time, nullable, counts, force, next } from './base.ts';

@@ -1,10 +1,10 @@
-/** What the schemas are made of: `given` inputs, times, names, pages. */
+/** The building blocks of the schemas: `given` inputs, times, names, pages. */
 import { z } from '@hono/zod-openapi';
 import type * as api from '../api.ts';
 import { FORCES } from '../api.ts';
 import { LEVELS } from '../../core/notification.ts';
 
-/** An input without the keys that were left out: JSON and query strings cannot say undefined. */
+/** An input without omitted keys: JSON and query strings cannot express undefined. */
 export type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

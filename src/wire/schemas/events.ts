@@ -1,10 +1,10 @@
-/** Events that come in, and what happened over time. */
+/** Incoming events, and activity over time. */
 import { z } from '@hono/zod-openapi';
 import type * as api from '../api.ts';
 import { SEVERITIES } from '../../core/event.ts';
 import { time, nullable, counts } from './base.ts';
 
-/** CloudEvents are checked by their source; this is for the document. */
+/** Their source checks CloudEvents; this schema is for the document. */
 export const cloudEvent = z
   .looseObject({
     specversion: z.string(),

@@ -1,4 +1,4 @@
-/** Notifications: what is queued, listed, told and done to them. */
+/** Notifications: the shapes of queueing, listing, receipts and actions. */
 import { z } from '@hono/zod-openapi';
 import type * as api from '../api.ts';
 import { ACTIONS, LIMITS, MOMENTS, type NotificationInput } from '../../core/notification.ts';
@@ -103,7 +103,7 @@ const deliver = z
   ])
   .openapi('Deliver');
 
-/** What `makeNotification` checks is not checked twice, but for what it takes for granted. */
+/** Checks only the assumptions of `makeNotification`, which checks the rest. */
 export const notificationInput = z
   .strictObject({
     to: text(400).openapi({ description: 'project/agent, project/agent#conversation or project/*', example: 'shop/coder' }),
